@@ -1,0 +1,62 @@
+# One entry point for people, pre-commit and CI. `make test` and `make demo` work in a fresh clone.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMPS := .stamps
+PYTEST_ARGS ?=
+
+# apt-get needs root; sudo only where we are not root and it exists.
+SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
+
+.DEFAULT_GOAL := help
+.PHONY: help venv system demo test test-long lint types golden bench web clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+venv: $(STAMPS)/venv ## create .venv with turnwire and the development tools
+
+$(STAMPS)/venv: pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@mkdir -p $(STAMPS) && touch $@
+
+system: ## install chromium and redis-server where apt-get is there and they are missing
+	@missing=; \
+	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || missing="$$missing chromium"; \
+	command -v redis-server >/dev/null || missing="$$missing redis-server"; \
+	if [ -z "$$missing" ]; then :; \
+	elif ! command -v apt-get >/dev/null; then echo "tests of the console and of the Redis journal need:$$missing (no apt-get here)" >&2; \
+	else echo "installing$$missing"; \
+	    $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
+	fi
+
+demo: venv ## serve a scripted session; prints the URL to open
+	$(BIN)/turnwire run --agent demo
+
+test: venv system lint types ## everything that must hold, in under ten minutes
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-long: venv system ## the tests that take minutes
+	$(BIN)/python -m pytest -m long $(PYTEST_ARGS)
+
+lint: venv ## ruff and the import floors
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: venv ## mypy --strict over everything, tests included
+	$(BIN)/mypy
+
+golden: venv ## write the goldens anew from the recordings; read the diff before committing it
+	$(BIN)/python -m pytest tests/normalize --update-goldens
+
+bench: venv ## measure
+	@set -e; for script in bench/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
+
+web: ## build the console into hub/static
+	cd web && npm ci --no-audit --no-fund && npm run build
+
+clean: ## remove what make made, the virtual environment excepted
+	rm -rf $(STAMPS) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
