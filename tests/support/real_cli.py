@@ -1,0 +1,44 @@
+"""The real CLI, run offline: the one that the claude-agent-sdk wheel carries, in an environment of its own.
+
+It gets an empty environment with a HOME in the test's folder, a placeholder key and a Messages API on loopback; it can
+reach neither credentials nor a network service. A missing CLI fails the test, it never skips it.
+"""
+
+import importlib.util
+from pathlib import Path
+
+
+def real_cli() -> Path:
+    """Return the path of the CLI; raises FileNotFoundError with what to do when it is not there."""
+    spec = importlib.util.find_spec("claude_agent_sdk")
+    if spec is None or spec.origin is None:
+        raise FileNotFoundError("claude-agent-sdk is not installed: run `make venv`")
+    path = Path(spec.origin).parent / "_bundled" / "claude"
+    if not path.exists():
+        raise FileNotFoundError(f"{path} is missing: the wheel of this platform carries no CLI")
+    return path
+
+
+def real_cli_environment(home: Path, api_url: str) -> dict[str, str]:
+    """Return the whole environment for the CLI: nothing of ours is passed on.
+
+    Args:
+        home: a folder of the test's own; created when missing.
+        api_url: the base URL of a Messages API on loopback.
+    """
+    if "127.0.0.1" not in api_url:
+        raise ValueError(f"the CLI of a test may speak to loopback alone, not to {api_url}")
+    home.mkdir(parents=True, exist_ok=True)
+    return {
+        "HOME": str(home),
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "ANTHROPIC_BASE_URL": api_url,
+        "ANTHROPIC_API_KEY": "sk-local-dummy",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        # as root the CLI refuses bypassPermissions outside of a sandbox
+        "IS_SANDBOX": "1",
+        "TZ": "UTC",
+        "LANG": "C.UTF-8",
+        "SHELL": "/bin/bash",
+    }
