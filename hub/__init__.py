@@ -1,0 +1,1 @@
+"""The WebSocket hub: frontends in, commands out, events to everyone by cursor."""

@@ -1,0 +1,255 @@
+"""What a frontend and the hub say to each other, as text frames of one JSON object each.
+
+A command carries an `id` and gets exactly one `reply`. Events travel in envelopes (normalize/envelope.py);
+`hub/frames_out.py` has what the hub sends.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field, JsonValue, TypeAdapter
+
+from normalize.model import JsonObject, Published
+
+
+class Command(Published):
+    """A frontend asks for something. Unknown fields are errors: a typo must not pass silently."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str
+    """Chosen by the frontend; the reply repeats it."""
+
+
+class SessionCommand(Command):
+    """A command about one session."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+
+
+class Hello(Command):
+    """The first frame of a frontend that can send no header: its token, and its name."""
+
+    type: Literal["hello"]
+    token: str | None = None
+    """The access token."""
+    name: str | None = None
+    """Shown as `by` in the decisions this frontend takes."""
+
+
+class Subscribe(SessionCommand):
+    """Replay what follows the cursor, then go on live, without gap or repeat."""
+
+    type: Literal["subscribe"]
+    after: int = Field(default=0, ge=0)
+    """The last seq the frontend has; 0 for all."""
+    epoch: str | None = None
+    """The epoch that seq belongs to, from `welcome`; needed when `after` is not 0."""
+
+
+class Unsubscribe(SessionCommand):
+    """Send no more of this session."""
+
+    type: Literal["unsubscribe"]
+
+
+class SessionCreate(Command):
+    """Start a CLI in a workspace."""
+
+    type: Literal["session.create"]
+    workspace: str | None = None
+    """Directory the CLI runs in; the sidecar's own when absent."""
+    agent: str | None = None
+    """Which configured agent; the default one when absent."""
+    model: str | None = None
+    """Model to use."""
+    policy: Literal["autonomous", "supervised", "plan"] | None = None
+    """Permission policy (spec 3, "Permission Modes")."""
+    permission_mode: str | None = None
+    """The CLI's own permission mode."""
+    mcp_servers: JsonObject | None = None
+    """MCP servers as in `--mcp-config`."""
+    env: dict[str, str] | None = None
+    """Additional environment of the CLI; only names on the sidecar's allow-list."""
+    title: str | None = None
+    """What to call it."""
+    prompt: str | None = None
+    """First prompt."""
+
+
+class SessionList(Command):
+    """Ask for all sessions; the reply's result has them."""
+
+    type: Literal["session.list"]
+
+
+class SessionResume(SessionCommand):
+    """Start a CLI that goes on with this session's conversation."""
+
+    type: Literal["session.resume"]
+    at: str | None = None
+    """Message to go back to: a `last_message_uuid` of a `complete`; the last one when absent."""
+
+
+class SessionFork(SessionCommand):
+    """Start a new session that begins with this one's conversation."""
+
+    type: Literal["session.fork"]
+    at: str | None = None
+    """Message up to which it is taken over."""
+
+
+class SessionRetry(SessionCommand):
+    """Go back to before the last turn and send its prompt again."""
+
+    type: Literal["session.retry"]
+
+
+class SessionClose(SessionCommand):
+    """Stop the session's CLI; its events stay."""
+
+    type: Literal["session.close"]
+
+
+class Attachment(Published):
+    """A file that goes with a prompt."""
+
+    name: str | None = None
+    """File name; only its last part is used."""
+    media_type: str | None = None
+    """What the frontend thinks it is; the content decides."""
+    base64: str
+    """The bytes."""
+
+
+class Prompt(SessionCommand):
+    """Say something to the agent, also while it works."""
+
+    type: Literal["prompt"]
+    text: str = ""
+    """The text; may be empty when there are attachments."""
+    attachments: list[Attachment] | None = None
+    """Images and files."""
+    priority: Literal["now", "next", "later"] = "next"
+    """now: interrupt the running turn; next: join it when the CLI can; later: after it."""
+
+
+class PromptWithdraw(SessionCommand):
+    """Take back a prompt that still waits."""
+
+    type: Literal["prompt.withdraw"]
+    prompt: str
+    """Its UUID, from the reply to `prompt` and the `queued` event."""
+
+
+class Interrupt(SessionCommand):
+    """Stop the running turn."""
+
+    type: Literal["interrupt"]
+
+
+class PermissionRespond(SessionCommand):
+    """Answer a permission request. The first answer wins."""
+
+    type: Literal["permission.respond"]
+    pending_id: str
+    """The request."""
+    option_id: str
+    """One of its permission_options."""
+    updated_input: JsonObject | None = None
+    """The tool's arguments, edited."""
+    message: str | None = None
+    """What to tell the agent, on rejecting."""
+    interrupt: bool = False
+    """On rejecting, also stop the turn."""
+    destination: str | None = None
+    """Where to remember an always-answer, when the option leaves it open."""
+    mode: str | None = None
+    """Permission mode to go on in, on approving a plan."""
+
+
+class QuestionAnswer(SessionCommand):
+    """Answer a question_request. The first answer wins."""
+
+    type: Literal["question.answer"]
+    pending_id: str
+    """The request."""
+    answers: dict[str, str | list[str]] | None = None
+    """Question to answer or answers, of ask_user."""
+    action: Literal["accept", "decline", "cancel"] = "accept"
+    """Answer it, or not."""
+    content: JsonValue = None
+    """The answer, of an elicitation or a dialog."""
+    message: str | None = None
+    """What to tell the agent, on declining."""
+
+
+class SetModel(SessionCommand):
+    """Change the model."""
+
+    type: Literal["set_model"]
+    model: str | None = None
+    """The model; the default one when absent."""
+
+
+class SetPermissionMode(SessionCommand):
+    """Change the CLI's permission mode."""
+
+    type: Literal["set_permission_mode"]
+    mode: str
+    """default, acceptEdits, plan, bypassPermissions, …"""
+
+
+class Control(SessionCommand):
+    """Send any other control request to the CLI; the reply's result is its response."""
+
+    type: Literal["control"]
+    request: JsonObject
+    """With `subtype` and that subtype's fields."""
+
+
+class PayloadGet(SessionCommand):
+    """Ask for an event uncut, and the line it came from: result {event, raw}."""
+
+    type: Literal["payload.get"]
+    seq: int = Field(ge=1)
+    """The event's place in the log."""
+
+
+class ReplayControl(SessionCommand):
+    """Steer a session that plays a recording."""
+
+    type: Literal["replay.control"]
+    action: Literal["play", "pause", "seek"]
+    """What to do."""
+    speed: float | None = Field(default=None, gt=0)
+    """Times the recorded pace."""
+    position: float | None = Field(default=None, ge=0, le=1)
+    """Where to, of seek: share of the recording."""
+
+
+AnyCommand = Annotated[
+    Hello
+    | Subscribe
+    | Unsubscribe
+    | SessionCreate
+    | SessionList
+    | SessionResume
+    | SessionFork
+    | SessionRetry
+    | SessionClose
+    | Prompt
+    | PromptWithdraw
+    | Interrupt
+    | PermissionRespond
+    | QuestionAnswer
+    | SetModel
+    | SetPermissionMode
+    | Control
+    | PayloadGet
+    | ReplayControl,
+    Field(discriminator="type"),
+]
+
+commands: TypeAdapter[AnyCommand] = TypeAdapter(AnyCommand)
+"""Validates commands and gives their JSON Schema."""

@@ -1,0 +1,47 @@
+"""What the hub needs from the rest of the sidecar; it is handed one of these and knows nothing else."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from pydantic import JsonValue
+
+from hub.frames import AnyCommand
+from hub.frames_out import SessionSummary
+
+Role = Literal["control", "view"]
+
+
+@dataclass(frozen=True, slots=True)
+class Frontend:
+    """Who sends a command."""
+
+    name: str
+    """Unique among the connected ones; goes into decisions as `by`."""
+    role: Role
+
+
+class CommandRefused(Exception):
+    """A command cannot be done; becomes the error of its reply and disturbs nothing else."""
+
+    def __init__(self, code: str, message: str, field: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.field = field
+
+
+class Host(Protocol):
+    """The sidecar as the hub sees it."""
+
+    async def execute(self, command: AnyCommand, frontend: Frontend) -> JsonValue:
+        """Do a command and return the reply's result; raises CommandRefused."""
+        ...
+
+    def sessions(self) -> Sequence[SessionSummary]:
+        """Return all sessions as they are now."""
+        ...
+
+    def watch_sessions(self, watcher: Callable[[], None]) -> Callable[[], None]:
+        """Call the watcher whenever the list has changed, until the returned function is called."""
+        ...

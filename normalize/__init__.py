@@ -1,0 +1,1 @@
+"""Messages in, events out: pure, deterministic, without I/O, clock or randomness."""

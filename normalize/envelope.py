@@ -1,0 +1,45 @@
+"""What journal, hub and tracing share: an event in its envelope, and the place of a reader in the log.
+
+The event travels as the bytes it was serialised to once. `Envelope.frame()` splices those bytes into
+the WebSocket frame of the protocol, so fanning out to many frontends costs no further serialisation.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """One journaled event: which session, which place in its log, when, and the event's JSON."""
+
+    session: str
+    """turnwire's own, stable session id (not the CLI's, which can change on resume)."""
+
+    seq: int
+    """Place in the session's log: contiguous, from 1, assigned by the journal alone."""
+
+    ts: str
+    """When the journal took it: RFC 3339, UTC, microseconds, `2026-01-02T03:04:05.678901Z`."""
+
+    event: bytes
+    """The event as compact UTF-8 JSON, exactly as `normalize.events.to_json` wrote it."""
+
+    @cached_property
+    def frame(self) -> bytes:
+        """The envelope as one JSON object: `{"type":"event","session","seq","ts","event":{…}}`."""
+        session = json.dumps(self.session)
+        head = f'{{"type":"event","session":{session},"seq":{self.seq},"ts":"{self.ts}","event":'
+        return head.encode() + self.event + b"}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """The last `seq` a reader has seen, in one life of the log.
+
+    A log that was lost and began again has another epoch, so a reader never takes its numbers for its own.
+    `Cursor("", 0)` means from the beginning of whatever life there is.
+    """
+
+    epoch: str
+    seq: int

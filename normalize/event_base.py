@@ -1,0 +1,27 @@
+"""What every event has: where it belongs. Each event class adds only its own fields."""
+
+from normalize.model import Published
+
+
+class Event(Published):
+    """A fact about a session. `type` tells which; fields that are empty are left out of the JSON."""
+
+    type: str
+    """Which event this is."""
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+
+
+class ThreadEvent(Event):
+    """A fact about one thread of the conversation: the main one, or a subagent's."""
+
+    parent_tool_call_id: str | None = None
+    """The tool call whose subagent this belongs to; absent in the main thread."""
+    message_id: str | None = None
+    """The API message's id, where it is known."""
+    block_index: int | None = None
+    """Index of the content block within its message, where it is known."""

@@ -1,0 +1,227 @@
+"""Events of the conversation: turns, texts and tool calls (spec 3, "Agent Events")."""
+
+from typing import Literal
+
+from pydantic import JsonValue
+
+from normalize.event_base import Event, ThreadEvent
+from normalize.model import JsonObject, Published
+from normalize.payload import NormalizedPayload
+from normalize.payload_files import ContentPart
+
+Outcome = Literal["completed", "interrupted", "error", "max_turns", "budget", "process_exited", "hung"]
+"""How a turn ended."""
+
+
+class TurnStarted(Event):
+    """A turn began. Exactly one `complete` with the same operation_id follows."""
+
+    type: Literal["turn_started"] = "turn_started"
+    origin: Literal["user", "queued", "background", "autonomous"]
+    """Why: a prompt, a prompt that had waited, the end of a background task, or the CLI's own accord."""
+    prompts: list[str] | None = None
+    """UUIDs of the prompts it serves, as far as they are known when it starts."""
+
+
+class UserMessage(ThreadEvent):
+    """What a human, or a program in their place, said to the agent."""
+
+    type: Literal["user_message"] = "user_message"
+    text: str
+    """The text; empty when there are only attachments."""
+    uuid: str | None = None
+    """The message's UUID."""
+    parts: list[ContentPart] | None = None
+    """Images and documents."""
+    synthetic: bool | None = None
+    """True when the CLI made it up itself."""
+
+
+class MessageChunk(ThreadEvent):
+    """A piece of the agent's text. Pieces with the same message_id and block_index belong together, in order."""
+
+    type: Literal["message_chunk"] = "message_chunk"
+    text: str
+    """The piece."""
+    replace: bool | None = None
+    """True when this corrects the block: it takes the place of all earlier pieces of the block."""
+    source: Literal["local_command", "result", "synthetic"] | None = None
+    """Where the text is from when the model did not write it in a message: output of a slash command, the
+    turn's result, a message the CLI made up. Absent for the model's own text."""
+    is_delta: bool | None = None
+    """True when more of the same block may follow."""
+
+
+class Reasoning(ThreadEvent):
+    """A piece of the agent's thinking."""
+
+    type: Literal["reasoning"] = "reasoning"
+    reasoning_text: str
+    """The piece; empty for redacted thinking."""
+    replace: bool | None = None
+    """True when this takes the place of all earlier pieces of the block."""
+    redacted: bool | None = None
+    """True when the API encrypted it."""
+    is_delta: bool | None = None
+    """True when more of the same block may follow."""
+
+
+class ToolCall(ThreadEvent):
+    """The agent calls a tool. One per tool_use block."""
+
+    type: Literal["tool_call"] = "tool_call"
+    tool_call_id: str
+    """The tool_use block's id."""
+    tool_name: str
+    """The tool, as the agent calls it."""
+    tool_title: str
+    """One line for humans."""
+    tool_status: Literal["running"] = "running"
+    """Always running: the update that follows ends it."""
+    normalized: NormalizedPayload
+    """What the call does."""
+
+
+class ToolUpdate(ThreadEvent):
+    """News of a tool call. Exactly one update with a status other than running ends it."""
+
+    type: Literal["tool_update"] = "tool_update"
+    tool_call_id: str
+    """The call."""
+    tool_name: str | None = None
+    """The tool, as the agent calls it."""
+    tool_title: str | None = None
+    """One line for humans."""
+    tool_status: Literal["running", "complete", "error"]
+    """running: progress; complete and error are final."""
+    normalized: NormalizedPayload | None = None
+    """The call's payload, enriched with its result."""
+    error: str | None = None
+    """Why it failed."""
+    reason: Literal["failed", "denied", "interrupted", "process_exited", "no_result"] | None = None
+    """What kind of failure it was; `no_result`: the turn ended without a result for it."""
+    background: bool | None = None
+    """True when the work goes on in the background; `task_update` events tell how."""
+    elapsed_ms: int | None = None
+    """How long it has been running, in progress updates."""
+    uuid: str | None = None
+    """UUID of the user message that carried the result."""
+
+
+class CompleteData(Published):
+    """What a turn cost and gave. Times in milliseconds, money in US dollars."""
+
+    outcome: Outcome | None = None
+    """How it ended; always there in our own events, absent in lines of spec 3's original."""
+    is_error: bool = False
+    """True when the turn failed."""
+    cost_usd: float | None = None
+    """Cost of this turn."""
+    total_cost_usd: float | None = None
+    """Cost of the CLI process up to now, as it reports it."""
+    duration_ms: int | None = None
+    """From prompt to result."""
+    duration_api_ms: int | None = None
+    """Time spent waiting for the API."""
+    num_turns: int | None = None
+    """Rounds of model and tools, as the CLI counts them."""
+    input_tokens: int | None = None
+    """Tokens sent in this turn, cached ones not included."""
+    output_tokens: int | None = None
+    """Tokens received in this turn."""
+    cache_read_input_tokens: int | None = None
+    """Tokens read from the cache in this turn."""
+    cache_creation_input_tokens: int | None = None
+    """Tokens written to the cache in this turn."""
+    total_input_tokens: int | None = None
+    """Tokens sent by the CLI process up to now, cached ones not included."""
+    total_output_tokens: int | None = None
+    """Tokens received by the CLI process up to now."""
+    last_message_uuid: str | None = None
+    """The last committed message: what `--resume-session-at` takes from 2.0.76 on (spec 3, "Message UUIDs")."""
+    resume_token: str | None = None
+    """What `--resume-session-at` takes for the version that wrote this: a message id for 2.0.14, a UUID later."""
+    errors: list[str] | None = None
+    """What went wrong, each once."""
+    api_error_status: int | None = None
+    """HTTP status of a failed API call."""
+    subtype: str | None = None
+    """The result's subtype as the CLI wrote it."""
+    stop_reason: str | None = None
+    """Why the model stopped."""
+    structured_output: JsonValue = None
+    """The answer under a JSON schema."""
+    permission_denials: list[JsonObject] | None = None
+    """Tool calls that were denied: tool_name, tool_use_id, tool_input."""
+    prompts: list[str] | None = None
+    """UUIDs of the prompts the turn has served."""
+    exit_code: int | None = None
+    """Exit code of a CLI that ended before the turn did."""
+    signal: str | None = None
+    """Signal that ended such a CLI, such as SIGKILL."""
+    stderr_tail: str | None = None
+    """The last it said on standard error."""
+
+
+class Complete(Event):
+    """A turn ended. Exactly one for every turn that started, whatever happens to the CLI."""
+
+    type: Literal["complete"] = "complete"
+    data: CompleteData
+    """What the turn cost and gave."""
+    error: str | None = None
+    """All errors in one line."""
+    last_message_uuid: str | None = None
+    """The same as in `data` (spec 3 has both)."""
+
+
+class Error(ThreadEvent):
+    """Something failed. After `complete` it is the turn's error; otherwise an error within the turn."""
+
+    type: Literal["error"] = "error"
+    error: str
+    """What a human should read."""
+    code: str | None = None
+    """authentication_failed, billing_error, rate_limit, invalid_request, server_error, …"""
+    status: int | None = None
+    """HTTP status of a failed API call."""
+
+
+class Retraction(Event):
+    """The CLI withdrew messages it had written; a frontend removes their texts."""
+
+    type: Literal["retraction"] = "retraction"
+    message_uuids: list[str] | None = None
+    """UUIDs of messages that no longer count."""
+    message_ids: list[str] | None = None
+    """API message ids, where only they are known (a broken stream)."""
+
+
+class Queued(Event):
+    """A prompt waits for its turn (spec 1, "Out-of-Turn Message Delivery")."""
+
+    type: Literal["queued"] = "queued"
+    position: int | None = None
+    """Place in the queue, from 1."""
+    prompt: str | None = None
+    """The prompt's UUID."""
+
+
+class Injected(Event):
+    """Waiting prompts joined the running turn (spec 1; wire fact "folded into the running turn")."""
+
+    type: Literal["injected"] = "injected"
+    message_count: int
+    """How many."""
+    content_length: int | None = None
+    """Their length in characters."""
+    prompts: list[str] | None = None
+    """Their UUIDs."""
+
+
+class Withdrawn(Event):
+    """A waiting prompt was taken back and will not be served."""
+
+    type: Literal["withdrawn"] = "withdrawn"
+    prompt: str
+    """The prompt's UUID."""

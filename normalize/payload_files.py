@@ -1,0 +1,154 @@
+"""Payload bodies of the tools that read, change and search files (spec 3, "NormalizedPayload Structure")."""
+
+from typing import Literal
+
+from pydantic import JsonValue
+
+from normalize.model import Published
+
+
+class ContentPart(Published):
+    """A part of a tool's result that is more than text (wire fact: images and documents in results)."""
+
+    type: Literal["text", "image", "document", "reference", "unknown"]
+    """What the part is."""
+    text: str | None = None
+    """The text, of a text part."""
+    media_type: str | None = None
+    """MIME type of an image or a document, such as `image/png`."""
+    size: int | None = None
+    """Size of the decoded bytes."""
+    base64: str | None = None
+    """The bytes, base64 encoded."""
+    url: str | None = None
+    """Where the part is, when it is not inline."""
+    raw: JsonValue = None
+    """The block as it came, of a kind this version does not know."""
+
+
+class ReadOutput(Published):
+    """What a read returned."""
+
+    content: str | None = None
+    """The text, without the line numbers the CLI shows to the model."""
+    line_count: int | None = None
+    """Number of lines in `content`."""
+    truncated: bool | None = None
+    """True when the file has more than `content` shows."""
+    start_line: int | None = None
+    """Number of the first line in `content`, from 1."""
+    total_lines: int | None = None
+    """Number of lines of the whole file."""
+    parts: list[ContentPart] | None = None
+    """Images, PDF pages and notebook cells."""
+
+
+class ReadFile(Published):
+    """A file is read."""
+
+    file_path: str
+    """Path as the agent gave it."""
+    offset: int | None = None
+    """First line asked for, from 1."""
+    limit: int | None = None
+    """Number of lines asked for."""
+    output: ReadOutput | None = None
+    """Present once the result is there."""
+
+
+class Mutation(Published):
+    """One change to a file."""
+
+    type: Literal["create", "overwrite", "edit", "insert", "delete"]
+    """What happens: a new file, a file replaced, a passage replaced, a notebook cell added or removed."""
+    content: str | None = None
+    """The whole new content, of create, overwrite and insert."""
+    old_content: str | None = None
+    """The passage that is replaced."""
+    new_content: str | None = None
+    """The passage that replaces it."""
+    diff: str | None = None
+    """Unified diff with the file's true line numbers, as far as they are known."""
+    replace_all: bool | None = None
+    """True when every occurrence is replaced."""
+    cell_id: str | None = None
+    """The notebook cell that is changed."""
+    cell_type: str | None = None
+    """`code` or `markdown`, of a notebook cell."""
+
+
+class ModifyOutput(Published):
+    """What became of a modification."""
+
+    applied: bool
+    """True when the file was changed."""
+    created: bool | None = None
+    """True when the file did not exist before, False when it was overwritten."""
+    added_lines: int | None = None
+    """Lines the diff adds."""
+    removed_lines: int | None = None
+    """Lines the diff removes."""
+    user_modified: bool | None = None
+    """True when a human changed the proposal before it was applied."""
+    message: str | None = None
+    """What the tool said, in full when it failed."""
+
+
+class ModifyFile(Published):
+    """A file is created, overwritten or edited."""
+
+    file_path: str
+    """Path as the agent gave it."""
+    mutations: list[Mutation]
+    """The changes, in order."""
+    output: ModifyOutput | None = None
+    """Present once the result is there."""
+
+
+class SearchMatch(Published):
+    """One line of a content search."""
+
+    file: str | None = None
+    """The file, when the output names it."""
+    line: int | None = None
+    """Line number, from 1, when the output has it."""
+    text: str
+    """The line."""
+    context: bool | None = None
+    """True when the line is context and not a match."""
+
+
+class SearchOutput(Published):
+    """What a search found."""
+
+    files: list[str] | None = None
+    """Files found."""
+    file_count: int | None = None
+    """Number of files; 0 when the tool says that nothing was found."""
+    truncated: bool | None = None
+    """True when there is more than was returned."""
+    match_count: int | None = None
+    """Number of matches, in the content and count modes."""
+    matches: list[SearchMatch] | None = None
+    """The lines, in the content mode."""
+    counts: dict[str, int] | None = None
+    """Matches per file, in the count mode."""
+
+
+class CodeSearch(Published):
+    """Files or their content are searched."""
+
+    query: str | None = None
+    """What is looked for in the content."""
+    pattern: str | None = None
+    """The pattern as the tool got it: a glob of file names or a regular expression."""
+    path: str | None = None
+    """Where to look."""
+    glob: str | None = None
+    """Which file names to look at."""
+    file_type: str | None = None
+    """Which file type to look at."""
+    mode: str | None = None
+    """files_with_matches, content or count."""
+    output: SearchOutput | None = None
+    """Present once the result is there."""
