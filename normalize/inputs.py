@@ -1,12 +1,14 @@
-"""What the translator is told beside the messages themselves: decisions, and the end of the stream.
+"""What happens in a session, in order: lines received and sent, decisions, and the end of the stream.
 
-Both are recorded with the lines, so that a replay feeds the translator exactly what the live session did.
+A live session, a recording and a plain file of lines all become these, so that a replay feeds the
+translator exactly what the live session did.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
 from normalize.model import JsonObject
+from protocol.messages import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +47,27 @@ class Ended:
     """Signal that ended it, such as SIGKILL."""
     stderr_tail: str = ""
     """The last it said on standard error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A line the CLI wrote."""
+
+    line: bytes
+    """As it came, without its newline."""
+    message: Message
+    """What it says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A line we wrote to the CLI."""
+
+    line: bytes
+    """As it went, without its newline."""
+    message: Message
+    """What it says."""
+
+
+SessionInput = Received | Sent | Decision | Ended
+"""Anything that happens in a session."""
