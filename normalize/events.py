@@ -5,7 +5,7 @@ An event is serialised once, by `to_json`; journal, hub and files carry those by
 
 from typing import Annotated
 
-from pydantic import Field, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter
 
 from normalize.events_control import (
     AgentPlan,
@@ -89,7 +89,7 @@ AgentEvent = Annotated[
 ]
 """Any event; `type` tells which."""
 
-adapter: TypeAdapter[AgentEvent] = TypeAdapter(AgentEvent)
+adapter: TypeAdapter[AgentEvent] = TypeAdapter(AgentEvent, config=ConfigDict(defer_build=True))
 """Validates events from JSON and gives their JSON Schema."""
 
 

@@ -12,4 +12,5 @@ JsonObject = dict[str, JsonValue]
 class Published(BaseModel):
     """A frozen model that leaves the sidecar as JSON, empty fields left out."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True)
+    # Built on first use: a process that touches few kinds of event does not wait for the schemas of all.
+    model_config = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True, defer_build=True)
