@@ -1,0 +1,79 @@
+"""What a permission dialog offers, and what an "always" answer sends back."""
+
+from normalize.model import JsonObject
+from normalize.permission_options import options, updates
+
+RULE: JsonObject = {
+    "type": "addRules",
+    "rules": [{"toolName": "Bash", "ruleContent": "touch made.txt"}],
+    "behavior": "allow",
+    "destination": "localSettings",
+}
+DIRECTORY: JsonObject = {"type": "addDirectories", "directories": ["/workspace"], "destination": "session"}
+MODE: JsonObject = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
+
+
+def ids(suggestions: list[JsonObject] | None) -> list[str]:
+    return [option.option_id for option in options(suggestions)]
+
+
+def test_without_suggestions_an_answer_holds_only_once() -> None:
+    assert ids(None) == ids([]) == ["allow_once", "reject_once", "reject_interrupt"]
+    assert [option.kind for option in options(None)] == ["allow_once", "reject_once", "reject_once"]
+
+
+def test_a_suggested_rule_can_be_remembered_for_the_session_or_where_the_cli_proposes() -> None:
+    assert ids([RULE]) == [
+        "allow_once",
+        "allow_always:session",
+        "allow_always:localSettings",
+        "reject_once",
+        "reject_interrupt",
+    ]
+    assert options([RULE])[1].name == "Always allow Bash(touch made.txt) for this session"
+
+
+def test_a_suggested_mode_is_an_option_of_its_own() -> None:
+    assert ids([MODE]) == ["allow_once", "allow_always:mode:acceptEdits", "reject_once", "reject_interrupt"]
+    assert updates("allow_always:mode:acceptEdits", [RULE, DIRECTORY, MODE]) == [DIRECTORY, MODE]
+
+
+def test_a_rule_never_drags_a_wider_mode_along() -> None:
+    sent = updates("allow_always:localSettings", [RULE, DIRECTORY, MODE])
+    assert sent == [RULE, {**DIRECTORY, "destination": "localSettings"}]
+
+
+def test_a_frontend_may_choose_another_place_to_remember() -> None:
+    assert updates("allow_always:session", [RULE], "userSettings") == [
+        {**RULE, "destination": "userSettings"}
+    ]
+    assert updates("allow_always:session", [RULE]) == [{**RULE, "destination": "session"}]
+
+
+def test_directories_beside_a_mode_need_the_mode() -> None:
+    assert ids([DIRECTORY, MODE])[1:-2] == ["allow_always:mode:acceptEdits"]
+    assert ids([DIRECTORY])[1:-2] == ["allow_always:session"]
+
+
+def test_answers_that_hold_once_update_nothing() -> None:
+    for option in ("allow_once", "reject_once", "reject_interrupt", "allow_always:mode:plan", "nonsense"):
+        assert updates(option, [RULE, MODE]) == []
+
+
+def test_a_suggested_denial_is_not_offered_as_an_allowance() -> None:
+    assert ids([{**RULE, "behavior": "deny"}]) == ["allow_once", "reject_once", "reject_interrupt"]
+
+
+def test_odd_suggestions_are_still_named() -> None:
+    odd: list[JsonObject] = [
+        {"type": "addRules", "rules": "all"},
+        {"type": "addDirectories", "directories": 1},
+    ]
+    assert options(odd)[1].name == "Always allow this for this session"
+    whole_tool: list[JsonObject] = [{"type": "addRules", "rules": [{"toolName": "mcp__x__y"}, 7]}]
+    assert options(whole_tool)[1].name == "Always allow mcp__x__y for this session"
+    named: list[JsonObject] = [{"type": "setMode", "mode": "wild"}, {**RULE, "destination": "elsewhere"}]
+    assert [option.name for option in options(named)][2:4] == [
+        "Always allow Bash(touch made.txt) (elsewhere)",
+        "Switch to the mode wild",
+    ]
