@@ -1,0 +1,5 @@
+"""What a coding-agent CLI and its host say to each other, byte for byte.
+
+Pure functions and values: chunks of bytes become lines (`framing`), lines become typed messages (`decode`), and
+messages become lines again (`encode`). Nothing here reads, writes, waits or knows the time.
+"""

@@ -1,0 +1,73 @@
+r"""Chunks of bytes -> lines, in bounded memory and linear time.
+
+Lines end with b"\n" and nothing else: U+2028, U+0085 and the like occur inside them. One b"\r" before the newline is
+dropped. A line beyond the limit becomes an `OversizeLine` in its place, and the stream goes on behind it.
+"""
+
+from msgspec import Struct
+
+DEFAULT_LIMIT = 128 * 1024 * 1024
+"""Bytes of one line that are held, at most."""
+
+HEAD_SIZE = 4096
+"""Bytes kept of a line beyond the limit."""
+
+
+class OversizeLine(Struct, frozen=True):
+    """A line that was too long to be kept."""
+
+    number: int
+    """Which line it was, from 1."""
+    size: int
+    """Its length in bytes, without the newline."""
+    head: bytes
+    """How it begins."""
+
+
+class LineFramer:
+    """Cuts a stream of chunks into lines. Blank lines come out as b""."""
+
+    def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
+        self._limit = limit
+        self._held = bytearray()
+        self._size = 0
+        self._count = 0
+
+    @property
+    def count(self) -> int:
+        """How many lines came out so far."""
+        return self._count
+
+    def feed(self, chunk: bytes) -> list[bytes | OversizeLine]:
+        """Return the lines that this chunk completes."""
+        *whole, tail = chunk.split(b"\n")
+        if not whole:
+            self._hold(tail)
+            return []
+        lines: list[bytes | OversizeLine] = []
+        if self._size or len(chunk) > self._limit or b"\r" in chunk:
+            for line in whole:
+                self._hold(line)
+                lines.append(self._release())
+        else:
+            lines += whole
+            self._count += len(whole)
+        self._hold(tail)
+        return lines
+
+    def close(self) -> bytes | OversizeLine | None:
+        """Return the last line if the stream ended without a newline, and None if it ended with one."""
+        return self._release() if self._size else None
+
+    def _hold(self, piece: bytes) -> None:
+        self._size += len(piece)
+        if self._size <= self._limit:
+            self._held += piece
+        else:
+            self._held = (self._held + piece[:HEAD_SIZE])[:HEAD_SIZE]
+
+    def _release(self) -> bytes | OversizeLine:
+        line, size = bytes(self._held), self._size
+        self._held, self._size = bytearray(), 0
+        self._count += 1
+        return line.removesuffix(b"\r") if size <= self._limit else OversizeLine(self._count, size, line)
