@@ -1,0 +1,1 @@
+"""The composition root: command line, configuration, and the pipeline that joins the packages."""

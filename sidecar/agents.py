@@ -1,0 +1,53 @@
+"""Which command starts an agent: the Claude Code CLI, the scripted agent, or one that the user names."""
+
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+
+class AgentNotFound(Exception):
+    """There is no such agent, or its program is not here; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A way to start a CLI."""
+
+    name: str
+    """What frontends call it."""
+    argv: tuple[str, ...]
+    """Program and its own arguments, before the flags that turnwire adds."""
+    scripted: bool = False
+    """True for the stand-in; it is labelled wherever it shows."""
+
+
+def demo_script() -> str:
+    """Return the path of the script that the demo plays."""
+    return str(files("scripted_agent") / "scripts" / "demo.yaml")
+
+
+def find(name: str, configured: Mapping[str, Sequence[str]]) -> Agent:
+    """Return the agent of that name; raises AgentNotFound."""
+    if name in configured:
+        return named(name, configured[name])
+    if name == "demo":
+        return Agent("demo (scripted)", (sys.executable, "-m", "scripted_agent", demo_script()), scripted=True)
+    if name == "claude":
+        return named(name, [name])
+    known = ", ".join(["claude", "demo", *configured])
+    raise AgentNotFound(f"there is no agent {name!r}; known are {known}; add it under [agents] in the configuration")
+
+
+def named(name: str, argv: Sequence[str]) -> Agent:
+    """Return an agent with that argument vector, once its program is found; raises AgentNotFound."""
+    if not argv:
+        raise AgentNotFound(f"agent {name!r} has an empty argument vector; give the program and its arguments")
+    program = shutil.which(argv[0])
+    if program is None:
+        raise AgentNotFound(
+            f"there is no program {argv[0]!r} on PATH; install that CLI, name it after `--`, "
+            "or take the scripted one with --agent demo"
+        )
+    return Agent(name, (program, *argv[1:]))

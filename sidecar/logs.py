@@ -1,0 +1,35 @@
+"""Logging: a fixed sentence plus fields, always on standard error; for humans on a terminal, as JSON otherwise."""
+
+import logging
+import sys
+
+import structlog
+
+LEVELS = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+}
+
+
+def configure(level: str) -> None:
+    """Set up structlog for the process."""
+    human = sys.stderr.isatty()
+    shape: list[structlog.typing.Processor] = (
+        [structlog.dev.ConsoleRenderer()]
+        if human
+        else [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer(ensure_ascii=False)]
+    )
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            *shape,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+    # Libraries that use the standard library's logging speak up only when something is wrong.
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")

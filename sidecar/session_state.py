@@ -1,0 +1,84 @@
+"""What a session's events say about its state: a pure fold, so that a list of sessions costs no second truth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from normalize import events as ev
+from normalize.events import AgentEvent
+
+State = Literal["starting", "idle", "running", "waiting", "stopping", "exited", "replaying"]
+
+
+@dataclass(slots=True)
+class SessionState:
+    """The running summary of one session."""
+
+    state: State = "starting"
+    model: str | None = None
+    permission_mode: str | None = None
+    cli_session_id: str | None = None
+    cli_version: str | None = None
+    total_cost_usd: float | None = None
+    last_message_uuid: str | None = None
+    resume_token: str | None = None
+    pending: set[str] = field(default_factory=set)
+    """Requests that wait for a human."""
+    _running: bool = False
+    _spent: float = 0.0
+    """Cost of the CLI processes before this one; each counts from zero."""
+
+    def observe(self, events: Sequence[AgentEvent]) -> bool:
+        """Take the events in; tell whether anything that a list of sessions shows has changed."""
+        before = self._shown()
+        for event in events:
+            self._take(event)
+        return before != self._shown()
+
+    def _shown(self) -> tuple[object, ...]:
+        return (
+            self.state,
+            self.model,
+            self.permission_mode,
+            self.cli_session_id,
+            self.total_cost_usd,
+            len(self.pending),
+        )
+
+    def _take(self, event: AgentEvent) -> None:
+        if event.session_id is not None:
+            self.cli_session_id = event.session_id
+        match event:
+            case ev.SessionInfo():
+                self.model = event.model or self.model
+                self.permission_mode = event.permission_mode or self.permission_mode
+                self.cli_version = event.version or self.cli_version
+            case ev.SessionMode():
+                self.permission_mode = event.current_mode_id
+            case ev.TurnStarted():
+                self._running = True
+            case ev.Complete():
+                self._complete(event)
+            case ev.PermissionRequest() | ev.QuestionRequest():
+                self.pending.add(event.pending_id)
+            case ev.PermissionResolved() | ev.PermissionCancelled():
+                self.pending.discard(event.pending_id)
+            case ev.ProcessStatus(state="started"):
+                self.state = "idle"
+                self._spent = self.total_cost_usd or 0.0
+                return
+            case ev.ProcessStatus(state="exited"):
+                self.state, self._running = "exited", False
+                return
+            case _:
+                return
+        if self.state != "exited":
+            self.state = "waiting" if self.pending else "running" if self._running else "idle"
+
+    def _complete(self, event: ev.Complete) -> None:
+        self._running = False
+        data = event.data
+        if data.total_cost_usd is not None:
+            self.total_cost_usd = self._spent + data.total_cost_usd
+        self.last_message_uuid = data.last_message_uuid or self.last_message_uuid
+        self.resume_token = data.resume_token or self.resume_token

@@ -1,0 +1,180 @@
+"""Configuration: options of the command line first, then the environment, then a TOML file.
+
+Environment variables are `TURNWIRE_` and the field's name; spec 3's KANDEV_DEBUG_AGENT_MESSAGES and
+KANDEV_DEBUG_LOG_DIR are understood for recordings, and the standard OTEL_* names by the exporter itself.
+The file is `turnwire.toml` in the current directory, or `config.toml` in the user's configuration directory.
+"""
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+from normalize.model import JsonObject
+
+
+def _split(value: object) -> object:
+    """Read a comma-separated list, as environment variables have them."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+Names = Annotated[list[str], NoDecode, BeforeValidator(_split)]
+"""A list of names; in the environment separated by commas."""
+
+
+class ConfigurationError(Exception):
+    """The configuration is wrong; the message names the setting, where it came from, and what it takes."""
+
+
+def state_directory() -> Path:
+    """Return where turnwire keeps what outlives it: $XDG_STATE_HOME/turnwire, or ~/.local/state/turnwire."""
+    base = os.environ.get("XDG_STATE_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "state") / "turnwire"
+
+
+def configuration_files() -> list[Path]:
+    """Return where a configuration file is looked for, the first that exists wins."""
+    base = os.environ.get("XDG_CONFIG_HOME")
+    user = (Path(base) if base else Path.home() / ".config") / "turnwire" / "config.toml"
+    return [Path("turnwire.toml"), user]
+
+
+class Settings(BaseSettings):
+    """Everything that can be configured."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="TURNWIRE_",
+        extra="forbid",
+        frozen=True,
+        use_attribute_docstrings=True,
+        populate_by_name=True,
+        env_ignore_empty=True,
+    )
+
+    host: str = "127.0.0.1"
+    """Address to listen on. Anything but loopback needs a configured token."""
+    port: int = Field(default=8790, ge=0, le=65535)
+    """Port to listen on; 0 takes any free one."""
+    token: SecretStr | None = None
+    """Access token with the role control; a random one for each start when absent."""
+    view_token: SecretStr | None = None
+    """Access token with the role view; a random one for each start when absent."""
+    tls_certificate: Path | None = None
+    """PEM file with the certificate chain; together with tls_key the hub speaks TLS."""
+    tls_key: Path | None = None
+    """PEM file with the private key."""
+    allowed_origins: Names = []
+    """Origins of pages that may connect, beside the hub's own."""
+    allowed_hosts: Names = []
+    """Values of the Host header that are served, beside loopback and `host`."""
+    compression: bool = False
+    """Offer permessage-deflate to frontends."""
+    max_connections: int = Field(default=1024, ge=1)
+    """Frontends at a time."""
+
+    journal: Literal["sqlite", "memory", "redis"] = "sqlite"
+    """Where events are kept."""
+    redis_url: str = "redis://127.0.0.1:6379/0"
+    """The server of the redis journal."""
+    state_dir: Path = Field(default_factory=state_directory)
+    """Directory of the journal, the session store and the audit trail."""
+    retain_days: float | None = Field(default=30, gt=0)
+    """Events older than this are dropped; empty keeps them."""
+    retain_events: int | None = Field(default=None, ge=1)
+    """Events kept of each session."""
+    retain_bytes: int | None = Field(default=1 << 30, ge=1)
+    """Bytes kept of each session."""
+    field_limit: int = Field(default=262_144, ge=1024)
+    """Bytes of UTF-8 above which a field of a tool payload is cut; payload.get gives the whole."""
+    keep_raw: bool = True
+    """Keep each raw line beside its events, for the inspector."""
+
+    agent: str = "claude"
+    """`claude`: the Claude Code CLI on PATH; `demo`: the scripted agent; or a name from `agents`."""
+    agents: dict[str, list[str]] = {}
+    """More agents by name: the argument vector that starts each."""
+    dialect: Literal["auto", "claude", "miriad", "json_rpc"] = "auto"
+    """What the agent speaks."""
+    model: str | None = None
+    """Model to ask for."""
+    policy: Literal["autonomous", "supervised", "plan"] | None = None
+    """Permission policy (spec 3); without one the CLI asks by its own rules and frontends answer."""
+    rules: Path | None = None
+    """TOML file with permission rules and hooks."""
+    mcp_servers: JsonObject = {}
+    """MCP servers as in --mcp-config."""
+    pass_env: Names = []
+    """Names of environment variables that reach the CLI, beside the usual ones; a trailing * matches any rest."""
+    permission_timeout_s: float | None = Field(default=None, gt=0)
+    """Seconds after which an unanswered request is denied and the turn stopped; without limit when absent."""
+    stall_after_s: float = Field(default=120, gt=0)
+    """Seconds of silence in a running turn after which it is called stalled."""
+    attachments: Literal["blocks", "files"] = "blocks"
+    """Attachments as content blocks, or as files in the workspace (spec 3, "Image Attachments")."""
+    max_sessions: int = Field(default=200, ge=1)
+    """Sessions that exist at a time."""
+    max_processes: int = Field(default=50, ge=1)
+    """CLIs that run at a time."""
+
+    record: bool = Field(
+        default=False,
+        validation_alias=AliasChoices("record", "TURNWIRE_RECORD", "KANDEV_DEBUG_AGENT_MESSAGES"),
+    )
+    """Write recordings (spec 3, "Debug Logging")."""
+    record_dir: Path = Field(
+        default=Path(),
+        validation_alias=AliasChoices("record_dir", "TURNWIRE_RECORD_DIR", "KANDEV_DEBUG_LOG_DIR"),
+    )
+    """Directory of the recordings."""
+    trace_url: str | None = None
+    """Link to a trace, with {trace_id} in it, shown in the console."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """Which log lines are written to standard error."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is pydantic-settings'
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - as above
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Options, then environment, then the file that `load` has put into `init_settings` under `_file`."""
+        assert isinstance(init_settings, InitSettingsSource)
+        options = dict(init_settings.init_kwargs)
+        file = options.pop("_toml", {})
+        return InitSettingsSource(settings_cls, options), env_settings, InitSettingsSource(settings_cls, file)
+
+
+def load(options: dict[str, object], config: Path | None = None) -> Settings:
+    """Merge options that were given (None: not given), the environment and the file; raises ConfigurationError."""
+    file = config or next((path for path in configuration_files() if path.is_file()), None)
+    given = {name: value for name, value in options.items() if value is not None}
+    try:
+        written = tomllib.loads(file.read_text()) if file else {}
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            f"{file}: cannot be read as TOML ({error}); mend the file or name another with --config"
+        ) from error
+    try:
+        return Settings(**given, _toml=written)  # type: ignore[call-arg] - `_toml` is for settings_customise_sources
+    except ValidationError as error:
+        raise ConfigurationError(
+            "; ".join(_complaint(item["loc"], item["msg"], file) for item in error.errors())
+        ) from None
+
+
+def _complaint(location: tuple[int | str, ...], message: str, file: Path | None) -> str:
+    name = ".".join(map(str, location))
+    places = [f"--{name.replace('_', '-')}", f"TURNWIRE_{name.upper()}", *([str(file)] if file else [])]
+    return f"setting {name}: {message} (set by one of {', '.join(places)})"

@@ -1,0 +1,107 @@
+"""`turnwire translate`: CLI stdout in, events out, as a Unix filter.
+
+Plain stdout takes the short way: chunk, lines, messages, events, bytes, one write a chunk. Other recordings
+(rows with both directions, folders with a timeline) go through the same translator input by input.
+"""
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import BinaryIO
+
+from normalize.events import AgentEvent, to_json
+from normalize.inputs import Ended
+from normalize.limits import cut
+from normalize.translator import Translator
+from protocol.decode import decode, malformed
+from protocol.framing import LineFramer, OversizeLine
+from protocol.messages import Malformed
+from sidecar.pipeline import translate
+from tracing.recording import is_rows, read
+
+CHUNK = 1 << 18
+
+
+class InputError(Exception):
+    """There is nothing to translate; the message says why and what to do."""
+
+
+def run(source: Path | None, out: BinaryIO, *, field_limit: int, stats: bool) -> None:
+    """Translate a file, a recording's folder or standard input; raises InputError and RecordingError."""
+    translator = Translator()
+    if source is None:
+        if sys.stdin.isatty():
+            raise InputError(
+                "no FILE was given and standard input is a terminal; name a file or pipe the CLI's stdout into this"
+            )
+        _stream(translator, sys.stdin.buffer, out, field_limit)
+    elif source.is_dir():
+        _recording(translator, source, out, field_limit)
+    else:
+        _file(translator, source, out, field_limit)
+    out.flush()
+    if stats:
+        print(_report(translator, human=sys.stderr.isatty()), file=sys.stderr)  # noqa: T201 - the filter's own report
+
+
+def _file(translator: Translator, source: Path, out: BinaryIO, field_limit: int) -> None:
+    try:
+        if source.is_file() and source.stat().st_size == 0:
+            raise InputError(
+                f"{source}: the file is empty; it should hold what a CLI wrote to stdout, one JSON object a line"
+            )
+        if source.is_file() and is_rows(source):
+            _recording(translator, source, out, field_limit)
+            return
+        with source.open("rb") as file:
+            _stream(translator, file, out, field_limit)
+    except OSError as error:
+        raise InputError(
+            f"{source}: {error.strerror}; name a file with what a CLI wrote to stdout"
+        ) from error
+
+
+def _stream(translator: Translator, source: BinaryIO, out: BinaryIO, field_limit: int) -> None:
+    framer, receive = LineFramer(), translator.receive
+    read_some = getattr(
+        source, "read1", source.read
+    )  # what is there now: a pipe's reader must not wait for a full chunk
+    while chunk := read_some(CHUNK):
+        events: list[AgentEvent] = []
+        for line in framer.feed(chunk):
+            events += receive(decode(line) if type(line) is bytes else _oversize(line))
+        _write(events, out, field_limit)
+    last = framer.close()
+    events = [] if last is None else receive(decode(last) if isinstance(last, bytes) else malformed(last))
+    _write([*events, *translator.ended(Ended("end_of_input"))], out, field_limit)
+
+
+def _oversize(line: bytes | OversizeLine) -> Malformed:
+    assert isinstance(line, OversizeLine)
+    return malformed(line)
+
+
+def _recording(translator: Translator, source: Path, out: BinaryIO, field_limit: int) -> None:
+    for timed in read(source):
+        _write(translate(translator, timed.input), out, field_limit)
+
+
+def _write(events: list[AgentEvent], out: BinaryIO, field_limit: int) -> None:
+    if not events:
+        return
+    written = [to_json(event) for event in events]
+    for index, data in enumerate(written):
+        if len(data) > field_limit:
+            written[index] = to_json(cut(events[index], field_limit))
+    written.append(b"")
+    out.write(b"\n".join(written))
+    out.flush()
+
+
+def _report(translator: Translator, *, human: bool) -> str:
+    """Say what became of every line; the parts add up to the lines."""
+    parts = asdict(translator.stats)
+    if not human:
+        return json.dumps(parts)
+    return "\n".join(f"{name:>10} {value}" for name, value in parts.items())
