@@ -23,10 +23,19 @@ class Entry:
     raw: bytes | None = None
     """The line this event came from; the events of one line carry it once, with the first."""
 
+    @property
+    def size(self) -> int:
+        """Bytes to keep."""
+        return len(self.event) + len(self.whole or b"") + len(self.raw or b"")
+
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Numbers a reader asked for that the log no longer has; both ends belong to it."""
+    """Numbers a reader does not get; both ends belong to it.
+
+    A gap that begins after the reader's cursor was made by retention. One that begins at 1, at or before the cursor,
+    says that the reader's numbers belong to another life of the log: what it has is void, all that follows is new.
+    """
 
     first: int
     last: int
@@ -51,7 +60,9 @@ class Whole:
     """An event in full, and the line it came from."""
 
     event: bytes
+    """The event uncut; the published one when nothing was cut from it."""
     raw: bytes | None
+    """The line, when this event's entry carried it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +83,15 @@ class Retention:
     """How much of each log is kept; None is without limit."""
 
     max_age_s: float | None = None
+    """Older events go."""
     max_count: int | None = None
+    """Never more events than this; a backend may drop up to a sixteenth more at once, to do it rarely."""
     max_bytes: int | None = None
+    """The same for bytes, those kept for `whole` included. The newest event always stays."""
+
+
+KEEP_ALL = Retention()
+"""No limit."""
 
 
 Watcher = Callable[[str, int], None]
@@ -84,7 +102,7 @@ class JournalError(Exception):
     """The journal cannot do what it is for; the message says whose fault, where, and what to do."""
 
 
-class JournalUnavailable(JournalError):
+class JournalUnavailable(JournalError):  # noqa: N818 - a state of the storage, in the words of its readers
     """The storage is missing, locked, read-only, full or damaged."""
 
 
@@ -96,23 +114,31 @@ class Journal(Protocol):
         """The life of the log: another epoch, another count. Survives restarts where the events do."""
         ...
 
+    @property
+    def trouble(self) -> str | None:
+        """Why nothing can be made durable at present, as a sentence for people; None when all is well."""
+        ...
+
     async def append(self, session: str, entries: Sequence[Entry]) -> int:
         """Accept entries in order and return the number of the last.
 
         Returns once they are accepted and numbered, which is before they are durable; waits only while
-        more is accepted than the backend's bound allows. Raises JournalUnavailable when it has failed.
+        more is accepted than the backend's bound allows. Raises JournalUnavailable when it is in trouble and
+        the bound is reached; entries are then refused as a whole.
         """
         ...
 
     async def flush(self) -> None:
-        """Wait until all that was accepted is readable."""
+        """Wait until all that was accepted is readable. Raises JournalUnavailable when it cannot be made so."""
         ...
 
     def last(self, session: str) -> int:
-        """Return the newest readable number of a session; 0 when it has none."""
+        """Return the newest number of a session that is, or was, readable; 0 when it never had one."""
         ...
 
-    async def read_after(self, session: str, cursor: Cursor, *, count: int = 512, size: int = 1 << 20) -> Page:
+    async def read_after(
+        self, session: str, cursor: Cursor, *, count: int = 512, size: int = 1 << 20
+    ) -> Page:
         """Return what follows the cursor: at most `count` envelopes and about `size` bytes, at least one if any.
 
         A cursor of another epoch, or beyond the log, reads from the log's beginning, after a gap that says so.
@@ -128,7 +154,14 @@ class Journal(Protocol):
         ...
 
     async def delete(self, session: str) -> None:
-        """Forget a session's log; unknown sessions are no error."""
+        """Forget a session's events; unknown sessions are no error.
+
+        Its numbers are not given again: a log that goes on later does so with the next one, after a gap.
+        """
+        ...
+
+    async def retain(self) -> None:
+        """Apply retention now. Backends do so by themselves as well: on append, and now and then for idle logs."""
         ...
 
     def watch(self, watcher: Watcher) -> Callable[[], None]:

@@ -1,0 +1,149 @@
+"""The journal in memory: the shortest correct one, for demos, tests and sessions that need not outlive the sidecar.
+
+What is appended is readable, and announced, before `append` returns. Each instance is another life of the logs.
+"""
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from journal.base import KEEP_ALL, Entry, LogSummary, Page, Retention, Watcher, Whole
+from journal.paging import Watchers, page_of, place
+from journal.stamps import MICROSECONDS, Clock, now, stamp
+from journal.tail import Tail
+from normalize.envelope import Cursor, Envelope
+
+
+@dataclass(slots=True)
+class _Log:
+    tail: Tail = field(default_factory=Tail)
+    beside: dict[int, Entry] = field(default_factory=dict)
+    """Entries that carry more than the published event."""
+    size: int = 0
+    newest: int = 0
+    deleted: bool = False
+
+    def weight(self, envelope: Envelope) -> int:
+        entry = self.beside.get(envelope.seq)
+        return len(envelope.event) if entry is None else entry.size
+
+    def drop(self, count: int) -> None:
+        for envelope in self.tail.drop(count):
+            self.size -= self.weight(envelope)
+            self.beside.pop(envelope.seq, None)
+
+
+class MemoryJournal:
+    """Implements `journal.base.Journal`."""
+
+    def __init__(
+        self, retention: Retention = KEEP_ALL, *, epoch: str | None = None, clock: Clock = now
+    ) -> None:
+        self._retention = retention
+        self._epoch = epoch or uuid.uuid4().hex
+        self._clock = clock
+        self._logs: dict[str, _Log] = {}
+        self._watchers = Watchers()
+
+    @property
+    def epoch(self) -> str:
+        """The life of the logs: this instance's."""
+        return self._epoch
+
+    @property
+    def trouble(self) -> str | None:
+        """Always None: memory does not fail."""
+        return None
+
+    async def append(self, session: str, entries: Sequence[Entry]) -> int:
+        """Append and announce."""
+        log = self._logs.setdefault(session, _Log())
+        if not entries:
+            return log.tail.last
+        log.deleted = False
+        log.newest = max(log.newest, self._clock())
+        ts = stamp(log.newest)
+        for entry in entries:
+            seq = log.tail.last + 1
+            log.tail.add(Envelope(session, seq, ts, entry.event))
+            log.size += entry.size
+            if entry.whole is not None or entry.raw is not None:
+                log.beside[seq] = entry
+        self._retain(log, exactly=False)
+        self._watchers.announce(session, log.tail.last)
+        return log.tail.last
+
+    async def flush(self) -> None:
+        """Return at once: what was appended is readable."""
+
+    def last(self, session: str) -> int:
+        """Return the newest number of a session."""
+        log = self._logs.get(session)
+        return log.tail.last if log else 0
+
+    async def read_after(
+        self, session: str, cursor: Cursor, *, count: int = 512, size: int = 1 << 20
+    ) -> Page:
+        """Return what follows the cursor."""
+        log = self._logs.get(session)
+        last = log.tail.last if log else 0
+        after = place(cursor, self._epoch, last) or 0
+        return page_of(cursor, self._epoch, last, log.tail.after(after, count, size) if log else ())
+
+    async def whole(self, session: str, seq: int) -> Whole | None:
+        """Return one event uncut."""
+        log = self._logs.get(session)
+        envelope = log.tail.get(seq) if log else None
+        if log is None or envelope is None:
+            return None
+        entry = log.beside.get(seq)
+        if entry is None:
+            return Whole(envelope.event, None)
+        return Whole(entry.event if entry.whole is None else entry.whole, entry.raw)
+
+    async def logs(self) -> list[LogSummary]:
+        """List all logs."""
+        return [
+            LogSummary(session, log.tail.first, log.tail.last, log.size)
+            for session, log in self._logs.items()
+            if not log.deleted
+        ]
+
+    async def delete(self, session: str) -> None:
+        """Forget a session's events."""
+        if (log := self._logs.get(session)) is not None:
+            log.drop(len(log.tail))
+            log.deleted = True
+
+    async def retain(self) -> None:
+        """Apply retention to all logs."""
+        for log in self._logs.values():
+            self._retain(log, exactly=True)
+
+    def watch(self, watcher: Watcher) -> Callable[[], None]:
+        """Announce progress to the watcher until the returned function is called."""
+        return self._watchers.add(watcher)
+
+    async def close(self) -> None:
+        """Keep nothing: the memory goes with the instance."""
+
+    def _retain(self, log: _Log, *, exactly: bool) -> None:
+        kept = self._retention
+        if kept.max_count is not None and len(log.tail) > kept.max_count:
+            log.drop(len(log.tail) - kept.max_count + kept.max_count // 16)
+        if kept.max_bytes is not None and log.size > kept.max_bytes:
+            log.drop(_lightest_prefix(log, log.size - kept.max_bytes + kept.max_bytes // 16))
+        if kept.max_age_s is not None and log.tail:
+            oldest = stamp(self._clock() - int(kept.max_age_s * MICROSECONDS))
+            # Taking from the front moves the list: on append it is done for a sixty-fourth at once.
+            if exactly or log.tail[len(log.tail) // 64].ts < oldest:
+                log.drop(next((i for i, e in enumerate(log.tail) if e.ts >= oldest), len(log.tail)))
+
+
+def _lightest_prefix(log: _Log, weight: int) -> int:
+    """Return how many of the oldest weigh at least `weight`; never all of them."""
+    for index, envelope in enumerate(log.tail):
+        weight -= log.weight(envelope)
+        if weight <= 0:
+            return min(index + 1, len(log.tail) - 1)
+    return len(log.tail) - 1
