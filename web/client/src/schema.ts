@@ -1,0 +1,1698 @@
+// Generated from `turnwire schema` by scripts/generate_types.mjs; do not edit.
+
+/** Any JSON value. */
+export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+
+/** The agent shows its plan. */
+export interface AgentPlan {
+  type: "agent_plan";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** The tool call whose subagent this belongs to; absent in the main thread. */
+  parent_tool_call_id?: string;
+  /** The API message's id, where it is known. */
+  message_id?: string;
+  /** Index of the content block within its message, where it is known. */
+  block_index?: number;
+  /** The plan in Markdown. */
+  plan_content: string;
+  /** The file that holds it (2.1). */
+  plan_file_path?: string;
+  /** The ExitPlanMode call. */
+  tool_call_id?: string;
+}
+
+/** A call to the API failed and is tried again. */
+export interface ApiRetry {
+  type: "api_retry";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** Which attempt failed, from 1. */
+  attempt: number;
+  /** How many there will be at most. */
+  max_retries?: number;
+  /** When the next one starts. */
+  delay_ms?: number;
+  /** HTTP status. */
+  status?: number;
+  /** What failed. */
+  error?: string;
+}
+
+/** The agent asks its human. */
+export interface AskUser {
+  /** What is asked. */
+  questions: Question[];
+  /** Question to answer, once the result is there; several labels are joined by a comma and a blank. */
+  answers?: Record<string, string>;
+}
+
+/** Questions to the human. */
+export interface AskUserPayload {
+  /** Names the populated field. */
+  kind: "ask_user";
+  /** The frontend component that shows it. */
+  renderer: "tool_call";
+  /** The body. */
+  ask_user: AskUser;
+}
+
+/** The slash commands; each event replaces the list. */
+export interface AvailableCommands {
+  type: "available_commands";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** All of them. */
+  available_commands: Command[];
+}
+
+/** The replay is over: what follows is live. */
+export interface CaughtUp {
+  type: "caught_up";
+  /** The session. */
+  session: string;
+  /** Newest number sent. */
+  seq: number;
+}
+
+/** One possible answer. */
+export interface Choice {
+  /** The answer. */
+  label: string;
+  /** What it means. */
+  description?: string;
+}
+
+/** Files or their content are searched. */
+export interface CodeSearch {
+  /** What is looked for in the content. */
+  query?: string;
+  /** The pattern as the tool got it: a glob of file names or a regular expression. */
+  pattern?: string;
+  /** Where to look. */
+  path?: string;
+  /** Which file names to look at. */
+  glob?: string;
+  /** Which file type to look at. */
+  file_type?: string;
+  /** files_with_matches, content or count. */
+  mode?: string;
+  /** Present once the result is there. */
+  output?: SearchOutput;
+}
+
+/** A search of files or of their content. */
+export interface CodeSearchPayload {
+  /** Names the populated field. */
+  kind: "code_search";
+  /** The frontend component that shows it. */
+  renderer: "tool_search";
+  /** The body. */
+  code_search: CodeSearch;
+}
+
+/** A slash command. */
+export interface Command {
+  /** Without the slash. */
+  name: string;
+  /** What it does. */
+  description?: string;
+  /** What may follow it. */
+  argument_hint?: string;
+}
+
+/** The conversation before this was replaced by a summary. */
+export interface CompactBoundary {
+  type: "compact_boundary";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** manual or auto. */
+  trigger?: string;
+  /** Context before, in tokens. */
+  pre_tokens?: number;
+  /** Context after, in tokens. */
+  post_tokens?: number;
+}
+
+/** A turn ended. Exactly one for every turn that started, whatever happens to the CLI. */
+export interface Complete {
+  type: "complete";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** What the turn cost and gave. */
+  data: CompleteData;
+  /** All errors in one line. */
+  error?: string;
+  /** The same as in `data` (spec 3 has both). */
+  last_message_uuid?: string;
+}
+
+/** What a turn cost and gave. Times in milliseconds, money in US dollars. */
+export interface CompleteData {
+  /** How it ended; always there in our own events, absent in lines of spec 3's original. */
+  outcome?: "completed" | "interrupted" | "error" | "max_turns" | "budget" | "process_exited" | "hung";
+  /** True when the turn failed. */
+  is_error: boolean;
+  /** Cost of this turn. */
+  cost_usd?: number;
+  /** Cost of the CLI process up to now, as it reports it. */
+  total_cost_usd?: number;
+  /** From prompt to result. */
+  duration_ms?: number;
+  /** Time spent waiting for the API. */
+  duration_api_ms?: number;
+  /** Rounds of model and tools, as the CLI counts them. */
+  num_turns?: number;
+  /** Tokens sent in this turn, cached ones not included. */
+  input_tokens?: number;
+  /** Tokens received in this turn. */
+  output_tokens?: number;
+  /** Tokens read from the cache in this turn. */
+  cache_read_input_tokens?: number;
+  /** Tokens written to the cache in this turn. */
+  cache_creation_input_tokens?: number;
+  /** Tokens sent by the CLI process up to now, cached ones not included. */
+  total_input_tokens?: number;
+  /** Tokens received by the CLI process up to now. */
+  total_output_tokens?: number;
+  /** The last committed message: what `--resume-session-at` takes from 2.0.76 on (spec 3, "Message UUIDs"). */
+  last_message_uuid?: string;
+  /** What `--resume-session-at` takes for the version that wrote this: a message id for 2.0.14, a UUID later. */
+  resume_token?: string;
+  /** What went wrong, each once. */
+  errors?: string[];
+  /** HTTP status of a failed API call. */
+  api_error_status?: number;
+  /** The result's subtype as the CLI wrote it. */
+  subtype?: string;
+  /** Why the model stopped. */
+  stop_reason?: string;
+  /** The answer under a JSON schema. */
+  structured_output?: JsonValue;
+  /** Tool calls that were denied: tool_name, tool_use_id, tool_input. */
+  permission_denials?: Array<Record<string, JsonValue>>;
+  /** UUIDs of the prompts the turn has served. */
+  prompts?: string[];
+  /** Exit code of a CLI that ended before the turn did. */
+  exit_code?: number;
+  /** Signal that ended such a CLI, such as SIGKILL. */
+  signal?: string;
+  /** The last it said on standard error. */
+  stderr_tail?: string;
+}
+
+/** The agent wrote to its long-term memory (spec 1). */
+export interface Consolidation {
+  type: "consolidation";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** New entries. */
+  entries_created: number;
+  /** Changed entries. */
+  entries_updated: number;
+}
+
+/** A part of a tool's result that is more than text (wire fact: images and documents in results). */
+export interface ContentPart {
+  /** What the part is. */
+  type: "text" | "image" | "document" | "reference" | "unknown";
+  /** The text, of a text part. */
+  text?: string;
+  /** MIME type of an image or a document, such as `image/png`. */
+  media_type?: string;
+  /** Size of the decoded bytes. */
+  size?: number;
+  /** The bytes, base64 encoded. */
+  base64?: string;
+  /** Where the part is, when it is not inline. */
+  url?: string;
+  /** The block as it came, of a kind this version does not know. */
+  raw?: JsonValue;
+}
+
+/** How full the main model's context is, in tokens. */
+export interface ContextWindow {
+  type: "context_window";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** Size of the window; 200000 until the CLI says otherwise (spec 3). */
+  context_window_size: number;
+  /** Tokens used. */
+  context_window_used: number;
+  /** Tokens left, never below 0. */
+  context_window_remaining: number;
+  /** Share used, in per cent. */
+  context_efficiency: number;
+  /** The main model. */
+  model?: string;
+}
+
+/** An entry is added to the agent's task list. */
+export interface CreateTask {
+  /** What is to be done. */
+  title: string;
+  /** In more words. */
+  description?: string;
+  /** Its id, once the result is there. */
+  task_id?: string;
+}
+
+/** A new entry of the task list. */
+export interface CreateTaskPayload {
+  /** Names the populated field. */
+  kind: "create_task";
+  /** The frontend component that shows it. */
+  renderer: "tool_call";
+  /** The body. */
+  create_task: CreateTask;
+}
+
+/** Something failed. After `complete` it is the turn's error; otherwise an error within the turn. */
+export interface Error {
+  type: "error";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** The tool call whose subagent this belongs to; absent in the main thread. */
+  parent_tool_call_id?: string;
+  /** The API message's id, where it is known. */
+  message_id?: string;
+  /** Index of the content block within its message, where it is known. */
+  block_index?: number;
+  /** What a human should read. */
+  error: string;
+  /** authentication_failed, billing_error, rate_limit, invalid_request, server_error, … */
+  code?: string;
+  /** HTTP status of a failed API call. */
+  status?: number;
+}
+
+/** One event in its envelope. */
+export interface EventFrame {
+  type: "event";
+  /** The session. */
+  session: string;
+  /** Its place in the session's log. */
+  seq: number;
+  /** When it was journaled: RFC 3339, UTC. */
+  ts: string;
+  /** The event. */
+  event: TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | ApiRetry | Consolidation | ProcessStatus | Notice | Unknown | Malformed;
+}
+
+/** Several events of one session in one frame, while a frontend catches up. */
+export interface EventsFrame {
+  type: "events";
+  /** In order, without holes. */
+  events: EventFrame[];
+}
+
+/** Events the frontend asked for that are gone. */
+export interface GapFrame {
+  type: "gap";
+  /** The session. */
+  session: string;
+  /** First number that is gone. */
+  from: number;
+  /** Last number that is gone. */
+  to: number;
+  /** The epoch that now counts. */
+  epoch: string;
+}
+
+/** Any tool that has no kind of its own. */
+export interface Generic {
+  /** The tool's name. */
+  name: string;
+  /** Its arguments. */
+  input?: JsonValue;
+  /** Its result. */
+  output?: JsonValue;
+}
+
+/** Any other tool. */
+export interface GenericPayload {
+  /** Names the populated field. */
+  kind: "generic";
+  /** The frontend component that shows it. */
+  renderer: "tool_call";
+  /** The body. */
+  generic: Generic;
+}
+
+/** A hook ran, in the CLI or in the sidecar. */
+export interface HookActivity {
+  type: "hook_activity";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** The tool call whose subagent this belongs to; absent in the main thread. */
+  parent_tool_call_id?: string;
+  /** The API message's id, where it is known. */
+  message_id?: string;
+  /** Index of the content block within its message, where it is known. */
+  block_index?: number;
+  /** started, progress, finished: run by the CLI; callback, answered: asked of us and answered. */
+  phase: "started" | "progress" | "finished" | "callback" | "answered";
+  /** PreToolUse, PostToolUse, Stop, … */
+  hook_event?: string;
+  /** The CLI's id of the run, or the control request's id of a callback. */
+  hook_id?: string;
+  /** The hook's name, or the callback's. */
+  hook_name?: string;
+  /** The tool call it concerns. */
+  tool_call_id?: string;
+  /** The tool it concerns. */
+  tool_name?: string;
+  /** What came of it: success, error, cancelled, allow, deny, ask, block, … */
+  outcome?: string;
+  /** What it printed or answered. */
+  output?: string;
+  /** What it printed on standard error. */
+  stderr?: string;
+  /** Its exit code. */
+  exit_code?: number;
+}
+
+/** A page is fetched, or the web is searched. */
+export interface HttpRequest {
+  /** The address that is fetched. */
+  url?: string;
+  /** GET, unless the tool says otherwise; SEARCH for a search of the web. */
+  method?: string;
+  /** What is searched for on the web. */
+  query?: string;
+  /** What the agent wants to know from the page. */
+  prompt?: string;
+  /** The answer as text. */
+  response?: string;
+  /** True when it failed. */
+  is_error?: boolean;
+  /** HTTP status, when it is known. */
+  status?: number;
+  /** Size of the page. */
+  bytes?: number;
+  /** Hits of a web search: title and url each. */
+  results?: Array<Record<string, JsonValue>>;
+}
+
+/** A page fetched or a search of the web. */
+export interface HttpRequestPayload {
+  /** Names the populated field. */
+  kind: "http_request";
+  /** The frontend component that shows it. */
+  renderer: "tool_call";
+  /** The body. */
+  http_request: HttpRequest;
+}
+
+/** Waiting prompts joined the running turn (spec 1; wire fact "folded into the running turn"). */
+export interface Injected {
+  type: "injected";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** How many. */
+  message_count: number;
+  /** Their length in characters. */
+  content_length?: number;
+  /** Their UUIDs. */
+  prompts?: string[];
+}
+
+/** The frontend reads more slowly than events come; nothing is lost. */
+export interface Lag {
+  type: "lag";
+  /** The session. */
+  session: string;
+  /** How many events wait for it. */
+  behind: number;
+}
+
+/** A line that is no message of the protocol. */
+export interface Malformed {
+  type: "malformed";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** What is wrong with it. */
+  reason: string;
+  /** The line, or its beginning. */
+  raw: string;
+  /** Its size in bytes. */
+  size: number;
+  /** Its number in the stream, from 1. */
+  line?: number;
+}
+
+/** The agent's list of things to do is written, changed or read. */
+export interface ManageTodos {
+  /** What happens to the list. */
+  operation: "write" | "update" | "list" | "get";
+  /** The list, or the entries concerned, after the call. */
+  items: TodoItem[];
+  /** The list, or the entries concerned, before the call. */
+  old_items?: TodoItem[];
+}
+
+/** The list of things to do. */
+export interface ManageTodosPayload {
+  /** Names the populated field. */
+  kind: "manage_todos";
+  /** The frontend component that shows it. */
+  renderer: "todo";
+  /** The body. */
+  manage_todos: ManageTodos;
+}
+
+/** An MCP server the CLI knows. */
+export interface McpServerStatus {
+  /** Its name. */
+  name: string;
+  /** connected, failed, needs-auth, pending, … */
+  status?: string;
+}
+
+/** A tool of an MCP server is called. */
+export interface McpTool {
+  /** The server's name. */
+  server: string;
+  /** The tool's name. */
+  tool: string;
+  /** Its arguments. */
+  input: Record<string, JsonValue>;
+  /** Its result, part by part. */
+  output?: ContentPart[];
+  /** True when it failed. */
+  is_error?: boolean;
+}
+
+/** A tool of an MCP server. */
+export interface McpToolPayload {
+  /** Names the populated field. */
+  kind: "mcp_tool";
+  /** The frontend component that shows it. */
+  renderer: "tool_call";
+  /** The body. */
+  mcp_tool: McpTool;
+}
+
+/** A piece of the agent's text. Pieces with the same message_id and block_index belong together, in order. */
+export interface MessageChunk {
+  type: "message_chunk";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** The tool call whose subagent this belongs to; absent in the main thread. */
+  parent_tool_call_id?: string;
+  /** The API message's id, where it is known. */
+  message_id?: string;
+  /** Index of the content block within its message, where it is known. */
+  block_index?: number;
+  /** The piece. */
+  text: string;
+  /** True when this corrects the block: it takes the place of all earlier pieces of the block. */
+  replace?: boolean;
+  /**
+   * Where the text is from when the model did not write it in a message: output of a slash command, the
+   * turn's result, a message the CLI made up. Absent for the model's own text.
+   */
+  source?: "local_command" | "result" | "synthetic";
+  /** True when more of the same block may follow. */
+  is_delta?: boolean;
+}
+
+/** Something with a label that is no tool with arguments and results worth a shape: skills, tool search. */
+export interface Misc {
+  /** What it is. */
+  label: string;
+  /** More of it. */
+  details?: JsonValue;
+}
+
+/** Anything with just a label. */
+export interface MiscPayload {
+  /** Names the populated field. */
+  kind: "misc";
+  /** The frontend component that shows it. */
+  renderer: "tool_call";
+  /** The body. */
+  misc: Misc;
+}
+
+/** A file is created, overwritten or edited. */
+export interface ModifyFile {
+  /** Path as the agent gave it. */
+  file_path: string;
+  /** The changes, in order. */
+  mutations: Mutation[];
+  /** Present once the result is there. */
+  output?: ModifyOutput;
+}
+
+/** A file is created, overwritten or edited. */
+export interface ModifyFilePayload {
+  /** Names the populated field. */
+  kind: "modify_file";
+  /** The frontend component that shows it. */
+  renderer: "tool_edit";
+  /** The body. */
+  modify_file: ModifyFile;
+}
+
+/** What became of a modification. */
+export interface ModifyOutput {
+  /** True when the file was changed. */
+  applied: boolean;
+  /** True when the file did not exist before, False when it was overwritten. */
+  created?: boolean;
+  /** Lines the diff adds. */
+  added_lines?: number;
+  /** Lines the diff removes. */
+  removed_lines?: number;
+  /** True when a human changed the proposal before it was applied. */
+  user_modified?: boolean;
+  /** What the tool said, in full when it failed. */
+  message?: string;
+}
+
+/** One change to a file. */
+export interface Mutation {
+  /** What happens: a new file, a file replaced, a passage replaced, a notebook cell added or removed. */
+  type: "create" | "overwrite" | "edit" | "insert" | "delete";
+  /** The whole new content, of create, overwrite and insert. */
+  content?: string;
+  /** The passage that is replaced. */
+  old_content?: string;
+  /** The passage that replaces it. */
+  new_content?: string;
+  /** Unified diff with the file's true line numbers, as far as they are known. */
+  diff?: string;
+  /** True when every occurrence is replaced. */
+  replace_all?: boolean;
+  /** The notebook cell that is changed. */
+  cell_id?: string;
+  /** `code` or `markdown`, of a notebook cell. */
+  cell_type?: string;
+}
+
+/** Something worth telling that has no event of its own. */
+export interface Notice {
+  type: "notice";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** What about: the CLI's message type or subtype. */
+  kind: string;
+  /** How important. */
+  level: "info" | "warning" | "error";
+  /** What a human should read. */
+  text: string;
+  /** The message's own fields. */
+  details?: Record<string, JsonValue>;
+}
+
+/** A pending request is void; its dialog closes. */
+export interface PermissionCancelled {
+  type: "permission_cancelled";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** The request. */
+  pending_id: string;
+  /** The tool call that waited. */
+  tool_call_id?: string;
+  /** Why. */
+  reason?: "cancelled" | "interrupted" | "process_exited" | "timeout" | "turn_ended";
+}
+
+/** One way to answer a permission request. */
+export interface PermissionOption {
+  /** What `permission.respond` sends back. */
+  option_id: string;
+  /** What the button says. */
+  name: string;
+  /** What it means. */
+  kind: "allow_once" | "allow_always" | "reject_once" | "reject_always";
+  /** Where an always-answer is remembered: session, localSettings, projectSettings, userSettings. */
+  destination?: string;
+}
+
+/** The CLI waits for leave to call a tool. */
+export interface PermissionRequest {
+  type: "permission_request";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** The tool call whose subagent this belongs to; absent in the main thread. */
+  parent_tool_call_id?: string;
+  /** The API message's id, where it is known. */
+  message_id?: string;
+  /** Index of the content block within its message, where it is known. */
+  block_index?: number;
+  /** Names this request in `permission.respond`; the control request's id. */
+  pending_id: string;
+  /** The tool call that waits; found by name and input where the CLI does not say (1.0, 2.0). */
+  tool_call_id?: string;
+  /** The tool, as the agent calls it. */
+  tool_name?: string;
+  /** One line for humans. */
+  permission_title: string;
+  /** The possible answers. */
+  permission_options: PermissionOption[];
+  /** What would happen. */
+  action_type: "command" | "file_write" | "file_read" | "network" | "mcp_tool" | "other";
+  /** The command, the path, the address … */
+  action_details?: Record<string, JsonValue>;
+  /** The tool's arguments, for editing. */
+  tool_input?: Record<string, JsonValue>;
+  /** The tool call's payload, so that a dialog can show the diff or the command. */
+  normalized?: ReadFilePayload | ModifyFilePayload | ShellExecPayload | CodeSearchPayload | HttpRequestPayload | SubagentTaskPayload | CreateTaskPayload | ManageTodosPayload | ShowPlanPayload | AskUserPayload | McpToolPayload | GenericPayload | MiscPayload;
+  /** Why the CLI asks. */
+  reason?: string;
+  /** The path outside of what is allowed. */
+  blocked_path?: string;
+  /** permission_suggestions as the CLI made them. */
+  suggestions?: Array<Record<string, JsonValue>>;
+  /** The subagent that asks. */
+  agent_id?: string;
+}
+
+/** A pending request was answered, and how. */
+export interface PermissionResolved {
+  type: "permission_resolved";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** The request. */
+  pending_id: string;
+  /** The tool call that waited. */
+  tool_call_id?: string;
+  /** The tool. */
+  tool_name?: string;
+  /** The decision; `answer` for questions and dialogs; `ask` when a hook passed it on to a human. */
+  behavior: "allow" | "deny" | "ask" | "answer";
+  /** The option that was chosen. */
+  option_id?: string;
+  /** Who decided: a frontend's name, `policy:NAME`, `rule:NUMBER`, `timeout`, … */
+  by?: string;
+  /** How long the request had waited. */
+  waited_ms?: number;
+  /** What was said to the agent. */
+  message?: string;
+  /** The arguments as edited, when they were. */
+  updated_input?: Record<string, JsonValue>;
+  /** Where an always-answer is remembered. */
+  destination?: string;
+  /** True when the denial also stopped the turn. */
+  interrupt?: boolean;
+}
+
+/** The CLI's process started or ended. */
+export interface ProcessStatus {
+  type: "process_status";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** `stalled`: no output for longer than configured; `resumed`: it speaks again. */
+  state: "started" | "exited" | "stalled" | "resumed";
+  /** Its process id. */
+  pid?: number;
+  /** Its exit code. */
+  exit_code?: number;
+  /** The signal that ended it, such as SIGKILL. */
+  signal?: string;
+  /** The last it said on standard error. */
+  stderr_tail?: string;
+  /** Why, when we know: stop requested, end of recording, … */
+  reason?: string;
+  /** How long it has been silent. */
+  silent_ms?: number;
+}
+
+/** One question with its possible answers. */
+export interface Question {
+  /** The question, also the key of its answer. */
+  question: string;
+  /** One or two words for a tab or a chip. */
+  header?: string;
+  /** The possible answers; a human may also answer freely. */
+  options: Choice[];
+  /** True when more than one may be chosen. */
+  multi_select: boolean;
+}
+
+/** The agent, an MCP server or the CLI asks a human and waits. */
+export interface QuestionRequest {
+  type: "question_request";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** The tool call whose subagent this belongs to; absent in the main thread. */
+  parent_tool_call_id?: string;
+  /** The API message's id, where it is known. */
+  message_id?: string;
+  /** Index of the content block within its message, where it is known. */
+  block_index?: number;
+  /** Names this request in `question.answer`. */
+  pending_id: string;
+  /** Who asks: the agent, an MCP server, the CLI. */
+  kind: "ask_user" | "elicitation" | "dialog";
+  /** The tool call that waits. */
+  tool_call_id?: string;
+  /** The questions, of ask_user. */
+  questions?: Question[];
+  /** What is asked, of the other kinds. */
+  message?: string;
+  /** JSON Schema of the answer, of an elicitation. */
+  requested_schema?: JsonValue;
+  /** `form` or `url`, of an elicitation. */
+  mode?: string;
+  /** Where to answer, of an elicitation by url. */
+  url?: string;
+  /** The MCP server that asks. */
+  mcp_server?: string;
+  /** The rest of the request as it came. */
+  details?: Record<string, JsonValue>;
+}
+
+/** A prompt waits for its turn (spec 1, "Out-of-Turn Message Delivery"). */
+export interface Queued {
+  type: "queued";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** Place in the queue, from 1. */
+  position?: number;
+  /** The prompt's UUID. */
+  prompt?: string;
+}
+
+/** The API limits the rate, or warns that it soon will. */
+export interface RateLimit {
+  type: "rate_limit";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** What a human should read. */
+  rate_limit_message: string;
+  /** allowed, allowed_warning, rejected. */
+  status?: string;
+  /** When the limit resets: seconds since 1970. */
+  resets_at?: number;
+  /** Which limit: five_hour, seven_day, … */
+  rate_limit_type?: string;
+  /** How much of it is used, from 0 to 1. */
+  utilization?: number;
+}
+
+/** A file is read. */
+export interface ReadFile {
+  /** Path as the agent gave it. */
+  file_path: string;
+  /** First line asked for, from 1. */
+  offset?: number;
+  /** Number of lines asked for. */
+  limit?: number;
+  /** Present once the result is there. */
+  output?: ReadOutput;
+}
+
+/** A file is read. */
+export interface ReadFilePayload {
+  /** Names the populated field. */
+  kind: "read_file";
+  /** The frontend component that shows it. */
+  renderer: "tool_read";
+  /** The body. */
+  read_file: ReadFile;
+}
+
+/** What a read returned. */
+export interface ReadOutput {
+  /** The text, without the line numbers the CLI shows to the model. */
+  content?: string;
+  /** Number of lines in `content`. */
+  line_count?: number;
+  /** True when the file has more than `content` shows. */
+  truncated?: boolean;
+  /** Number of the first line in `content`, from 1. */
+  start_line?: number;
+  /** Number of lines of the whole file. */
+  total_lines?: number;
+  /** Images, PDF pages and notebook cells. */
+  parts?: ContentPart[];
+}
+
+/** A piece of the agent's thinking. */
+export interface Reasoning {
+  type: "reasoning";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** The tool call whose subagent this belongs to; absent in the main thread. */
+  parent_tool_call_id?: string;
+  /** The API message's id, where it is known. */
+  message_id?: string;
+  /** Index of the content block within its message, where it is known. */
+  block_index?: number;
+  /** The piece; empty for redacted thinking. */
+  reasoning_text: string;
+  /** True when this takes the place of all earlier pieces of the block. */
+  replace?: boolean;
+  /** True when the API encrypted it. */
+  redacted?: boolean;
+  /** True when more of the same block may follow. */
+  is_delta?: boolean;
+}
+
+/** The one answer to a command. */
+export interface Reply {
+  type: "reply";
+  /** The command's id; null when the frame had none that could be read. */
+  id: string | null;
+  /** Was it done? */
+  ok: boolean;
+  /** What came of it. */
+  result?: JsonValue;
+  /** Why not. */
+  error?: ReplyError;
+}
+
+/** Why a command was refused. */
+export interface ReplyError {
+  /** One of the documented codes. */
+  code: string;
+  /** Whose fault, where, and what to do. */
+  message: string;
+  /** The field of the command that is wrong. */
+  field?: string;
+}
+
+/** The CLI withdrew messages it had written; a frontend removes their texts. */
+export interface Retraction {
+  type: "retraction";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** UUIDs of messages that no longer count. */
+  message_uuids?: string[];
+  /** API message ids, where only they are known (a broken stream). */
+  message_ids?: string[];
+}
+
+/** One line of a content search. */
+export interface SearchMatch {
+  /** The file, when the output names it. */
+  file?: string;
+  /** Line number, from 1, when the output has it. */
+  line?: number;
+  /** The line. */
+  text: string;
+  /** True when the line is context and not a match. */
+  context?: boolean;
+}
+
+/** What a search found. */
+export interface SearchOutput {
+  /** Files found. */
+  files?: string[];
+  /** Number of files; 0 when the tool says that nothing was found. */
+  file_count?: number;
+  /** True when there is more than was returned. */
+  truncated?: boolean;
+  /** Number of matches, in the content and count modes. */
+  match_count?: number;
+  /** The lines, in the content mode. */
+  matches?: SearchMatch[];
+  /** Matches per file, in the count mode. */
+  counts?: Record<string, number>;
+}
+
+/** What the CLI says of itself; sent when it changes. */
+export interface SessionInfo {
+  type: "session_info";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** The main model. */
+  model?: string;
+  /** The workspace. */
+  cwd?: string;
+  /** The CLI's version. */
+  version?: string;
+  /** default, acceptEdits, plan, bypassPermissions, … */
+  permission_mode?: string;
+  /** Tools the agent has. */
+  tools?: string[];
+  /** MCP servers and their state. */
+  mcp_servers?: McpServerStatus[];
+  /** Subagents by name. */
+  agents?: string[];
+  /** Skills by name. */
+  skills?: string[];
+  /** The CLI's output style. */
+  output_style?: string;
+  /** Where the CLI has its key from. */
+  api_key_source?: string;
+}
+
+/** The permission mode changed. */
+export interface SessionMode {
+  type: "session_mode";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** default, acceptEdits, plan, bypassPermissions, … */
+  current_mode_id: string;
+}
+
+/** The CLI has a session. Once per session id. */
+export interface SessionStatus {
+  type: "session_status";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** New or resumed. */
+  data: SessionStatusData;
+}
+
+/** Spec 3's data of session_status. */
+export interface SessionStatusData {
+  /** Is the conversation new, or does it go on? */
+  session_status: "new" | "resumed";
+  /** True: the CLI said so itself. */
+  init?: boolean;
+}
+
+/** A session as frontends list it. */
+export interface SessionSummary {
+  /** turnwire's session id. */
+  session: string;
+  /** What to call it. */
+  title?: string;
+  /** `waiting`: for a human's answer; `exited`: no CLI runs, it can be resumed. */
+  state: "starting" | "idle" | "running" | "waiting" | "stopping" | "exited" | "replaying";
+  /** Which agent; scripted ones say so. */
+  agent?: string;
+  /** Directory the CLI runs in. */
+  workspace?: string;
+  /** The main model. */
+  model?: string;
+  /** Permission policy. */
+  policy?: string;
+  /** The CLI's permission mode. */
+  permission_mode?: string;
+  /** The CLI's own session id. */
+  cli_session_id?: string;
+  /** Newest number of its log. */
+  last_seq: number;
+  /** What it has cost. */
+  total_cost_usd?: number;
+  /** Requests that wait for a human. */
+  pending: number;
+  /** RFC 3339. */
+  created?: string;
+  /** Of a replay: share of the recording that was played. */
+  position?: number;
+  /** Of a replay: times the recorded pace; 0 when paused. */
+  speed?: number;
+}
+
+/** The list of sessions, or their state, has changed. */
+export interface Sessions {
+  type: "sessions";
+  /** All sessions. */
+  sessions: SessionSummary[];
+}
+
+/** A command runs, or a command in the background is read or stopped. */
+export interface ShellExec {
+  /** The command line; empty when a task is addressed by id. */
+  command: string;
+  /** Directory it runs in, when it is known. */
+  work_dir?: string;
+  /** What the agent says it is for. */
+  description?: string;
+  /** Time limit in milliseconds. */
+  timeout?: number;
+  /** True when it is not waited for. */
+  background?: boolean;
+  /** `read` and `stop` address a task in the background; absent means run. */
+  operation?: "run" | "read" | "stop";
+  /** The background task that is read or stopped. */
+  task_id?: string;
+  /** Present once the result is there. */
+  output?: ShellOutput;
+}
+
+/** A command. */
+export interface ShellExecPayload {
+  /** Names the populated field. */
+  kind: "shell_exec";
+  /** The frontend component that shows it. */
+  renderer: "tool_execute";
+  /** The body. */
+  shell_exec: ShellExec;
+}
+
+/** What a command gave. */
+export interface ShellOutput {
+  /** The true exit code; absent while it is not known (background, interrupted, denied). */
+  exit_code?: number;
+  /** Standard output; the only stream of versions that do not tell them apart. */
+  stdout?: string;
+  /** Standard error, where the CLI keeps it apart. */
+  stderr?: string;
+  /** True when it was stopped before its end. */
+  interrupted?: boolean;
+  /** True when the time limit stopped it or moved it to the background. */
+  timed_out?: boolean;
+  /** Id of the background task it became. */
+  task_id?: string;
+  /** State of the background task: running, completed, failed, killed. */
+  status?: string;
+  /** File in which the CLI saved output too long to return. */
+  persisted_path?: string;
+  /** True when the CLI returned less than the command wrote. */
+  truncated?: boolean;
+  /** Images that the command printed. */
+  parts?: ContentPart[];
+}
+
+/** Plan mode is entered, or a plan is shown for approval. */
+export interface ShowPlan {
+  /** `exit` shows the plan and asks for approval. */
+  operation: "enter" | "exit";
+  /** The plan in Markdown. */
+  plan?: string;
+  /** The file that holds the plan (2.1). */
+  file_path?: string;
+  /** Once the result is there: was it approved? */
+  approved?: boolean;
+  /** What the human said on rejecting it. */
+  feedback?: string;
+}
+
+/** Plan mode. */
+export interface ShowPlanPayload {
+  /** Names the populated field. */
+  kind: "show_plan";
+  /** The frontend component that shows it. */
+  renderer: "tool_call";
+  /** The body. */
+  show_plan: ShowPlan;
+}
+
+/** What a subagent did. */
+export interface SubagentOutput {
+  /** completed, async_launched, … */
+  status?: string;
+  /** Its report. */
+  text?: string;
+  /** The CLI's id of the subagent, and of its background task. */
+  agent_id?: string;
+  /** How long it ran. */
+  duration_ms?: number;
+  /** Tokens it used. */
+  total_tokens?: number;
+  /** Tools it called. */
+  tool_use_count?: number;
+  /** The model it ran on. */
+  model?: string;
+}
+
+/** A subagent is given a task. */
+export interface SubagentTask {
+  /** Three to five words. */
+  description: string;
+  /** The whole task. */
+  prompt: string;
+  /** Which agent runs it. */
+  subagent_type?: string;
+  /** True when it is not waited for. */
+  background?: boolean;
+  /** The model asked for. */
+  model?: string;
+  /** Present once the result is there. */
+  output?: SubagentOutput;
+}
+
+/** A task given to a subagent. */
+export interface SubagentTaskPayload {
+  /** Names the populated field. */
+  kind: "subagent_task";
+  /** The frontend component that shows it. */
+  renderer: "tool_call";
+  /** The body. */
+  subagent_task: SubagentTask;
+}
+
+/** News of a background task: a subagent, or a command. */
+export interface TaskUpdate {
+  type: "task_update";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** The tool call whose subagent this belongs to; absent in the main thread. */
+  parent_tool_call_id?: string;
+  /** The API message's id, where it is known. */
+  message_id?: string;
+  /** Index of the content block within its message, where it is known. */
+  block_index?: number;
+  /** The CLI's id of the task. */
+  task_id: string;
+  /** The tool call that started it. */
+  tool_call_id?: string;
+  /** running, completed, failed, stopped, killed, … */
+  task_status: string;
+  /** local_agent, local_bash, … */
+  task_type?: string;
+  /** What it is for. */
+  description?: string;
+  /** What came of it. */
+  summary?: string;
+  /** The tool it used last. */
+  last_tool_name?: string;
+  /** Tokens it has used. */
+  total_tokens?: number;
+  /** Tools it has called. */
+  tool_uses?: number;
+  /** How long it has run. */
+  duration_ms?: number;
+  /** The file with its whole output. */
+  output_file?: string;
+  /** Exit code of a command. */
+  exit_code?: number;
+}
+
+/** One entry of the agent's list. */
+export interface TodoItem {
+  /** Its id, or its place in the list from 1 where the tool has no ids. */
+  id?: string;
+  /** What is to be done. */
+  description: string;
+  /** pending, in_progress, completed or deleted. */
+  status: string;
+  /** How it reads while it is being done. */
+  active_form?: string;
+  /** Ids of entries that come first. */
+  blocked_by?: string[];
+}
+
+/** The agent calls a tool. One per tool_use block. */
+export interface ToolCall {
+  type: "tool_call";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** The tool call whose subagent this belongs to; absent in the main thread. */
+  parent_tool_call_id?: string;
+  /** The API message's id, where it is known. */
+  message_id?: string;
+  /** Index of the content block within its message, where it is known. */
+  block_index?: number;
+  /** The tool_use block's id. */
+  tool_call_id: string;
+  /** The tool, as the agent calls it. */
+  tool_name: string;
+  /** One line for humans. */
+  tool_title: string;
+  /** Always running: the update that follows ends it. */
+  tool_status: "running";
+  /** What the call does. */
+  normalized: ReadFilePayload | ModifyFilePayload | ShellExecPayload | CodeSearchPayload | HttpRequestPayload | SubagentTaskPayload | CreateTaskPayload | ManageTodosPayload | ShowPlanPayload | AskUserPayload | McpToolPayload | GenericPayload | MiscPayload;
+}
+
+/** News of a tool call. Exactly one update with a status other than running ends it. */
+export interface ToolUpdate {
+  type: "tool_update";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** The tool call whose subagent this belongs to; absent in the main thread. */
+  parent_tool_call_id?: string;
+  /** The API message's id, where it is known. */
+  message_id?: string;
+  /** Index of the content block within its message, where it is known. */
+  block_index?: number;
+  /** The call. */
+  tool_call_id: string;
+  /** The tool, as the agent calls it. */
+  tool_name?: string;
+  /** One line for humans. */
+  tool_title?: string;
+  /** running: progress; complete and error are final. */
+  tool_status: "running" | "complete" | "error";
+  /** The call's payload, enriched with its result. */
+  normalized?: ReadFilePayload | ModifyFilePayload | ShellExecPayload | CodeSearchPayload | HttpRequestPayload | SubagentTaskPayload | CreateTaskPayload | ManageTodosPayload | ShowPlanPayload | AskUserPayload | McpToolPayload | GenericPayload | MiscPayload;
+  /** Why it failed. */
+  error?: string;
+  /** What kind of failure it was; `no_result`: the turn ended without a result for it. */
+  reason?: "failed" | "denied" | "interrupted" | "process_exited" | "no_result";
+  /** True when the work goes on in the background; `task_update` events tell how. */
+  background?: boolean;
+  /** How long it has been running, in progress updates. */
+  elapsed_ms?: number;
+  /** UUID of the user message that carried the result. */
+  uuid?: string;
+}
+
+/** A turn began. Exactly one `complete` with the same operation_id follows. */
+export interface TurnStarted {
+  type: "turn_started";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** Why: a prompt, a prompt that had waited, the end of a background task, or the CLI's own accord. */
+  origin: "user" | "queued" | "background" | "autonomous";
+  /** UUIDs of the prompts it serves, as far as they are known when it starts. */
+  prompts?: string[];
+}
+
+/** A line of a type this version does not know. Nothing is lost: the line is here. */
+export interface Unknown {
+  type: "unknown";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** The line's type, with its subtype after a slash. */
+  message_type: string;
+  /** The line. */
+  raw: string;
+}
+
+/** What a human, or a program in their place, said to the agent. */
+export interface UserMessage {
+  type: "user_message";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** The tool call whose subagent this belongs to; absent in the main thread. */
+  parent_tool_call_id?: string;
+  /** The API message's id, where it is known. */
+  message_id?: string;
+  /** Index of the content block within its message, where it is known. */
+  block_index?: number;
+  /** The text; empty when there are only attachments. */
+  text: string;
+  /** The message's UUID. */
+  uuid?: string;
+  /** Images and documents. */
+  parts?: ContentPart[];
+  /** True when the CLI made it up itself. */
+  synthetic?: boolean;
+}
+
+/** The first frame after access was granted. */
+export interface Welcome {
+  type: "welcome";
+  /** The subprotocol. */
+  protocol: string;
+  /** turnwire's version. */
+  version: string;
+  /** The life of the logs; goes with every cursor. */
+  epoch: string;
+  /** `view` may only read. */
+  role: "control" | "view";
+  /** All sessions. */
+  sessions: SessionSummary[];
+  /** Template of the link to a trace, with {trace_id}, when configured. */
+  trace_url?: string;
+}
+
+/** A waiting prompt was taken back and will not be served. */
+export interface Withdrawn {
+  type: "withdrawn";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** The prompt's UUID. */
+  prompt: string;
+}
+
+/** Any frame the hub sends; `type` tells which. */
+export type OutFrame = Welcome | Sessions | EventFrame | EventsFrame | CaughtUp | GapFrame | Lag | Reply;
+
+/** A file that goes with a prompt. */
+export interface Attachment {
+  /** File name; only its last part is used. */
+  name?: string;
+  /** What the frontend thinks it is; the content decides. */
+  media_type?: string;
+  /** The bytes. */
+  base64: string;
+}
+
+/** Send any other control request to the CLI; the reply's result is its response. */
+export interface Control {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "control";
+  /** With `subtype` and that subtype's fields. */
+  request: Record<string, JsonValue>;
+}
+
+/** The first frame of a frontend that can send no header: its token, and its name. */
+export interface Hello {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  type: "hello";
+  /** The access token. */
+  token?: string;
+  /** Shown as `by` in the decisions this frontend takes. */
+  name?: string;
+}
+
+/** Stop the running turn. */
+export interface Interrupt {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "interrupt";
+}
+
+/** Ask for an event uncut, and the line it came from: result {event, raw}. */
+export interface PayloadGet {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "payload.get";
+  /** The event's place in the log. */
+  seq: number;
+}
+
+/** Answer a permission request. The first answer wins. */
+export interface PermissionRespond {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "permission.respond";
+  /** The request. */
+  pending_id: string;
+  /** One of its permission_options. */
+  option_id: string;
+  /** The tool's arguments, edited. */
+  updated_input?: Record<string, JsonValue>;
+  /** What to tell the agent, on rejecting. */
+  message?: string;
+  /** On rejecting, also stop the turn. */
+  interrupt?: boolean;
+  /** Where to remember an always-answer, when the option leaves it open. */
+  destination?: string;
+  /** Permission mode to go on in, on approving a plan. */
+  mode?: string;
+}
+
+/** Say something to the agent, also while it works. */
+export interface Prompt {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "prompt";
+  /** The text; may be empty when there are attachments. */
+  text?: string;
+  /** Images and files. */
+  attachments?: Attachment[];
+  /** now: interrupt the running turn; next: join it when the CLI can; later: after it. */
+  priority?: "now" | "next" | "later";
+}
+
+/** Take back a prompt that still waits. */
+export interface PromptWithdraw {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "prompt.withdraw";
+  /** Its UUID, from the reply to `prompt` and the `queued` event. */
+  prompt: string;
+}
+
+/** Answer a question_request. The first answer wins. */
+export interface QuestionAnswer {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "question.answer";
+  /** The request. */
+  pending_id: string;
+  /** Question to answer or answers, of ask_user. */
+  answers?: Record<string, string | string[]>;
+  /** Answer it, or not. */
+  action?: "accept" | "decline" | "cancel";
+  /** The answer, of an elicitation or a dialog. */
+  content?: JsonValue;
+  /** What to tell the agent, on declining. */
+  message?: string;
+}
+
+/** Steer a session that plays a recording. */
+export interface ReplayControl {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "replay.control";
+  /** What to do. */
+  action: "play" | "pause" | "seek";
+  /** Times the recorded pace. */
+  speed?: number;
+  /** Where to, of seek: share of the recording. */
+  position?: number;
+}
+
+/** Stop the session's CLI; its events stay. */
+export interface SessionClose {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "session.close";
+}
+
+/** Start a CLI in a workspace. */
+export interface SessionCreate {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  type: "session.create";
+  /** Directory the CLI runs in; the sidecar's own when absent. */
+  workspace?: string;
+  /** Which configured agent; the default one when absent. */
+  agent?: string;
+  /** Model to use. */
+  model?: string;
+  /** Permission policy (spec 3, "Permission Modes"). */
+  policy?: "autonomous" | "supervised" | "plan";
+  /** The CLI's own permission mode. */
+  permission_mode?: string;
+  /** MCP servers as in `--mcp-config`. */
+  mcp_servers?: Record<string, JsonValue>;
+  /** Additional environment of the CLI; only names on the sidecar's allow-list. */
+  env?: Record<string, string>;
+  /** What to call it. */
+  title?: string;
+  /** First prompt. */
+  prompt?: string;
+}
+
+/** Start a new session that begins with this one's conversation. */
+export interface SessionFork {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "session.fork";
+  /** Message up to which it is taken over. */
+  at?: string;
+}
+
+/** Ask for all sessions; the reply's result has them. */
+export interface SessionList {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  type: "session.list";
+}
+
+/** Start a CLI that goes on with this session's conversation. */
+export interface SessionResume {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "session.resume";
+  /** Message to go back to: a `last_message_uuid` of a `complete`; the last one when absent. */
+  at?: string;
+}
+
+/** Go back to before the last turn and send its prompt again. */
+export interface SessionRetry {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "session.retry";
+}
+
+/** Change the model. */
+export interface SetModel {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "set_model";
+  /** The model; the default one when absent. */
+  model?: string;
+}
+
+/** Change the CLI's permission mode. */
+export interface SetPermissionMode {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "set_permission_mode";
+  /** default, acceptEdits, plan, bypassPermissions, … */
+  mode: string;
+}
+
+/** Replay what follows the cursor, then go on live, without gap or repeat. */
+export interface Subscribe {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "subscribe";
+  /** The last seq the frontend has; 0 for all. */
+  after?: number;
+  /** The epoch that seq belongs to, from `welcome`; needed when `after` is not 0. */
+  epoch?: string;
+}
+
+/** Send no more of this session. */
+export interface Unsubscribe {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "unsubscribe";
+}
+
+/** Any command a frontend sends; `type` tells which. */
+export type AnyCommand = Hello | Subscribe | Unsubscribe | SessionCreate | SessionList | SessionResume | SessionFork | SessionRetry | SessionClose | Prompt | PromptWithdraw | Interrupt | PermissionRespond | QuestionAnswer | SetModel | SetPermissionMode | Control | PayloadGet | ReplayControl;
+
+/** Any event of a session; `type` tells which. */
+export type AgentEvent = TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | ApiRetry | Consolidation | ProcessStatus | Notice | Unknown | Malformed;
+
+/** What a tool call does and what came of it; `kind` tells which field is populated. */
+export type NormalizedPayload = ReadFilePayload | ModifyFilePayload | ShellExecPayload | CodeSearchPayload | HttpRequestPayload | SubagentTaskPayload | CreateTaskPayload | ManageTodosPayload | ShowPlanPayload | AskUserPayload | McpToolPayload | GenericPayload | MiscPayload;
