@@ -7,6 +7,7 @@ translator exactly what the live session did.
 from dataclasses import dataclass
 from typing import Literal
 
+from normalize.events import AgentEvent
 from normalize.model import JsonObject
 from protocol.messages import Message
 
@@ -69,5 +70,13 @@ class Sent:
     """What it says."""
 
 
-SessionInput = Received | Sent | Decision | Ended
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """What the sidecar itself has to say about the session; published as it is."""
+
+    event: AgentEvent
+    """The event."""
+
+
+SessionInput = Received | Sent | Decision | Ended | Announced
 """Anything that happens in a session."""

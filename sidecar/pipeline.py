@@ -13,7 +13,7 @@ from typing import assert_never
 
 from journal.base import Entry, Journal
 from normalize.events import AgentEvent, to_json
-from normalize.inputs import Decision, Ended, Received, Sent, SessionInput
+from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
 from normalize.limits import cut
 from normalize.translator import Translator
 
@@ -32,6 +32,8 @@ def translate(translator: Translator, item: SessionInput) -> list[AgentEvent]:
             return translator.decided(item)
         case Ended():
             return translator.ended(item)
+        case Announced():
+            return [item.event]
         case _ as never:
             assert_never(never)
 
@@ -67,11 +69,6 @@ class Pipeline:
             entries += self._entries(events, raw)
         if entries:
             await self._journal.append(self.session, entries)
-
-    async def publish(self, events: Sequence[AgentEvent]) -> None:
-        """Append events that no line of the CLI caused: what the sidecar itself has to say."""
-        if events:
-            await self._journal.append(self.session, list(self._entries(events, None)))
 
     def _entries(self, events: Sequence[AgentEvent], raw: bytes | None) -> Iterator[Entry]:
         for event in events:

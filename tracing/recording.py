@@ -17,7 +17,8 @@ from typing import TypeAlias
 import msgspec
 from pydantic import TypeAdapter
 
-from normalize.inputs import Decision, Ended, Received, Sent, SessionInput
+from normalize.events import from_json
+from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
 from protocol.decode import decode, malformed
 from protocol.framing import LineFramer, OversizeLine
 
@@ -48,13 +49,13 @@ class Row(msgspec.Struct, kw_only=True, omit_defaults=True):
     agent: str = ""
     """Which agent."""
     event: str = "recv"
-    """recv, send, decision or exit; other values are message types, as the original wrote them: received."""
+    """recv, send, decision, note or exit; other values are message types, as the original wrote them: received."""
     line: str | None = None
     """The line, when it is no JSON object."""
     base64: str | None = None
     """The line, when it is not even UTF-8."""
     data: msgspec.Raw = msgspec.Raw()
-    """The line itself, byte for byte, when it is a JSON object; or the decision, or the exit."""
+    """The line itself, byte for byte, when it is a JSON object; or the decision, the event, the exit."""
 
     def raw_line(self) -> bytes:
         """Return the line as it went over the wire."""
@@ -142,6 +143,8 @@ def _row_input(row: Row) -> SessionInput:
             return _decisions.validate_json(bytes(row.data))
         case "exit":
             return _decode_ended(row.data)
+        case "note":
+            return Announced(from_json(bytes(row.data)))
         case "send":
             line = row.raw_line()
             return Sent(line, decode(line))

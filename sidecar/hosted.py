@@ -1,0 +1,45 @@
+"""What the host asks of a session, live or replayed, and what both have in common."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import NoReturn, Protocol
+
+from pydantic import JsonValue
+
+from hub.frames import SessionCommand
+from hub.frames_out import SessionSummary
+from hub.host import CommandRefused, Frontend
+
+Changed = Callable[[], None]
+"""Called when what a list of sessions shows has changed."""
+
+
+class HostedSession(Protocol):
+    """A session that frontends can see and command."""
+
+    @property
+    def session(self) -> str:
+        """turnwire's id of it."""
+        ...
+
+    def summary(self) -> SessionSummary:
+        """Return what a list of sessions shows."""
+        ...
+
+    async def execute(self, command: SessionCommand, frontend: Frontend) -> JsonValue:
+        """Do a command; raises CommandRefused."""
+        ...
+
+    async def stop(self) -> None:
+        """Let go of processes and files; what was journaled stays."""
+        ...
+
+
+def refuse(code: str, message: str, field: str | None = None) -> NoReturn:
+    """Refuse a command."""
+    raise CommandRefused(code, message, field)
+
+
+def timestamp() -> str:
+    """Return the time of day as summaries and records have it: RFC 3339, UTC."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
