@@ -22,6 +22,12 @@ class ContentPart(Published):
     """The bytes, base64 encoded."""
     url: str | None = None
     """Where the part is, when it is not inline."""
+    title: str | None = None
+    """Name of a document or of a tool that is referred to."""
+    cell_id: str | None = None
+    """The notebook cell it belongs to."""
+    cell_type: str | None = None
+    """`code`, `markdown` or `output`, of a notebook."""
     raw: JsonValue = None
     """The block as it came, of a kind this version does not know."""
 
@@ -52,6 +58,8 @@ class ReadFile(Published):
     """First line asked for, from 1."""
     limit: int | None = None
     """Number of lines asked for."""
+    pages: str | None = None
+    """Pages asked for, of a PDF: `3` or `1-5`."""
     output: ReadOutput | None = None
     """Present once the result is there."""
 
@@ -69,6 +77,8 @@ class Mutation(Published):
     """The passage that replaces it."""
     diff: str | None = None
     """Unified diff with the file's true line numbers, as far as they are known."""
+    relative: bool | None = None
+    """True when the diff counts lines from the beginning of the passage, the file's own numbers being unknown."""
     replace_all: bool | None = None
     """True when every occurrence is replaced."""
     cell_id: str | None = None
@@ -150,5 +160,17 @@ class CodeSearch(Published):
     """Which file type to look at."""
     mode: str | None = None
     """files_with_matches, content or count."""
+    line_numbers: bool | None = None
+    """Whether line numbers were asked for, where the agent said so."""
+    case_insensitive: bool | None = None
+    """True when upper and lower case count as equal."""
+    multiline: bool | None = None
+    """True when a match may span lines."""
+    before: int | None = None
+    """Lines of context asked for before each match."""
+    after: int | None = None
+    """Lines of context asked for after each match."""
+    limit: int | None = None
+    """Number of lines or files asked for."""
     output: SearchOutput | None = None
     """Present once the result is there."""

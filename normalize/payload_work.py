@@ -122,6 +122,8 @@ class CreateTask(Published):
     """In more words."""
     task_id: str | None = None
     """Its id, once the result is there."""
+    active_form: str | None = None
+    """How it reads while it is being done."""
 
 
 class TodoItem(Published):
@@ -132,11 +134,13 @@ class TodoItem(Published):
     description: str
     """What is to be done."""
     status: str
-    """pending, in_progress, completed or deleted."""
+    """pending, in_progress, completed or deleted; empty when a call leaves it as it is."""
     active_form: str | None = None
     """How it reads while it is being done."""
     blocked_by: list[str] | None = None
     """Ids of entries that come first."""
+    owner: str | None = None
+    """The agent that has taken it."""
 
 
 class ManageTodos(Published):

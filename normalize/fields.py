@@ -1,0 +1,81 @@
+"""Reading values whose types nobody guarantees: tool inputs and tool results.
+
+Each reader takes the first of several spellings that has the wanted type, and gives None (or an empty list)
+where none has. So a field of the wrong type costs itself and nothing else.
+"""
+
+import json
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from normalize.model import JsonObject
+
+MAX_DEPTH = 64
+"""Levels of a foreign value that are published as they are; readers of JSON stop at 200 or so."""
+
+
+def fields(value: object) -> JsonObject:
+    """Return the value if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def text(source: Mapping[str, JsonValue], *names: str) -> str | None:
+    """Return the first of the named fields that is a string."""
+    for name in names:
+        value = source.get(name)
+        if isinstance(value, str):
+            return value
+    return None
+
+
+def whole(source: Mapping[str, JsonValue], *names: str) -> int | None:
+    """Return the first of the named fields that is a whole number, or a string of digits as models write it."""
+    for name in names:
+        value = source.get(name)
+        if isinstance(value, bool):
+            continue
+        if isinstance(value, int):
+            return value
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19:
+            return int(value)
+    return None
+
+
+def flag(source: Mapping[str, JsonValue], *names: str) -> bool | None:
+    """Return the first of the named fields that is true or false."""
+    for name in names:
+        value = source.get(name)
+        if isinstance(value, bool):
+            return value
+    return None
+
+
+def objects(source: Mapping[str, JsonValue], name: str) -> list[JsonObject]:
+    """Return the objects in the named list."""
+    value = source.get(name)
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def texts(source: Mapping[str, JsonValue], name: str) -> list[str] | None:
+    """Return the strings in the named list; None if there is no such list."""
+    value = source.get(name)
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else None
+
+
+def shallow(value: JsonValue, room: int = MAX_DEPTH) -> JsonValue:
+    """Return the value with what lies deeper than `room` levels as its JSON text."""
+    if isinstance(value, list):
+        return [shallow(item, room - 1) for item in value] if room else _as_text(value)
+    if isinstance(value, dict):
+        return {key: shallow(item, room - 1) for key, item in value.items()} if room else _as_text(value)
+    return value
+
+
+def _as_text(value: JsonValue) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return "…"
