@@ -28,6 +28,8 @@ class CanUseTool(Request, frozen=True, gc=False, kw_only=True, omit_defaults=Fal
     """The tool."""
     input: JsonObject = field(default_factory=dict)
     """The call's arguments."""
+    title: str | None = None
+    """The question, if the CLI has its own words for it (2.1.330)."""
     tool_use_id: str | None = None
     """The call; 1.0 and 2.0.14 do not say."""
     permission_suggestions: list[JsonObject] = field(default_factory=list)
@@ -121,8 +123,11 @@ class Initialize(Request, frozen=True, gc=False, kw_only=True, omit_defaults=Tru
     """Whether to suggest the next prompt after a turn."""
 
 
-class Interrupt(Request, frozen=True, gc=False, kw_only=True, tag="interrupt"):
+class Interrupt(Request, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="interrupt"):
     """Stop the running turn."""
+
+    cancel_queued: bool | None = None
+    """True to drop the prompts that wait as well (2.1.330)."""
 
 
 class SetPermissionMode(
@@ -241,6 +246,8 @@ class ResponseBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tr
     """Why it failed."""
     error_code: str | None = None
     """The same for programs (2.1.330)."""
+    pending_user_dialog_requests: list[JsonObject] = field(default_factory=list)
+    """Dialog requests that still wait (2.1.330)."""
     pending_permission_requests: list[JsonObject] = field(default_factory=list)
     """Permission requests that still wait, each a whole control request (2.1.330)."""
 

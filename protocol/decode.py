@@ -10,7 +10,7 @@ from typing import TypeAlias, get_args
 
 import msgspec
 
-from protocol import control, generic, lenient, messages, miriad, notices, results, system, tasks
+from protocol import control, generic, incidents, lenient, messages, miriad, notices, results, system, tasks
 from protocol.framing import OversizeLine
 from protocol.json_values import JsonObject, text_at
 from protocol.messages import Malformed, Message, Unknown
@@ -64,6 +64,15 @@ _SystemLine: TypeAlias = (
     | tasks.TaskUpdated
     | tasks.TaskNotification
     | tasks.BackgroundTasksChanged
+    | incidents.ModelRefusalFallback
+    | incidents.ModelRefusalNoFallback
+    | incidents.ElicitationComplete
+    | incidents.MemoryRecall
+    | incidents.FilesPersisted
+    | incidents.PluginInstall
+    | incidents.MirrorError
+    | incidents.SessionWritesLost
+    | incidents.WorkerShuttingDown
     | miriad.SystemToolResult
     | miriad.SystemFailure
     | miriad.Queued

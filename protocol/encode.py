@@ -66,7 +66,7 @@ def line_of(value: Json) -> bytes:
     """Return a value as a line. Integers of any size and lone surrogates are written as JSON allows."""
     try:
         return msgspec.json.encode(value) + b"\n"
-    except (OverflowError, UnicodeEncodeError):
+    except UnicodeEncodeError:
         return json.dumps(value, separators=(",", ":")).encode() + b"\n"
 
 

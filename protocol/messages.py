@@ -88,6 +88,8 @@ class Assistant(
     """What the subagent is doing (2.1.330)."""
     local_command_source: str | None = None
     """The raw output of a slash command whose text this is (2.1.330)."""
+    supersedes: list[str] = field(default_factory=list)
+    """Uuids of assistant lines that this one replaces; they are withdrawn (2.1.330)."""
     tool_use_meta: list[JsonObject] = field(default_factory=list)
     """Names for people of MCP tools: {id, display_name, server_display_name, tool_name} (2.1.330)."""
 

@@ -75,6 +75,8 @@ class Status(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, ta
     """The permission mode, where it changed."""
     compact_result: str | None = None
     """success or failed, after a compaction."""
+    compact_error: str | None = None
+    """Why it failed (2.1.330)."""
     user_message_uuids: list[str] = field(default_factory=list)
     """The prompts that are being answered (2.1.330)."""
 
@@ -141,6 +143,8 @@ class Informational(System, frozen=True, gc=False, kw_only=True, omit_defaults=T
     """notice, warning, …"""
     tag: str | None = None
     """What it is about, for programs."""
+    tool_use_id: str | None = None
+    """The tool call it is about."""
     prevent_continuation: bool | None = None
     """True if it is the reason why the turn does not go on."""
 
