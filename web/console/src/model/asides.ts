@@ -1,0 +1,38 @@
+/** Quiet events as one line each; undefined for events that are no aside. */
+import type { AgentEvent } from "turnwire-client";
+
+const join = (...parts: Array<string | undefined>) => parts.filter(Boolean).join(" · ");
+
+export function aside(event: AgentEvent): { label: string; text: string } | undefined {
+  switch (event.type) {
+    case "session_status":
+      return { label: "session", text: event.data.session_status === "resumed" ? "The conversation goes on" : "A new conversation" };
+    case "session_mode":
+      return { label: "mode", text: `Permission mode is now ${event.current_mode_id}` };
+    case "hook_activity": {
+      const what = join(event.hook_event, event.hook_name !== event.hook_event ? event.hook_name : undefined, event.tool_name);
+      const outcome = join(event.outcome, event.exit_code ? `exit ${event.exit_code}` : undefined, event.output ?? event.stderr);
+      return { label: `hook ${event.phase}`, text: join(what, outcome) };
+    }
+    case "queued":
+      return { label: "queue", text: `A prompt waits${event.position ? `, place ${event.position}` : ""}` };
+    case "injected":
+      return { label: "queue", text: `${event.message_count} waiting prompt${event.message_count === 1 ? "" : "s"} joined this turn` };
+    case "withdrawn":
+      return { label: "queue", text: "A waiting prompt was withdrawn" };
+    case "task_update":
+      return { label: `task ${event.task_status}`, text: join(event.description, event.summary, event.last_tool_name) || event.task_id };
+    case "consolidation":
+      return { label: "memory", text: `${event.entries_created} new, ${event.entries_updated} changed` };
+    case "notice":
+      return event.level === "info" ? { label: event.kind, text: event.text } : undefined;
+    case "process_status":
+      if (event.state === "started") return { label: "process", text: `The agent started${event.pid ? ` as process ${event.pid}` : ""}` };
+      if (event.state === "resumed") return { label: "process", text: "The agent speaks again" };
+      return undefined;
+    case "rate_limit":
+      return event.status === "allowed" ? { label: "rate limit", text: event.rate_limit_message } : undefined;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,292 @@
+/**
+ * Folds a session's events into rows, one event at a time and in constant time each: 100,000 events cost 100,000 small
+ * steps, and a new event never makes the old ones be looked at again. Pure: no DOM, no clock.
+ */
+import type { AgentEvent, EventFrame, MessageChunk, Reasoning, ToolCall, ToolUpdate } from "turnwire-client";
+import { aside } from "./asides.js";
+import type { FactRow, Made, NewRow, RequestRow, Row, TextRow, ToolRow, Turn, TurnRow } from "./rows.js";
+import { SessionState } from "./session.js";
+import { newTool } from "./tool_row.js";
+import { closeSpan, endTurn, modelSpoke, newTurn, openSpan } from "./turns.js";
+
+/** What changed since it was last asked. */
+export interface Changes {
+  readonly rows: ReadonlySet<Row>;
+  /** Rows were added to the main thread. */
+  readonly grown: boolean;
+  readonly session: boolean;
+}
+
+export class Conversation {
+  /** The main thread. Rows of subagents are the children of their tool row. */
+  readonly rows: Row[] = [];
+  /** Every event, in order. */
+  readonly log: EventFrame[] = [];
+  readonly turns: Turn[] = [];
+  readonly state = new SessionState();
+  /** Requests that wait for a human, oldest first. */
+  readonly pending = new Map<string, RequestRow>();
+  private readonly tools = new Map<string, ToolRow>();
+  private readonly requests = new Map<string, RequestRow>();
+  private readonly blocks = new Map<string, TextRow>();
+  private readonly messages = new Map<string, Row[]>();
+  private readonly turnRows = new Map<string, TurnRow>();
+  private readonly open = new Map<ToolRow | undefined, TextRow>();
+  private changed = new Set<Row>();
+  private grown = false;
+  private sessionChanged = false;
+  private keys = 0;
+  private retry: FactRow | undefined;
+
+  get running(): Turn | undefined {
+    const turn = this.turns.at(-1);
+    return turn && turn.end === undefined ? turn : undefined;
+  }
+
+  /** Hand over what has changed, and forget it. */
+  changes(): Changes {
+    const changes = { rows: this.changed, grown: this.grown, session: this.sessionChanged };
+    this.changed = new Set();
+    this.grown = this.sessionChanged = false;
+    return changes;
+  }
+
+  gap(from: number, to: number): void {
+    const frame = { seq: to, ts: this.log.at(-1)?.ts ?? "" };
+    this.add(frame, undefined, { kind: "gap", from, to });
+  }
+
+  fold(frame: EventFrame): void {
+    this.log.push(frame);
+    const { event } = frame;
+    if (this.state.fold(event)) this.sessionChanged = true;
+    switch (event.type) {
+      case "message_chunk":
+      case "reasoning":
+        return this.text(frame, event);
+      case "tool_call":
+        return this.toolCall(frame, event);
+      case "tool_update":
+        return this.toolUpdate(frame, event);
+      case "turn_started": {
+        const turn = newTurn(event.operation_id ?? `turn at ${frame.seq}`, event.origin, frame.ts);
+        this.turns.push(turn);
+        this.turnRows.set(turn.id, this.add(frame, undefined, { kind: "turn", turn }));
+        this.sessionChanged = true;
+        return;
+      }
+      case "complete":
+        return this.complete(frame, event);
+      case "user_message": {
+        const { text, parts = [], uuid, synthetic = false } = event;
+        this.add(frame, this.thread(event.parent_tool_call_id), { kind: "user", text, parts, uuid, synthetic });
+        return;
+      }
+      case "permission_request":
+      case "question_request":
+        return this.ask(frame, event);
+      case "permission_resolved":
+        return this.answer(frame, event.pending_id, (row) => (row.resolved = event));
+      case "permission_cancelled":
+        return this.answer(frame, event.pending_id, (row) => (row.cancelled = event));
+      case "agent_plan": {
+        const tool = event.tool_call_id === undefined ? undefined : this.tools.get(event.tool_call_id);
+        if (!tool) return void this.add(frame, this.thread(event.parent_tool_call_id), { kind: "plan", plan: event });
+        tool.plan = event;
+        return this.touch(tool, frame.seq);
+      }
+      case "task_update":
+        return this.task(frame, event);
+      case "retraction":
+        for (const id of [...(event.message_ids ?? []), ...(event.message_uuids ?? [])]) this.withdraw(id, frame.seq);
+        return;
+      case "api_retry":
+        if (!this.retry) this.retry = this.add(frame, undefined, { kind: "fact", event, over: false });
+        else this.retry.event = event;
+        return this.touch(this.retry, frame.seq);
+      case "compact_boundary":
+        return void this.add(frame, undefined, { kind: "fact", event, over: true });
+      case "error":
+        return void this.add(frame, this.thread(event.parent_tool_call_id), { kind: "fact", event, over: true });
+      case "unknown":
+      case "malformed":
+        return void this.add(frame, undefined, { kind: "odd", event });
+      default:
+        return this.other(frame, event);
+    }
+  }
+
+  private other(frame: EventFrame, event: AgentEvent): void {
+    const quiet = aside(event);
+    if (quiet) return this.aside(frame, quiet);
+    if (event.type === "process_status" || event.type === "rate_limit") {
+      this.add(frame, undefined, { kind: "fact", event, over: true });
+    } else if (event.type === "notice") {
+      this.add(frame, undefined, { kind: "notice", label: event.kind, level: event.level, text: event.text });
+    }
+  }
+
+  private text(frame: EventFrame, event: MessageChunk | Reasoning): void {
+    const thread = this.thread(event.parent_tool_call_id);
+    const piece = event.type === "reasoning" ? event.reasoning_text : event.text;
+    const kind = event.type === "reasoning" ? "reasoning" : "text";
+    this.modelSpoke(frame, event);
+    const id = event.message_id === undefined ? undefined : `${event.message_id} ${event.block_index ?? ""} ${kind}`;
+    const last = this.open.get(thread);
+    let row = id === undefined ? (last?.kind === kind && last.live ? last : undefined) : this.blocks.get(id);
+    if (row) {
+      row.text = event.replace ? piece : row.text + piece;
+    } else {
+      const source = event.type === "message_chunk" ? event.source : undefined;
+      const redacted = event.type === "reasoning" && event.redacted === true;
+      row = this.add(frame, thread, { kind, text: piece, live: false, redacted, source });
+      if (id !== undefined) this.blocks.set(id, row);
+      if (event.message_id !== undefined) this.belongs(event.message_id, row);
+    }
+    row.live = event.is_delta === true;
+    if (row.live) this.open.set(thread, row);
+    this.touch(row, frame.seq);
+  }
+
+  private toolCall(frame: EventFrame, event: ToolCall): void {
+    this.modelSpoke(frame, event);
+    const known = this.tools.get(event.tool_call_id);
+    if (known) {
+      known.payload = event.normalized;
+      return this.touch(known, frame.seq);
+    }
+    const row = this.add(frame, this.thread(event.parent_tool_call_id), newTool(event.tool_call_id, event));
+    const turn = this.running;
+    if (turn) {
+      turn.tools += 1;
+      row.span = openSpan(turn, "tool", event.tool_title, frame.seq, frame.ts, row.parent !== undefined);
+    }
+    if (event.message_id !== undefined) this.belongs(event.message_id, row);
+  }
+
+  private toolUpdate(frame: EventFrame, event: ToolUpdate): void {
+    const row = this.tools.get(event.tool_call_id) ?? this.add(frame, undefined, newTool(event.tool_call_id, event));
+    row.name = event.tool_name ?? row.name;
+    row.title = event.tool_title ?? row.title;
+    row.status = event.tool_status;
+    row.payload = event.normalized ?? row.payload;
+    row.update = event;
+    row.truncated = event.truncated ?? row.truncated;
+    if (event.tool_status !== "running") {
+      closeSpan(this.running, row.span, frame.ts, event.tool_status === "error");
+      const open = this.open.get(row);
+      if (open) open.live = false;
+    }
+    this.touch(row, frame.seq);
+  }
+
+  private complete(frame: EventFrame, event: Extract<AgentEvent, { type: "complete" }>): void {
+    const row = event.operation_id === undefined ? undefined : this.turnRows.get(event.operation_id);
+    for (const open of this.open.values()) {
+      open.live = false;
+      this.touch(open, frame.seq);
+    }
+    this.open.clear();
+    this.quietRetry(frame.seq);
+    if (!row) return;
+    endTurn(row.turn, frame.ts, event.data, event.error);
+    this.touch(row, frame.seq);
+  }
+
+  private ask(frame: EventFrame, event: RequestRow["request"]): void {
+    if (this.requests.has(event.pending_id)) return;
+    const tool = event.tool_call_id === undefined ? undefined : this.tools.get(event.tool_call_id);
+    const row = this.add(frame, undefined, {
+      kind: "request", request: event, tool, resolved: undefined, cancelled: undefined, span: undefined,
+    });
+    const label = event.type === "permission_request" ? event.permission_title : (event.message ?? "question");
+    if (this.running) row.span = openSpan(this.running, "human", label, frame.seq, frame.ts, false);
+    this.requests.set(event.pending_id, row);
+    this.pending.set(event.pending_id, row);
+    this.sessionChanged = true;
+  }
+
+  private answer(frame: EventFrame, id: string, note: (row: RequestRow) => void): void {
+    const row = this.requests.get(id);
+    if (!row) return;
+    note(row);
+    closeSpan(this.running, row.span, frame.ts, row.resolved?.behavior === "deny");
+    if (this.pending.delete(id)) this.sessionChanged = true;
+    this.touch(row, frame.seq);
+  }
+
+  private task(frame: EventFrame, event: Extract<AgentEvent, { type: "task_update" }>): void {
+    const tool = event.tool_call_id === undefined ? undefined : this.tools.get(event.tool_call_id);
+    if (tool) {
+      tool.task = event;
+      this.touch(tool, frame.seq);
+    }
+    const quiet = aside(event);
+    if (quiet && (!tool || event.task_status !== "running")) this.aside(frame, quiet);
+  }
+
+  private aside(frame: EventFrame, { label, text }: { label: string; text: string }): void {
+    const entry = { seq: frame.seq, label, text };
+    const last = this.rows.at(-1);
+    if (last?.kind !== "asides") return void this.add(frame, undefined, { kind: "asides", entries: [entry] });
+    last.entries.push(entry);
+    this.touch(last, frame.seq);
+  }
+
+  private withdraw(id: string, seq: number): void {
+    for (const row of this.messages.get(id) ?? []) {
+      row.withdrawn = true;
+      this.touch(row, seq);
+    }
+  }
+
+  private modelSpoke(frame: EventFrame, event: MessageChunk | Reasoning | ToolCall): void {
+    this.quietRetry(frame.seq);
+    if (event.parent_tool_call_id === undefined && this.running) {
+      modelSpoke(this.running, event.message_id, frame.seq, frame.ts);
+    }
+  }
+
+  private quietRetry(seq: number): void {
+    if (!this.retry) return;
+    this.retry.over = true;
+    this.touch(this.retry, seq);
+    this.retry = undefined;
+  }
+
+  private thread(parent: string | undefined): ToolRow | undefined {
+    return parent === undefined ? undefined : this.tools.get(parent);
+  }
+
+  private belongs(messageId: string, row: Row): void {
+    const rows = this.messages.get(messageId);
+    if (rows) rows.push(row);
+    else this.messages.set(messageId, [row]);
+  }
+
+  private add<Fields extends NewRow>(
+    { seq, ts }: { seq: number; ts: string },
+    parent: ToolRow | undefined,
+    fields: Fields,
+  ): Made<Fields> {
+    this.keys += 1;
+    const row = { key: this.keys, rev: 0, seq, lastSeq: seq, ts, parent, withdrawn: false, view: {}, ...fields } as Row;
+    (parent ? parent.children : this.rows).push(row);
+    if (row.kind === "tool") this.tools.set(row.id, row);
+    const open = this.open.get(parent);
+    if (open) {
+      open.live = false;
+      this.open.delete(parent);
+      this.touch(open, open.lastSeq);
+    }
+    if (parent) this.touch(parent, seq);
+    else this.grown = true;
+    return row as Made<Fields>;
+  }
+
+  private touch(row: Row, seq: number): void {
+    row.rev += 1;
+    row.lastSeq = seq;
+    this.changed.add(row);
+  }
+}

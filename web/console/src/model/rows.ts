@@ -1,0 +1,185 @@
+/**
+ * What the conversation shows, row by row. Rows are made by `conversation.ts` and only grow and change in place, so a
+ * row's identity is stable: `rev` counts its changes, and views that hold a row compare that number.
+ */
+import type {
+  AgentPlan,
+  ApiRetry,
+  CompactBoundary,
+  CompleteData,
+  ContentPart,
+  Error as ErrorEvent,
+  Malformed,
+  NormalizedPayload,
+  PermissionCancelled,
+  PermissionRequest,
+  PermissionResolved,
+  ProcessStatus,
+  QuestionRequest,
+  RateLimit,
+  TaskUpdate,
+  ToolUpdate,
+  Unknown,
+} from "turnwire-client";
+
+/** What the reader did to a row, kept with it because a virtual list unmounts rows out of sight. */
+export interface RowView {
+  open?: boolean;
+  /** How much of a long text is shown, in characters. */
+  shown?: number;
+  draft?: unknown;
+}
+
+interface RowBase {
+  readonly key: number;
+  rev: number;
+  /** First and last event that made it. */
+  readonly seq: number;
+  lastSeq: number;
+  readonly ts: string;
+  /** The subagent's tool call it stands under. */
+  readonly parent: ToolRow | undefined;
+  /** The agent took it back. */
+  withdrawn: boolean;
+  readonly view: RowView;
+}
+
+export type SpanKind = "model" | "tool" | "human";
+
+/** A stretch of a turn's time. */
+export interface Span {
+  readonly kind: SpanKind;
+  label: string;
+  readonly start: string;
+  end: string | undefined;
+  failed: boolean;
+  readonly seq: number;
+  readonly nested: boolean;
+}
+
+export interface Turn {
+  readonly id: string;
+  readonly origin: string;
+  readonly start: string;
+  end: string | undefined;
+  result: CompleteData | undefined;
+  error: string | undefined;
+  readonly spans: Span[];
+  tools: number;
+  /** Since when the model has had the word. */
+  boundary: string;
+  model: { messageId: string | undefined; span: Span } | undefined;
+}
+
+export interface TurnRow extends RowBase {
+  readonly kind: "turn";
+  readonly turn: Turn;
+}
+
+export interface UserRow extends RowBase {
+  readonly kind: "user";
+  text: string;
+  readonly parts: readonly ContentPart[];
+  readonly uuid: string | undefined;
+  readonly synthetic: boolean;
+}
+
+export interface TextRow extends RowBase {
+  readonly kind: "text" | "reasoning";
+  text: string;
+  /** More may follow. */
+  live: boolean;
+  redacted: boolean;
+  readonly source: string | undefined;
+}
+
+export interface ToolRow extends RowBase {
+  readonly kind: "tool";
+  readonly id: string;
+  name: string;
+  title: string;
+  status: "running" | "complete" | "error";
+  payload: NormalizedPayload | undefined;
+  update: ToolUpdate | undefined;
+  plan: AgentPlan | undefined;
+  task: TaskUpdate | undefined;
+  readonly children: Row[];
+  /** Fields cut for size. */
+  truncated: Record<string, number> | undefined;
+  span: Span | undefined;
+}
+
+export interface RequestRow extends RowBase {
+  readonly kind: "request";
+  readonly request: PermissionRequest | QuestionRequest;
+  readonly tool: ToolRow | undefined;
+  resolved: PermissionResolved | undefined;
+  cancelled: PermissionCancelled | undefined;
+  span: Span | undefined;
+}
+
+export interface PlanRow extends RowBase {
+  readonly kind: "plan";
+  readonly plan: AgentPlan;
+}
+
+/** One quiet fact: a hook that ran, a mode that changed. */
+export interface Aside {
+  readonly seq: number;
+  readonly label: string;
+  readonly text: string;
+}
+
+/** Quiet facts that came one after another. */
+export interface AsidesRow extends RowBase {
+  readonly kind: "asides";
+  readonly entries: Aside[];
+}
+
+export interface NoticeRow extends RowBase {
+  readonly kind: "notice";
+  readonly label: string;
+  readonly level: "info" | "warning" | "error";
+  readonly text: string;
+}
+
+export interface FactRow extends RowBase {
+  readonly kind: "fact";
+  event: ApiRetry | RateLimit | CompactBoundary | ProcessStatus | ErrorEvent;
+  /** The retries are over: the model spoke again. */
+  over: boolean;
+}
+
+export interface OddRow extends RowBase {
+  readonly kind: "odd";
+  readonly event: Unknown | Malformed;
+}
+
+export interface GapRow extends RowBase {
+  readonly kind: "gap";
+  readonly from: number;
+  readonly to: number;
+}
+
+export type Row =
+  | TurnRow
+  | UserRow
+  | TextRow
+  | ToolRow
+  | RequestRow
+  | PlanRow
+  | AsidesRow
+  | NoticeRow
+  | FactRow
+  | OddRow
+  | GapRow;
+
+type Bare<Any> = Any extends Row ? Omit<Any, keyof RowBase> : never;
+
+/** A row as its maker gives it: without what every row begins with. */
+export type NewRow = Bare<Row>;
+
+type OfKind<Any, Kind> = Any extends Row ? (Kind extends Any["kind"] ? Any : never) : never;
+
+/** The row that such fields make. */
+export type Made<Fields extends NewRow> = OfKind<Row, Fields["kind"]>;

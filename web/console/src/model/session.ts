@@ -1,0 +1,87 @@
+/** What is known of a session as a whole: the newest of each, and the prompts that wait. */
+import type { AgentEvent, AvailableCommands, ContextWindow, RateLimit, SessionInfo, TaskUpdate } from "turnwire-client";
+
+export interface QueuedPrompt {
+  readonly uuid: string;
+  position: number | undefined;
+  text: string | undefined;
+}
+
+export class SessionState {
+  info: SessionInfo | undefined;
+  mode: string | undefined;
+  commands: AvailableCommands["available_commands"] = [];
+  context: ContextWindow | undefined;
+  rateLimit: RateLimit | undefined;
+  /** Cumulative for the CLI process, as it reports it. */
+  cost: number | undefined;
+  exited = false;
+  readonly tasks = new Map<string, TaskUpdate>();
+  readonly queue = new Map<string, QueuedPrompt>();
+  /** Texts of prompts by UUID: a queued prompt's text may be told before or after it is queued. */
+  private readonly texts = new Map<string, string>();
+
+  /** Returns true when the event changed what is shown of the session as a whole. */
+  fold(event: AgentEvent): boolean {
+    switch (event.type) {
+      case "session_info":
+        this.info = event;
+        this.mode = event.permission_mode ?? this.mode;
+        return true;
+      case "session_mode":
+        this.mode = event.current_mode_id;
+        return true;
+      case "available_commands":
+        this.commands = event.available_commands;
+        return true;
+      case "context_window":
+        this.context = event;
+        return true;
+      case "rate_limit":
+        this.rateLimit = event;
+        return true;
+      case "task_update":
+        this.tasks.set(event.task_id, event);
+        return true;
+      case "process_status":
+        this.exited = event.state === "exited";
+        return true;
+      case "queued":
+        if (event.prompt !== undefined) this.enqueue(event.prompt, event.position);
+        return true;
+      case "user_message":
+        if (event.uuid === undefined) return false;
+        this.name(event.uuid, event.text);
+        return this.queue.has(event.uuid);
+      case "injected":
+        return this.dequeue(event.prompts);
+      case "turn_started":
+        return this.dequeue(event.prompts);
+      case "withdrawn":
+        return this.dequeue([event.prompt]);
+      case "complete":
+        this.cost = event.data.total_cost_usd ?? this.cost;
+        this.dequeue(event.data.prompts);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /** Remember what a prompt says; frontends that sent it know before the log does. */
+  name(uuid: string, text: string): void {
+    this.texts.set(uuid, text);
+    const waiting = this.queue.get(uuid);
+    if (waiting) waiting.text = text;
+  }
+
+  private enqueue(uuid: string, position: number | undefined): void {
+    this.queue.set(uuid, { uuid, position, text: this.texts.get(uuid) });
+  }
+
+  private dequeue(uuids: readonly string[] | undefined): boolean {
+    let changed = false;
+    for (const uuid of uuids ?? []) changed = this.queue.delete(uuid) || changed;
+    return changed;
+  }
+}

@@ -1,0 +1,50 @@
+/** Turns and where their time went: model, tools, humans. Times stay the strings of the log until they are drawn. */
+import type { CompleteData } from "turnwire-client";
+import type { Span, SpanKind, Turn } from "./rows.js";
+
+export function newTurn(id: string, origin: string, ts: string): Turn {
+  return {
+    id,
+    origin,
+    start: ts,
+    end: undefined,
+    result: undefined,
+    error: undefined,
+    spans: [],
+    tools: 0,
+    boundary: ts,
+    model: undefined,
+  };
+}
+
+/** The model said something at `ts`: its span goes from when it got the word to now. */
+export function modelSpoke(turn: Turn, messageId: string | undefined, seq: number, ts: string): void {
+  if (turn.model && turn.model.messageId === messageId) {
+    turn.model.span.end = ts;
+    return;
+  }
+  const span: Span = { kind: "model", label: "model", start: turn.boundary, end: ts, failed: false, seq, nested: false };
+  turn.spans.push(span);
+  turn.model = { messageId, span };
+  turn.boundary = ts;
+}
+
+export function openSpan(turn: Turn, kind: SpanKind, label: string, seq: number, ts: string, nested: boolean): Span {
+  const span: Span = { kind, label, start: ts, end: undefined, failed: false, seq, nested };
+  turn.spans.push(span);
+  return span;
+}
+
+export function closeSpan(turn: Turn | undefined, span: Span | undefined, ts: string, failed = false): void {
+  if (!span || span.end !== undefined) return;
+  span.end = ts;
+  span.failed = failed;
+  if (turn) turn.boundary = ts;
+}
+
+export function endTurn(turn: Turn, ts: string, result: CompleteData, error: string | undefined): void {
+  turn.end = ts;
+  turn.result = result;
+  turn.error = error;
+  for (const span of turn.spans) span.end ??= ts;
+}

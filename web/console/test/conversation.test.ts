@@ -1,0 +1,181 @@
+import type { AgentEvent, EventFrame } from "turnwire-client";
+import { describe, expect, test } from "vitest";
+import { Conversation } from "../src/model/conversation.js";
+import type { Row, ToolRow } from "../src/model/rows.js";
+
+const time = (seq: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, seq)).toISOString();
+
+function fold(...events: AgentEvent[]): Conversation {
+  const conversation = new Conversation();
+  events.forEach((event, i) => conversation.fold(frame(i + 1, event)));
+  return conversation;
+}
+
+const frame = (seq: number, event: AgentEvent): EventFrame => ({ type: "event", session: "s", seq, ts: time(seq), event });
+const turn = (id = "turn-1"): AgentEvent => ({ type: "turn_started", origin: "user", operation_id: id });
+const complete = (id = "turn-1"): AgentEvent => ({
+  type: "complete",
+  operation_id: id,
+  data: { is_error: false, outcome: "completed", cost_usd: 0.25, total_cost_usd: 1.5 },
+});
+const piece = (text: string, more: Partial<Extract<AgentEvent, { type: "message_chunk" }>> = {}): AgentEvent => ({
+  type: "message_chunk",
+  text,
+  message_id: "m1",
+  block_index: 0,
+  ...more,
+});
+const bash = (id: string, parent?: string): AgentEvent => ({
+  type: "tool_call",
+  tool_call_id: id,
+  tool_name: "Bash",
+  tool_title: `run ${id}`,
+  tool_status: "running",
+  normalized: { kind: "shell_exec", renderer: "tool_execute", shell_exec: { command: "ls" } },
+  ...(parent !== undefined && { parent_tool_call_id: parent }),
+});
+const done = (id: string, status: "complete" | "error" = "complete"): AgentEvent => ({
+  type: "tool_update",
+  tool_call_id: id,
+  tool_status: status,
+});
+const ask = (id: string): AgentEvent => ({
+  type: "permission_request",
+  pending_id: id,
+  permission_title: "Run ls",
+  permission_options: [{ option_id: "allow_once", name: "Allow", kind: "allow_once" }],
+  action_type: "command",
+});
+const kinds = (rows: readonly Row[]) => rows.map((row) => row.kind);
+const texts = (rows: readonly Row[]) => rows.flatMap((row) => (row.kind === "text" || row.kind === "reasoning" ? [row.text] : []));
+
+describe("texts", () => {
+  test("of one block are one row, in order", () => {
+    const { rows } = fold(turn(), piece("Hel", { is_delta: true }), piece("lo", { is_delta: true }), piece("", {}));
+    expect(texts(rows)).toEqual(["Hello"]);
+  });
+
+  test("of other blocks and messages are rows of their own", () => {
+    const { rows } = fold(piece("a"), piece("b", { block_index: 1 }), piece("c", { message_id: "m2" }));
+    expect(texts(rows)).toEqual(["a", "b", "c"]);
+  });
+
+  test("that were corrected are replaced", () => {
+    expect(texts(fold(piece("draft"), piece("final", { replace: true })).rows)).toEqual(["final"]);
+  });
+
+  test("without a message id go on in the open row only while more was announced", () => {
+    const bare = (text: string, is_delta: boolean): AgentEvent => ({ type: "message_chunk", text, is_delta });
+    expect(texts(fold(bare("a", true), bare("b", false), bare("c", false)).rows)).toEqual(["ab", "c"]);
+  });
+
+  test("that were retracted are marked, not removed", () => {
+    const { rows } = fold(piece("half"), { type: "retraction", message_ids: ["m1"] });
+    expect(rows[0]?.withdrawn).toBe(true);
+  });
+
+  test("are no longer live once the turn is over", () => {
+    const { rows } = fold(turn(), piece("half", { is_delta: true }), complete());
+    expect(rows.find((row) => row.kind === "text")).toMatchObject({ live: false });
+  });
+});
+
+describe("tools", () => {
+  test("are one row from call to result", () => {
+    const { rows } = fold(turn(), bash("t1"), done("t1"));
+    expect(kinds(rows)).toEqual(["turn", "tool"]);
+    expect(rows[1]).toMatchObject({ status: "complete" });
+  });
+
+  test("of a subagent stand under its call, with its texts", () => {
+    const { rows } = fold(turn(), bash("agent"), bash("t2", "agent"), piece("inner", { parent_tool_call_id: "agent" }), done("t2"));
+    expect(kinds(rows)).toEqual(["turn", "tool"]);
+    expect(kinds((rows[1] as ToolRow).children)).toEqual(["tool", "text"]);
+  });
+
+  test("whose call was lost still show their result", () => {
+    expect(fold(done("t9", "error")).rows[0]).toMatchObject({ kind: "tool", id: "t9", status: "error" });
+  });
+
+  test("keep the plan they show", () => {
+    const { rows } = fold(bash("t1"), { type: "agent_plan", plan_content: "# Plan", tool_call_id: "t1" });
+    expect(kinds(rows)).toEqual(["tool"]);
+    expect((rows[0] as ToolRow).plan?.plan_content).toBe("# Plan");
+  });
+});
+
+describe("requests", () => {
+  test("wait until they are answered, and keep who answered", () => {
+    const asked = fold(turn(), bash("t1"), ask("p1"));
+    expect([...asked.pending.keys()]).toEqual(["p1"]);
+    asked.fold(frame(4, { type: "permission_resolved", pending_id: "p1", behavior: "allow", by: "tab", waited_ms: 5 }));
+    expect(asked.pending.size).toBe(0);
+    expect(asked.rows.at(-1)).toMatchObject({ kind: "request", resolved: { by: "tab" } });
+  });
+
+  test("close when they are cancelled", () => {
+    const { pending, rows } = fold(ask("p1"), { type: "permission_cancelled", pending_id: "p1", reason: "interrupted" });
+    expect(pending.size).toBe(0);
+    expect(rows[0]).toMatchObject({ cancelled: { reason: "interrupted" } });
+  });
+});
+
+describe("turns", () => {
+  test("say what they cost, and where their time went", () => {
+    const { turns } = fold(turn(), piece("a"), bash("t1"), ask("p"), { type: "permission_resolved", pending_id: "p", behavior: "allow" }, done("t1"), piece("b", { message_id: "m2" }), complete());
+    expect(turns[0]?.result?.cost_usd).toBe(0.25);
+    expect(turns[0]?.spans.map(({ kind, start, end }) => [kind, start, end])).toEqual([
+      ["model", time(1), time(2)],
+      ["model", time(2), time(3)],
+      ["tool", time(3), time(6)],
+      ["human", time(4), time(5)],
+      ["model", time(6), time(7)],
+    ]);
+  });
+
+  test("end once, whatever the order", () => {
+    const { running, turns } = fold(turn("a"), complete("a"), turn("b"));
+    expect(turns).toHaveLength(2);
+    expect(running?.id).toBe("b");
+  });
+});
+
+describe("the rest", () => {
+  test("quiet events that follow each other share a row", () => {
+    const { rows } = fold({ type: "session_mode", current_mode_id: "plan" }, { type: "notice", kind: "x", level: "info", text: "y" });
+    expect(kinds(rows)).toEqual(["asides"]);
+  });
+
+  test("retries share a row until the model speaks", () => {
+    const retry = (attempt: number): AgentEvent => ({ type: "api_retry", attempt });
+    const { rows } = fold(turn(), retry(1), retry(2), piece("a"), retry(1));
+    expect(kinds(rows)).toEqual(["turn", "fact", "text", "fact"]);
+    expect(rows[1]).toMatchObject({ over: true, event: { attempt: 2 } });
+  });
+
+  test("what was not understood is shown", () => {
+    const { rows } = fold({ type: "unknown", message_type: "new/thing", raw: "{}" }, { type: "malformed", reason: "no JSON", raw: "x", size: 1 });
+    expect(kinds(rows)).toEqual(["odd", "odd"]);
+  });
+
+  test("prompts wait until a turn serves them", () => {
+    const { state } = fold({ type: "queued", prompt: "u1", position: 1 }, { type: "queued", prompt: "u2", position: 2 });
+    state.name("u2", "second");
+    expect([...state.queue.values()]).toEqual([
+      { uuid: "u1", position: 1, text: undefined },
+      { uuid: "u2", position: 2, text: "second" },
+    ]);
+    state.fold({ type: "turn_started", origin: "queued", prompts: ["u1"] });
+    state.fold({ type: "withdrawn", prompt: "u2" });
+    expect(state.queue.size).toBe(0);
+  });
+
+  test("changes tell exactly the rows that changed", () => {
+    const conversation = fold(turn(), piece("a", { is_delta: true }), bash("t1"));
+    conversation.changes();
+    conversation.fold(frame(4, done("t1")));
+    const { rows, grown } = conversation.changes();
+    expect([...rows]).toEqual([conversation.rows[2]]);
+    expect(grown).toBe(false);
+  });
+});
