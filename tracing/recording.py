@@ -10,7 +10,7 @@ import base64
 import signal as signals
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
@@ -199,8 +199,3 @@ def _read_timeline(folder: Path) -> Iterator[Timed]:
 def _exit(code: int | None) -> tuple[int | None, str | None]:
     """Tell an exit code from a signal, which subprocesses report as a negative code."""
     return (None, signals.Signals(-code).name) if code is not None and code < 0 else (code, None)
-
-
-def format_ts(seconds: float) -> str:
-    """Format seconds since 1970 as rows have them: RFC 3339, UTC, microseconds."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

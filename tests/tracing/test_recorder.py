@@ -1,0 +1,105 @@
+"""What is recorded is what is read back: byte for byte, in order, whatever the lines are."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from normalize import events as ev
+from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
+from protocol.decode import decode
+from recordings import recordings
+from tracing.recorder import Recorder
+from tracing.recording import read
+
+
+def recorded(folder: Path, items: list[SessionInput], agent: str = "a") -> Path:
+    recorder = Recorder(folder, agent, clock=lambda: 1_700_000_000.25)
+    for item in items:
+        recorder.tap(item, [])
+    recorder.close()
+    return recorder.path
+
+
+def received(line: bytes) -> Received:
+    return Received(line, decode(line))
+
+
+def sent(line: bytes) -> Sent:
+    return Sent(line, decode(line))
+
+
+def test_every_line_of_the_recordings_survives_byte_for_byte(tmp_path: Path) -> None:
+    for number, recording in enumerate(recordings()):
+        items: list[SessionInput] = [received(line) for line in recording.received()]
+        items += [sent(line) for line in recording.sent()]
+        path = recorded(tmp_path, items, f"agent{number}")
+        back = [timed.input for timed in read(path)]
+        assert back[:-1] == items
+        assert back[-1] == Ended("end_of_input")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@given(lines=st.lists(st.binary(max_size=80).map(lambda line: line.replace(b"\n", b" ")), max_size=20))
+def test_any_bytes_survive(tmp_path: Path, lines: list[bytes]) -> None:
+    folder = tmp_path / str(len(list(tmp_path.iterdir())))
+    back = (
+        [timed.input for timed in read(recorded(folder, [received(line) for line in lines]))] if lines else []
+    )
+    assert [item.line for item in back if isinstance(item, Received)] == lines
+
+
+def test_decisions_announcements_and_the_end_are_read_back(tmp_path: Path) -> None:
+    items: list[SessionInput] = [
+        Announced(ev.ProcessStatus(state="started", pid=42)),
+        Decision(
+            "p-1", "allow", "ada", 1500, option_id="allow_once", updated_input={"command": "ls", "n": None}
+        ),
+        Ended("exited", exit_code=None, signal="SIGKILL", stderr_tail="ä"),
+    ]
+    path = recorded(tmp_path, items)
+    assert [timed.input for timed in read(path)] == items
+    assert [timed.at for timed in read(path)] == [1_700_000_000.25] * 3
+
+
+def test_events_stand_beside_the_raw_lines(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path, "a", clock=lambda: 0.0)
+    recorder.tap(received(b'{"type":"keep_alive"}'), [ev.MessageChunk(text="hi")])
+    recorder.close()
+    assert (tmp_path / "normalized-streamjson-a.jsonl").read_bytes() == (
+        b'{"ts":"1970-01-01T00:00:00.000000Z","protocol":"streamjson","agent":"a","event":"message_chunk",'
+        b'"data":{"type":"message_chunk","text":"hi"}}\n'
+    )
+
+
+def test_a_large_file_is_set_aside_and_nothing_is_lost(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path, "a", rotate_at=400)
+    lines = [b'{"type":"keep_alive","n":%d}' % number for number in range(12)]
+    for line in lines:
+        recorder.tap(received(line), [])
+    recorder.close()
+    files = sorted(tmp_path.glob("raw-streamjson-a.jsonl*"), reverse=True)
+    back = [item.input for file in files for item in read(file)]
+    # All rows may have reached the thread at once; then there is one file, since a batch is never torn.
+    assert [item.line for item in back if isinstance(item, Received)] == lines
+
+
+def test_a_recording_goes_on_in_the_same_file_after_a_restart(tmp_path: Path) -> None:
+    recorded(tmp_path, [received(b'{"type":"keep_alive","n":1}')])
+    path = recorded(tmp_path, [received(b'{"type":"keep_alive","n":2}')])
+    assert [item.input.line for item in read(path) if isinstance(item.input, Received)] == [
+        b'{"type":"keep_alive","n":1}',
+        b'{"type":"keep_alive","n":2}',
+    ]
+
+
+def test_a_full_disk_ends_the_recording_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.fail("this machine has no /dev/full")
+    (tmp_path / "raw-streamjson-a.jsonl").symlink_to(full)
+    recorded(tmp_path, [received(b'{"type":"keep_alive"}')])
+    assert "recording ended: the file cannot be written" in capsys.readouterr().out
