@@ -45,13 +45,15 @@ class LineFramer:
             self._hold(tail)
             return []
         lines: list[bytes | OversizeLine] = []
-        if self._size or len(chunk) > self._limit or b"\r" in chunk:
+        if len(chunk) > self._limit or b"\r" in chunk:
             for line in whole:
                 self._hold(line)
                 lines.append(self._release())
         else:
-            lines += whole
-            self._count += len(whole)
+            self._hold(whole[0])
+            lines.append(self._release())
+            lines += whole[1:]
+            self._count += len(whole) - 1
         self._hold(tail)
         return lines
 
