@@ -1,225 +1,64 @@
 """The control protocol: requests both sides make of each other, and their answers.
 
-`ControlRequest.request` is one class a subtype (the msgspec tag). An answer has been written in three shapes: the
-official one (`response.request_id`, `response.response`), one with `request_id` beside `response` and the payload
-under `result`, and both at once. CLIs obey only the first; `ControlResponse` reads all of them.
+The bodies of requests are in `protocol.requests`, and are offered from here as well. An answer has been written in
+three shapes: the official one (`response.request_id`, `response.response`), one with `request_id` beside `response`
+and the payload under `result`, and both at once. CLIs obey only the first; `ControlResponse` reads all of them.
 """
-
-from typing import TypeAlias
 
 from msgspec import Struct, field
 
-from protocol.json_values import Foreign, Json, JsonObject, text_at
-
-
-class Request(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag_field="subtype"):
-    """The base of every control request's body."""
-
-    @property
-    def subtype(self) -> str:
-        """The word that tells requests apart."""
-        return str(self.__struct_config__.tag)
-
-
-class CanUseTool(Request, frozen=True, gc=False, kw_only=True, omit_defaults=False, tag="can_use_tool"):
-    """May this tool run? Asked by the CLI; the turn waits for the answer."""
-
-    tool_name: str = ""
-    """The tool."""
-    input: JsonObject = field(default_factory=dict)
-    """The call's arguments."""
-    title: str | None = None
-    """The question, if the CLI has its own words for it (2.1.330)."""
-    tool_use_id: str | None = None
-    """The call; 1.0 and 2.0.14 do not say."""
-    permission_suggestions: list[JsonObject] = field(default_factory=list)
-    """What to send back as `updatedPermissions` to be asked less: addRules, setMode, addDirectories."""
-    blocked_path: str | None = None
-    """The path that needs permission."""
-    blocked_paths: str | list[str] | None = None
-    """The same in spec 3: paths, joined by commas."""
-    decision_reason: str | None = None
-    """Why somebody is asked, for people."""
-    decision_reason_type: str | None = None
-    """Why somebody is asked, for programs."""
-    description: str | None = None
-    """What the call does, in a few words (2.1)."""
-    display_name: str | None = None
-    """The tool's name for people (2.1)."""
-    agent_id: str | None = None
-    """The subagent that calls."""
-    requires_user_interaction: bool | None = None
-    """True if no rule may answer: it is a question to a human (2.1.330)."""
-    mcp_server: JsonObject | None = None
-    """The MCP server that has the tool: {name, source} (2.1.330)."""
-
-
-class HookCallback(Request, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="hook_callback"):
-    """A hook that the host registered fires."""
-
-    callback_id: str = ""
-    """The hook, by the id given in `initialize`."""
-    input: JsonObject = field(default_factory=dict)
-    """`hook_event_name` and what belongs to it."""
-    tool_use_id: str | None = None
-    """The tool call, for tool hooks."""
-
-
-class McpMessage(Request, frozen=True, gc=False, kw_only=True, omit_defaults=False, tag="mcp_message"):
-    """A JSON-RPC message to (or from) an MCP server that lives in the host."""
-
-    server_name: str = ""
-    """The server."""
-    message: JsonObject = field(default_factory=dict)
-    """The JSON-RPC message."""
-
-
-class Elicitation(Request, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="elicitation"):
-    """An MCP server asks the user something."""
-
-    mcp_server_name: str = ""
-    """The server."""
-    message: str = ""
-    """The question."""
-    mode: str | None = None
-    """form or url."""
-    requested_schema: JsonObject | None = None
-    """JSON Schema of the answer."""
-    url: str | None = None
-    """Where to go, in url mode."""
-    elicitation_id: str | None = None
-    """The id by which a url elicitation is completed."""
-
-
-class RequestUserDialog(
-    Request, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="request_user_dialog"
-):
-    """The CLI wants the host to show a dialog."""
-
-    dialog_kind: str = ""
-    """Which dialog."""
-    payload: JsonObject = field(default_factory=dict)
-    """What it shows."""
-    tool_use_id: str | None = None
-    """The tool call it belongs to."""
-
-
-class Initialize(Request, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="initialize"):
-    """The first request of a host: its hooks; the answer lists commands, models and agents."""
-
-    hooks: JsonObject | None = None
-    """{event: [{matcher, hookCallbackIds, timeout}]}."""
-    sdk_mcp_servers: list[str] | None = field(default=None, name="sdkMcpServers")
-    """MCP servers that live in the host."""
-    json_schema: JsonObject | None = field(default=None, name="jsonSchema")
-    """The schema that the final answer must have."""
-    system_prompt: Json = field(default=None, name="systemPrompt")
-    """The system prompt, instead of the CLI's own."""
-    append_system_prompt: str | None = field(default=None, name="appendSystemPrompt")
-    """What to add to the system prompt."""
-    agents: JsonObject | None = None
-    """Subagents, by name."""
-    prompt_suggestions: bool | None = field(default=None, name="promptSuggestions")
-    """Whether to suggest the next prompt after a turn."""
-
-
-class Interrupt(Request, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="interrupt"):
-    """Stop the running turn."""
-
-    cancel_queued: bool | None = None
-    """True to drop the prompts that wait as well (2.1.330)."""
-
-
-class SetPermissionMode(
-    Request, frozen=True, gc=False, kw_only=True, omit_defaults=False, tag="set_permission_mode"
-):
-    """Change the permission mode."""
-
-    mode: str = "default"
-    """default, acceptEdits, plan, bypassPermissions, …"""
-
-
-class SetModel(Request, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="set_model"):
-    """Change the model."""
-
-    model: str | None = None
-    """The model; absent for the default."""
-
-
-class SetMaxThinkingTokens(
-    Request, frozen=True, gc=False, kw_only=True, omit_defaults=False, tag="set_max_thinking_tokens"
-):
-    """Limit the reasoning."""
-
-    max_thinking_tokens: int | None = None
-    """The limit; null for none."""
-
-
-class RewindFiles(Request, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="rewind_files"):
-    """Put files back to where they were at a user message."""
-
-    user_message_id: str = ""
-    """The user message's uuid."""
-    dry_run: bool | None = None
-    """True to be told only what would change."""
-
-
-class McpStatus(Request, frozen=True, gc=False, kw_only=True, tag="mcp_status"):
-    """How are the MCP servers?"""
-
-
-class GetContextUsage(Request, frozen=True, gc=False, kw_only=True, tag="get_context_usage"):
-    """What fills the context window?"""
-
-
-class StopTask(Request, frozen=True, gc=False, kw_only=True, tag="stop_task"):
-    """Stop a background task."""
-
-    task_id: str = ""
-    """The task."""
-
-
-class CancelAsyncMessage(
-    Request, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="cancel_async_message"
-):
-    """Take back a prompt that is still queued."""
-
-    message_uuid: str = ""
-    """The prompt's uuid."""
-
-
-class EndSession(Request, frozen=True, gc=False, kw_only=True, tag="end_session"):
-    """End the session."""
-
-
-class UnknownRequest(Request, Foreign, frozen=True, gc=False, tag="\x00unknown"):
-    """A request of another subtype; `raw` is its body. Also how to send a request this package does not model."""
-
-    @property
-    def subtype(self) -> str:
-        """The request's own subtype; "" if it has none."""
-        return text_at(self.raw, "subtype")
-
-
-AnyRequest: TypeAlias = (
-    CanUseTool
-    | HookCallback
-    | McpMessage
-    | Elicitation
-    | RequestUserDialog
-    | Initialize
-    | Interrupt
-    | SetPermissionMode
-    | SetModel
-    | SetMaxThinkingTokens
-    | RewindFiles
-    | McpStatus
-    | GetContextUsage
-    | StopTask
-    | CancelAsyncMessage
-    | EndSession
-    | UnknownRequest
+from protocol.json_values import Json, JsonObject
+from protocol.requests import (
+    AnyRequest,
+    CancelAsyncMessage,
+    CanUseTool,
+    Elicitation,
+    EndSession,
+    GetContextUsage,
+    GetStatus,
+    HookCallback,
+    Initialize,
+    Interrupt,
+    McpMessage,
+    McpStatus,
+    Request,
+    RequestUserDialog,
+    RewindFiles,
+    SetMaxThinkingTokens,
+    SetModel,
+    SetPermissionMode,
+    StopTask,
+    UnknownRequest,
 )
+
+__all__ = [
+    "AnyRequest",
+    "CanUseTool",
+    "CancelAsyncMessage",
+    "ControlCancelRequest",
+    "ControlRequest",
+    "ControlResponse",
+    "Elicitation",
+    "EndSession",
+    "GetContextUsage",
+    "GetStatus",
+    "HookCallback",
+    "Initialize",
+    "Interrupt",
+    "McpMessage",
+    "McpStatus",
+    "Request",
+    "RequestUserDialog",
+    "ResponseBody",
+    "RewindFiles",
+    "SetMaxThinkingTokens",
+    "SetModel",
+    "SetPermissionMode",
+    "StopTask",
+    "UnknownRequest",
+    "failure",
+    "success",
+]
 
 
 class ControlRequest(Struct, frozen=True, gc=False, tag_field="type", tag="control_request"):

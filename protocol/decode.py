@@ -102,6 +102,14 @@ def decode(line: bytes) -> Message:
         return _decode_odd(line)
 
 
+def message_of(value: JsonObject) -> Message:
+    """Return the message that an object of JSON is, where another format carries it."""
+    try:
+        return _build(_scrubbed(value))
+    except RecursionError:
+        return Malformed("", "nested too deep")
+
+
 def malformed(line: OversizeLine) -> Malformed:
     """Return what stands for a line that was too long to be kept."""
     return Malformed(

@@ -30,6 +30,9 @@ from protocol.system import System
 class AssistantBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
     """The inner message of `assistant`."""
 
+    role: str = "assistant"
+    """Always assistant."""
+
     id: str | None = None
     """The API's message id: all lines of one message share it, each carries one block."""
     content: Content = field(default_factory=list)

@@ -77,6 +77,10 @@ class Status(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, ta
     """success or failed, after a compaction."""
     compact_error: str | None = None
     """Why it failed (2.1.330)."""
+    running: bool | None = None
+    """Whether a turn runs; in spec 1's answer to a status request."""
+    queued_messages: int | None = None
+    """How many prompts wait; likewise."""
     user_message_uuids: list[str] = field(default_factory=list)
     """The prompts that are being answered (2.1.330)."""
 

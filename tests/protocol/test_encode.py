@@ -106,7 +106,7 @@ def test_answers_may_be_written_to_a_cli() -> None:
 def test_what_an_agent_says_can_be_written_too() -> None:
     assert written(Assistant(message=AssistantBody(content=[TextBlock("hi")], model="m"))) == {
         "type": "assistant",
-        "message": {"content": [{"type": "text", "text": "hi"}], "model": "m"},
+        "message": {"role": "assistant", "content": [{"type": "text", "text": "hi"}], "model": "m"},
     }
     assert written(Init(model="m", permission_mode="plan")) == {
         "type": "system",
