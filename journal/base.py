@@ -102,7 +102,7 @@ class JournalError(Exception):
     """The journal cannot do what it is for; the message says whose fault, where, and what to do."""
 
 
-class JournalUnavailable(JournalError):  # noqa: N818 - a state of the storage, in the words of its readers
+class JournalUnavailable(JournalError):
     """The storage is missing, locked, read-only, full or damaged."""
 
 

@@ -1,5 +1,6 @@
 """Where a cursor stands in a log, and the announcing of progress: what all backends do alike."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 
 from journal.base import Gap, Page, Watcher
@@ -53,6 +54,11 @@ class Watchers:
         return remove
 
     def announce(self, session: str, last: int) -> None:
-        """Tell all; a watcher may add or remove watchers meanwhile."""
+        """Tell all; a watcher may add or remove watchers meanwhile, and one that raises harms no other."""
         for watcher in tuple(self._watchers.values()):
-            watcher(session, last)
+            try:
+                watcher(session, last)
+            except Exception as error:  # noqa: BLE001 - the event loop reports it as it does for its own callbacks
+                asyncio.get_running_loop().call_exception_handler(
+                    {"message": f"A watcher of the journal failed on session {session!r}", "exception": error}
+                )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from journal.base import Journal
-from journals import FakeClock, MemoryOpener, Opener
+from journals import FakeClock, MemoryOpener, Opener, SqliteOpener
 
 
 @pytest.fixture
@@ -14,9 +14,9 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-@pytest.fixture(params=["memory"])
+@pytest.fixture(params=["memory", "sqlite"])
 def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
-    return MemoryOpener()
+    return MemoryOpener() if request.param == "memory" else SqliteOpener(tmp_path / "journal.db")
 
 
 @pytest.fixture

@@ -1,9 +1,11 @@
 """Every journal backend behind one way of opening it, and a clock that moves when told to."""
 
+from pathlib import Path
 from typing import Protocol
 
 from journal.base import KEEP_ALL, Journal, Retention
 from journal.memory import MemoryJournal
+from journal.sqlite import SqliteJournal
 from journal.stamps import MICROSECONDS, Clock
 
 
@@ -35,3 +37,15 @@ class MemoryOpener:
 
     async def __call__(self, retention: Retention = KEEP_ALL, clock: Clock | None = None) -> Journal:
         return MemoryJournal(retention, clock=clock or FakeClock())
+
+
+class SqliteOpener:
+    """Opens the journal in one file."""
+
+    durable = True
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    async def __call__(self, retention: Retention = KEEP_ALL, clock: Clock | None = None) -> Journal:
+        return await SqliteJournal.open(self._path, retention, clock=clock or FakeClock())

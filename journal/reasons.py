@@ -1,0 +1,66 @@
+"""What went wrong with a journal file, as a sentence: which file, whose fault, what to do.
+
+Every refusal of the SQLite backend is made here, so that the sentences stay of one kind and can be read together.
+"""
+
+import sqlite3
+from pathlib import Path
+
+from journal.base import JournalUnavailable
+
+_REMEDY = "Move it aside (its events stay in the moved file) or restore it from a backup"
+
+
+def explain(path: Path, error: Exception) -> JournalUnavailable:
+    """Return the refusal for what SQLite or the operating system reported about a journal file."""
+    if isinstance(error, OSError):
+        return JournalUnavailable(
+            f"Cannot use the journal {path}: {error.strerror or error}. Check the path and its permissions."
+        )
+    code = getattr(error, "sqlite_errorcode", None)
+    if isinstance(code, int) and (sentence := _SENTENCES.get(code & 0xFF)) is not None:
+        return JournalUnavailable(f"{sentence.format(path=path)} (SQLite says: {error})")
+    return JournalUnavailable(f"The journal {path} cannot be used: {error}. {_REMEDY}.")
+
+
+def damaged(path: Path, how: str) -> JournalUnavailable:
+    """Return the refusal of a file whose content is not what a journal has."""
+    return JournalUnavailable(f"The journal {path} is damaged: {how}. Nothing was changed in it. {_REMEDY}.")
+
+
+def foreign(path: Path, what: str) -> JournalUnavailable:
+    """Return the refusal of a file that is not ours."""
+    return JournalUnavailable(
+        f"{path} is not a turnwire journal: {what}. Nothing was changed in it. Give another path."
+    )
+
+
+def too_new(path: Path, version: int, known: int) -> JournalUnavailable:
+    """Return the refusal of a file of a later turnwire."""
+    return JournalUnavailable(
+        f"The journal {path} was written by a newer turnwire (schema {version}, this one knows {known}). "
+        "Upgrade turnwire or give another path."
+    )
+
+
+def in_use(path: Path, holder: str) -> JournalUnavailable:
+    """Return the refusal of a file that another sidecar has."""
+    return JournalUnavailable(
+        f"The journal {path} is in use by another turnwire ({holder}). Stop that one or give this one another path."
+    )
+
+
+_SENTENCES: dict[int, str] = {
+    sqlite3.SQLITE_BUSY: "The journal {path} is locked by another program. Close what has it open for writing.",
+    sqlite3.SQLITE_LOCKED: "The journal {path} is locked by another program. Close what has it open for writing.",
+    sqlite3.SQLITE_FULL: "No space is left for the journal {path}. Free some on its disk; what is waiting is then written.",
+    sqlite3.SQLITE_READONLY: "The journal {path} is read-only. Make the file and its folder writable or give another path.",
+    sqlite3.SQLITE_PERM: "The journal {path} may not be written. Make the file and its folder writable or give another path.",
+    sqlite3.SQLITE_CANTOPEN: "The journal {path} cannot be opened. Check that its folder exists and is writable.",
+    sqlite3.SQLITE_IOERR: "The disk fails to read or write the journal {path}. Check the disk and the space left on it.",
+    sqlite3.SQLITE_CORRUPT: "The journal {path} is damaged. Nothing was changed in it. " + _REMEDY + ".",
+    sqlite3.SQLITE_NOTADB: "The journal {path} is damaged or no journal. Nothing was changed in it. "
+    + _REMEDY
+    + ".",
+}
+"""By SQLite's primary result code."""

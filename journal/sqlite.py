@@ -1,0 +1,254 @@
+"""The journal in a SQLite file: what a frontend saw survives the sidecar.
+
+The event loop numbers entries and queues them; the writer's thread commits them in groups; then they are announced,
+still in the event loop, and kept at hand in the tail cache. Only readers further behind go to the file.
+The file is one sidecar's at a time. See docs/journal.md for what is guaranteed when.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Self
+
+from journal.base import (
+    KEEP_ALL,
+    Entry,
+    JournalError,
+    JournalUnavailable,
+    LogSummary,
+    Page,
+    Retention,
+    Watcher,
+    Whole,
+)
+from journal.cache import TailCache
+from journal.opening import Durability, Opened, open_journal
+from journal.paging import Watchers, page_of, place
+from journal.reader import Reader
+from journal.reasons import damaged
+from journal.rows import EMPTY, Append, Extent, delete_log, entry_at, events_after
+from journal.stamps import Clock, now, stamp
+from journal.writer import Writer
+from normalize.envelope import Cursor, Envelope
+
+BACKLOG_BYTES = 32 << 20
+"""Accepted but not yet readable bytes from which on `append` waits."""
+BATCH_BYTES = 1_000_000_000
+"""SQLite's own limit for one value."""
+
+
+@dataclass(slots=True)
+class _Log:
+    id: int
+    accepted: int = 0
+    """Newest number given."""
+    extent: Extent = EMPTY
+    """What is readable."""
+    micros: int = 0
+    deleted: bool = False
+
+
+class SqliteJournal:
+    """Implements `journal.base.Journal`; made by `open`."""
+
+    def __init__(self, opened: Opened, retention: Retention, clock: Clock) -> None:
+        self.path = opened.path
+        self._lock = opened.lock
+        self._epoch = opened.epoch
+        self._clock = clock
+        self._logs = {
+            row.session: _Log(row.id, row.extent.last, row.extent, row.micros, row.deleted)
+            for row in opened.logs
+        }
+        self._sessions = {row.id: row.session for row in opened.logs}
+        self._next_log = max((row.id for row in opened.logs), default=0) + 1
+        self._cache = TailCache()
+        self._watchers = Watchers()
+        self._backlog = 0
+        self._room = asyncio.Event()
+        self._accepted = self._committed = 0
+        self._flushes: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._trouble: JournalUnavailable | None = None
+        self._closed = False
+        self._reader = Reader(opened.reading, opened.path)
+        self.writer = Writer(opened.connection, opened.path, retention, clock, self)
+        """For those who keep something else in the same file."""
+
+    @classmethod
+    async def open(
+        cls,
+        path: Path,
+        retention: Retention = KEEP_ALL,
+        *,
+        durability: Durability = "process",
+        clock: Clock = now,
+    ) -> Self:
+        """Open the file, or make it and its folder; raises JournalUnavailable and then leaves it as it is."""
+        opened = await asyncio.to_thread(open_journal, path, retention, durability, clock())
+        return cls(opened, retention, clock)
+
+    @property
+    def epoch(self) -> str:
+        """The life of the logs: the file's, until the machine goes down under it."""
+        return self._epoch
+
+    @property
+    def trouble(self) -> str | None:
+        """Why nothing can be written at present."""
+        return None if self._trouble is None else str(self._trouble)
+
+    async def append(self, session: str, entries: Sequence[Entry]) -> int:
+        """Number the entries and queue them for the writer."""
+        size = sum(entry.size for entry in entries)
+        if size >= BATCH_BYTES:
+            raise JournalError(f"{size} bytes cannot be journaled at once; the limit is {BATCH_BYTES}.")
+        while self._backlog >= BACKLOG_BYTES or self._closed:
+            if self._closed:
+                raise JournalUnavailable(f"The journal {self.path} is closed.")
+            if self._trouble is not None:
+                raise self._trouble
+            self._room.clear()
+            await self._room.wait()
+        log = self._logs.get(session)
+        if not entries:
+            return log.accepted if log else 0
+        if log is None:
+            log = self._logs[session] = _Log(self._next_log)
+            self._sessions[log.id] = session
+            self._next_log += 1
+        first = log.accepted + 1
+        log.accepted += len(entries)
+        log.micros = max(log.micros, self._clock())
+        self._backlog += size
+        self._accepted += 1
+        self.writer.append(Append(log.id, session, first, log.micros, entries, size))
+        return log.accepted
+
+    async def flush(self) -> None:
+        """Wait until all that was accepted is committed."""
+        if self._committed == self._accepted:
+            return
+        if self._trouble is not None:
+            raise self._trouble
+        flushed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._flushes.append((self._accepted, flushed))
+        await flushed
+
+    def last(self, session: str) -> int:
+        """Return the newest number that was committed."""
+        log = self._logs.get(session)
+        return log.extent.last if log else 0
+
+    async def read_after(
+        self, session: str, cursor: Cursor, *, count: int = 512, size: int = 1 << 20
+    ) -> Page:
+        """Return what follows the cursor: from the cache when it reaches that far back, else from the file."""
+        log = self._logs.get(session)
+        last = log.extent.last if log else 0
+        after = place(cursor, self._epoch, last) or 0
+        envelopes: Sequence[Envelope] = ()
+        if log is not None and after < last:
+            if (tail := self._cache.reaching(session, after)) is not None:
+                envelopes = tail.after(after, count, size)
+            else:
+                envelopes = await self._read(session, after, last, count=count, size=size)
+        return page_of(cursor, self._epoch, last, envelopes)
+
+    async def whole(self, session: str, seq: int) -> Whole | None:
+        """Return one event uncut."""
+        log = self._logs.get(session)
+        if log is None or not log.extent.first <= seq <= log.extent.last:
+            return None
+        entry = await self._reader.call(partial(entry_at, log=log.id, seq=seq))
+        if entry is None:
+            return None
+        return Whole(entry.event if entry.whole is None else entry.whole, entry.raw)
+
+    async def logs(self) -> list[LogSummary]:
+        """List all logs."""
+        return [
+            LogSummary(session, log.extent.first, log.extent.last, log.extent.size)
+            for session, log in self._logs.items()
+            if not log.deleted and log.extent.last
+        ]
+
+    async def delete(self, session: str) -> None:
+        """Forget a session's events."""
+        if (log := self._logs.get(session)) is None:
+            return
+        last = log.accepted
+        await self.writer.call(partial(delete_log, session=session))
+        self._cache.forget(session, last + 1)
+        if log.extent.last == last:
+            log.extent = Extent(last + 1, last, 0)
+            log.deleted = True
+
+    async def retain(self) -> None:
+        """Apply retention now."""
+        await self.writer.retain()
+
+    def watch(self, watcher: Watcher) -> Callable[[], None]:
+        """Announce progress to the watcher until the returned function is called."""
+        return self._watchers.add(watcher)
+
+    async def close(self) -> None:
+        """Write what is queued and let go of the file; raises JournalUnavailable when that cannot be written."""
+        self._closed = True
+        self._room.set()
+        try:
+            await self.writer.stop()
+        finally:
+            self._reader.close()
+            self._lock.release()
+
+    def committed(self, appends: list[Append], extents: dict[int, Extent]) -> None:
+        """Make readable and announce what the writer committed."""
+        self._trouble = None
+        sessions: dict[str, list[Envelope]] = {}
+        for batch in appends:
+            ts = stamp(batch.micros)
+            sessions.setdefault(batch.session, []).extend(
+                Envelope(batch.session, seq, ts, entry.event)
+                for seq, entry in enumerate(batch.entries, batch.first)
+            )
+            self._backlog -= batch.size
+        self._committed += len(appends)
+        for session, envelopes in sessions.items():
+            self._cache.add(session, envelopes)
+        self._take_over(extents)
+        if self._backlog < BACKLOG_BYTES:
+            self._room.set()
+        while self._flushes and self._flushes[0][0] <= self._committed:
+            _, flushed = self._flushes.popleft()
+            if not flushed.done():
+                flushed.set_result(None)
+        for session, envelopes in sessions.items():
+            self._watchers.announce(session, envelopes[-1].seq)
+
+    def stuck(self, reason: JournalUnavailable) -> None:
+        """Note that nothing can be written at present, and tell those who wait for it."""
+        self._trouble = reason
+        self._room.set()
+        while self._flushes:
+            _, flushed = self._flushes.popleft()
+            if not flushed.done():
+                flushed.set_exception(reason)
+
+    def _take_over(self, extents: dict[int, Extent]) -> None:
+        for number, extent in extents.items():
+            session = self._sessions[number]
+            log = self._logs[session]
+            log.extent, log.deleted = extent, log.deleted and extent.first > extent.last
+            self._cache.forget(session, extent.first)
+
+    async def _read(self, session: str, after: int, last: int, *, count: int, size: int) -> list[Envelope]:
+        log = self._logs[session].id
+        rows = await self._reader.call(
+            partial(events_after, log=log, after=after, last=last, count=count, size=size)
+        )
+        if rows and rows[-1].seq - rows[0].seq != len(rows) - 1:
+            raise damaged(self.path, f"the log of session {session!r} has a hole after event {after}")
+        return [Envelope(session, row.seq, stamp(row.micros), row.event) for row in rows]
