@@ -1,0 +1,158 @@
+"""The client layer: chunks -> messages in the CLI's order, and requests of ours matched with their answers.
+
+Iterating `batches` reads; nothing that is written, asked or decided ever holds it up. One task writes (`write_posted`),
+so lines are whole and in the order they were posted. Every request has a deadline: 1.0 and 2.0 never answer what they do
+not know. They answer set_permission_mode twice: the first answer counts, later ones are strays, counted and harmless.
+"""
+
+import asyncio
+import itertools
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+
+from adapter.transport import ProcessGone, Transport
+from normalize.inputs import Received, Sent
+from protocol.control import AnyRequest, ControlRequest, ControlResponse
+from protocol.decode import decode, malformed
+from protocol.encode import encode_input
+from protocol.framing import DEFAULT_LIMIT, LineFramer, OversizeLine
+from protocol.json_values import JsonObject
+from protocol.messages import Message
+
+MAX_POSTED = 1024
+"""Lines that may wait to be written before reading stops: a CLI that takes no answers gets no more requests read."""
+
+
+class RequestTimeout(Exception):
+    """The CLI did not answer a control request in time; old versions never answer what they do not know."""
+
+    def __init__(self, subtype: str, deadline: float) -> None:
+        super().__init__(f"the CLI did not answer {subtype} within {deadline:g} s")
+        self.subtype = subtype
+
+
+class RequestFailed(Exception):
+    """The CLI answered a control request with an error; the text is the CLI's."""
+
+
+class Client:
+    """Speaks the protocol over a transport."""
+
+    def __init__(
+        self, transport: Transport, *, on_sent: Callable[[Sent], None], line_limit: int = DEFAULT_LIMIT
+    ) -> None:
+        self.strays = 0
+        """Answers that nobody waits for: second ones, late ones, unknown ones."""
+        self._transport = transport
+        self._on_sent = on_sent
+        self._framer = LineFramer(line_limit)
+        self._numbers = itertools.count(1)
+        self._waiting: dict[str, asyncio.Future[ControlResponse]] = {}
+        self._posted: deque[tuple[Message, bytes, asyncio.Future[None]]] = deque()
+        self._has_posted = asyncio.Event()
+        self._has_room = asyncio.Event()
+        self._has_room.set()
+        self._gone: ProcessGone | None = None
+
+    async def batches(self) -> AsyncIterator[list[Received]]:
+        """Yield what the CLI writes, a list for each chunk, until its output ends."""
+        while chunk := await self._transport.read():
+            if batch := [self._receive(line) for line in self._framer.feed(chunk)]:
+                yield batch
+            await self._has_room.wait()
+        if (last := self._framer.close()) is not None:
+            yield [self._receive(last)]
+
+    def post(self, message: Message) -> asyncio.Future[None]:
+        """Queue a message to be written; the future says when it was. Raises EncodeError for what may not be said."""
+        line = encode_input(message)
+        written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        # nobody has to look at it: an answer to a CLI that has gone is of no consequence
+        written.add_done_callback(lambda future: future.cancelled() or future.exception())
+        if self._gone is not None:
+            written.set_exception(self._gone)
+            return written
+        self._posted.append((message, line, written))
+        self._has_posted.set()
+        if len(self._posted) >= MAX_POSTED:
+            self._has_room.clear()
+        return written
+
+    async def send(self, message: Message) -> None:
+        """Write a message; raises EncodeError and ProcessGone."""
+        await self.post(message)
+
+    async def request(self, request: AnyRequest, deadline: float) -> JsonObject:
+        """Ask the CLI and return what it answers, {} when that is nothing.
+
+        Raises:
+            RequestTimeout: no answer within `deadline` seconds.
+            RequestFailed: the CLI answered with an error.
+            ProcessGone: the CLI is no more.
+        """
+        response = await self.exchange(request, deadline)
+        if response.error is not None:
+            raise RequestFailed(response.error)
+        return response.payload if isinstance(response.payload, dict) else {}
+
+    async def exchange(self, request: AnyRequest, deadline: float) -> ControlResponse:
+        """Ask the CLI and return its whole answer, be it an error; raises RequestTimeout and ProcessGone."""
+        request_id = f"turnwire_{next(self._numbers)}"
+        answered: asyncio.Future[ControlResponse] = asyncio.get_running_loop().create_future()
+        self._waiting[request_id] = answered
+        try:
+            async with asyncio.timeout(deadline):
+                await self.send(ControlRequest(request_id, request))
+                return await answered
+        except TimeoutError:
+            raise RequestTimeout(request.subtype, deadline) from None
+        finally:
+            self._waiting.pop(request_id, None)
+
+    async def write_posted(self) -> None:
+        """Write what is posted, until the CLI takes no more; the one task that writes."""
+        try:
+            while True:
+                await self._has_posted.wait()
+                await self._write_next()
+        except ProcessGone as gone:
+            self.give_up(gone)
+
+    def give_up(self, reason: ProcessGone) -> None:
+        """Fail everything that waits, and whatever is still to be asked: the CLI is no more."""
+        self._gone = reason
+        for _, _, written in self._posted:
+            if not written.done():
+                written.set_exception(reason)
+        self._posted.clear()
+        self._has_room.set()
+        for answered in self._waiting.values():
+            if not answered.done():
+                answered.set_exception(reason)
+
+    async def _write_next(self) -> None:
+        message, line, written = self._posted[0]
+        self._on_sent(Sent(line.removesuffix(b"\n"), message))
+        await self._transport.write(line)
+        self._posted.popleft()
+        if not written.done():
+            written.set_result(None)
+        if not self._posted:
+            self._has_posted.clear()
+        if len(self._posted) < MAX_POSTED:
+            self._has_room.set()
+
+    def _receive(self, line: bytes | OversizeLine) -> Received:
+        if isinstance(line, OversizeLine):
+            return Received(line.head, malformed(line))
+        message = decode(line)
+        if isinstance(message, ControlResponse):
+            self._settle(message)
+        return Received(line, message)
+
+    def _settle(self, response: ControlResponse) -> None:
+        answered = self._waiting.get(response.request_id)
+        if answered is None or answered.done():
+            self.strays += 1
+        else:
+            answered.set_result(response)

@@ -1,0 +1,56 @@
+"""The environment of the CLI: what is allowed by name, what is given, and the trace it belongs to; nothing else.
+
+Values are never logged and never published; only names appear in errors.
+"""
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+
+ALLOWED = (
+    *("HOME", "PATH", "SHELL", "USER", "LOGNAME", "TMPDIR", "TERM", "TZ", "LANG", "LC_*", "XDG_*"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
+    *("NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSH_AUTH_SOCK", "GIT_*"),
+    *("ANTHROPIC_*", "CLAUDE_*", "DISABLE_*", "BASH_*", "MCP_*", "MAX_THINKING_TOKENS", "API_TIMEOUT_MS"),
+    *("AWS_*", "GOOGLE_*", "CLOUD_ML_REGION", "VERTEX_*", "IS_SANDBOX"),
+)
+"""Names (with wildcards) that a CLI gets from the sidecar's own environment unless configured otherwise."""
+
+
+class EnvironmentRefused(ValueError):
+    """A variable that may not be set; names it, and never its value."""
+
+
+def build_environment(
+    own: Mapping[str, str],
+    *,
+    allowed: Sequence[str] = ALLOWED,
+    given: Mapping[str, str] | None = None,
+    requested: Mapping[str, str] | None = None,
+    traceparent: str | None = None,
+) -> dict[str, str]:
+    """Return the whole environment of a CLI.
+
+    Args:
+        own: the sidecar's environment; only allowed names are taken.
+        allowed: the allow-list, names with wildcards.
+        given: variables of the configuration; not restricted.
+        requested: variables a frontend asks for; raises EnvironmentRefused unless their names are allowed.
+        traceparent: W3C trace context that the CLI's spans are to join.
+    """
+    environment = {name: value for name, value in own.items() if is_allowed(name, allowed)}
+    environment.update(given or {})
+    for name, value in (requested or {}).items():
+        if not is_allowed(name, allowed):
+            raise EnvironmentRefused(f"the variable {name} is not on the allow-list of the environment")
+        environment[name] = value
+    if traceparent is not None:
+        environment["TRACEPARENT"] = traceparent
+    for name, value in environment.items():
+        if not name or "=" in name or "\0" in name or "\0" in value:
+            raise EnvironmentRefused(f"{name!r} or its value cannot be an environment variable")
+    return environment
+
+
+def is_allowed(name: str, allowed: Sequence[str] = ALLOWED) -> bool:
+    """Tell whether a name is on the allow-list."""
+    return any(fnmatchcase(name, pattern) for pattern in allowed)

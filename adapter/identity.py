@@ -1,0 +1,148 @@
+"""Which process is it? A pid together with its start time, so that a pid used anew is never taken for an old one.
+
+Everything a CLI starts inherits a mark in its environment, by which its leftovers are found on Linux even after they
+left the process group (the CLI runs shell commands in sessions of their own). Elsewhere the process group must do.
+Standard library alone: the watchdog imports this without site-packages.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Collection
+from pathlib import Path
+from typing import NamedTuple
+
+MARK = "TURNWIRE_PROCESS"
+"""The environment variable that carries the mark."""
+
+_LINUX = sys.platform.startswith("linux")
+_PROC = Path("/proc")
+_PAUSE = 0.02
+
+
+class ProcessIdentity(NamedTuple):
+    """A process that was started as leader of its own group; stays valid across crashes of the sidecar."""
+
+    pid: int
+    """Process id; also the id of its process group."""
+    start_time: str
+    """When it started, in the terms of the system; opaque."""
+    mark: str
+    """The value of MARK in its environment and in that of its descendants."""
+
+    def to_text(self) -> str:
+        """Return the identity as one line to be stored."""
+        return f"{self.pid} {self.mark} {self.start_time}"
+
+    @classmethod
+    def from_text(cls, text: str) -> "ProcessIdentity":
+        """Return the identity of a stored line; raises ValueError."""
+        pid, mark, start_time = text.split(" ", 2)
+        return cls(int(pid), start_time, mark)
+
+
+def identify(pid: int, mark: str) -> ProcessIdentity:
+    """Return the identity of a running process; raises ProcessLookupError when there is none."""
+    started = start_time(pid)
+    if started is None:
+        raise ProcessLookupError(f"no process {pid}")
+    return ProcessIdentity(pid, started, mark)
+
+
+def start_time(pid: int) -> str | None:
+    """Return when a process started; None when there is no such process, or only its zombie."""
+    if not _LINUX:
+        return _start_time_by_ps(pid)
+    try:
+        status = (_PROC / str(pid) / "stat").read_text("latin-1")
+    except OSError:
+        return None
+    # the command's name stands in parentheses and may contain anything
+    fields = status.rpartition(")")[2].split()
+    return None if fields[0] in "ZX" else f"{_boot()}:{fields[19]}"
+
+
+def _start_time_by_ps(pid: int) -> str | None:
+    shown = subprocess.run(
+        ["/bin/ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    state, _, started = shown.stdout.strip().partition(" ")
+    return started.strip() if started and not state.startswith("Z") else None
+
+
+def is_alive(identity: ProcessIdentity) -> bool:
+    """Tell whether this very process runs."""
+    return start_time(identity.pid) == identity.start_time
+
+
+def members(identities: Collection[ProcessIdentity]) -> list[int]:
+    """List the living processes of the groups, and those that carry a mark; ours excepted; Linux only."""
+    groups = {str(identity.pid) for identity in identities}
+    marks = {f"{MARK}={identity.mark}".encode() for identity in identities}
+    found: list[int] = []
+    for folder in _PROC.iterdir() if _LINUX else ():
+        if not folder.name.isdigit() or int(folder.name) == os.getpid():
+            continue
+        try:
+            # the command's name stands in parentheses and may contain anything
+            state, _, group, *_ = (folder / "stat").read_text("latin-1").rpartition(")")[2].split()
+            if state not in "ZX" and (
+                group in groups or not marks.isdisjoint((folder / "environ").read_bytes().split(b"\0"))
+            ):
+                found.append(int(folder.name))
+        except OSError:
+            continue  # it has gone, or belongs to somebody else
+    return found
+
+
+def signal_all(identities: Collection[ProcessIdentity], number: int, *, fresh: bool = False) -> bool:
+    """Send a signal to the processes, their groups and all that carry their marks; tell whether anybody was there.
+
+    `fresh` says that the processes are our children and have at most just exited, so their groups are still theirs.
+    """
+    owned = [identity for identity in identities if fresh or _owns_group(identity)]
+    there = False
+    for identity in owned:
+        try:
+            os.killpg(identity.pid, number)
+            there = not _LINUX
+        except (ProcessLookupError, PermissionError):
+            pass  # PermissionError: macOS says so of a group of zombies
+    strangers = [identity._replace(pid=-1) for identity in identities if identity not in owned]
+    for pid in members([*owned, *strangers]):
+        try:
+            os.kill(pid, number)
+            there = True
+        except ProcessLookupError:
+            pass
+    return there
+
+
+def reap(identities: Collection[ProcessIdentity], grace: float = 2.0, *, fresh: bool = False) -> bool:
+    """End processes and all they left, by TERM and after `grace` seconds by KILL; tell whether anything was there.
+
+    Blocks; for what a crashed predecessor left, for leftovers of an exit, and for the watchdog.
+    """
+    if not signal_all(identities, signal.SIGTERM, fresh=fresh):
+        return False
+    deadline = time.monotonic() + grace
+    while signal_all(identities, 0, fresh=fresh):
+        if time.monotonic() > deadline:
+            signal_all(identities, signal.SIGKILL, fresh=fresh)
+            break
+        time.sleep(_PAUSE)
+    return True
+
+
+def _owns_group(identity: ProcessIdentity) -> bool:
+    """A number is used anew only when no process and no group has it; so a group without its leader is the old one."""
+    current = start_time(identity.pid)
+    if current is None and _LINUX:
+        return identity.start_time.startswith(_boot())
+    return current == identity.start_time
+
+
+def _boot() -> str:
+    return (_PROC / "sys/kernel/random/boot_id").read_text("ascii")[:8]

@@ -1,0 +1,230 @@
+"""A CLI as a process of its own group: chunks of stdout, whole lines to stdin, a bounded tail of stderr, its exit.
+
+Works on asyncio's subprocess protocol instead of streams: a StreamReader has a line limit and waits for every pipe
+before it tells of the exit. Reading stops while the reader lags behind by READ_AHEAD bytes, which in turn stops the CLI.
+"""
+
+import asyncio
+import os
+import shutil
+import signal
+import sys
+import uuid
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+from adapter import launch
+from adapter.identity import MARK, ProcessIdentity, identify, reap, signal_all
+from adapter.transport import Exit, ProcessGone
+from adapter.watchdog import Watchdog
+
+READ_AHEAD = 1024 * 1024
+"""Bytes of stdout that are held for the reader, at most (and one chunk more)."""
+
+STDERR_TAIL = 16 * 1024
+"""Bytes of stderr that are kept."""
+
+_STDOUT_GRACE = 1.0
+
+
+class ProgramNotFound(Exception):
+    """There is no such program to run."""
+
+
+class _Pipes(asyncio.SubprocessProtocol):
+    """What the event loop tells of the process."""
+
+    def __init__(self) -> None:
+        self.transport: asyncio.SubprocessTransport | None = None
+        self.chunks: deque[bytes] = deque()
+        self.held = 0
+        self.output_ended = asyncio.Event()
+        self.stderr = bytearray()
+        self.more = asyncio.Event()
+        self.writable = asyncio.Event()
+        self.writable.set()
+        self.input_lost = False
+        self.exited = asyncio.Event()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.SubprocessTransport, transport)
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if fd == 1:
+            self.chunks.append(data)
+            self.held += len(data)
+            if self.held > READ_AHEAD:
+                self.stdout().pause_reading()
+            self.more.set()
+        else:
+            self.stderr += data
+            del self.stderr[:-STDERR_TAIL]
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002  asyncio names it
+        if fd == 0:
+            self.input_lost = True
+            self.writable.set()
+        elif fd == 1:
+            self.end_output()
+
+    def pause_writing(self) -> None:
+        self.writable.clear()
+
+    def resume_writing(self) -> None:
+        self.writable.set()
+
+    def process_exited(self) -> None:
+        self.exited.set()
+        self.input_lost = True
+        self.writable.set()
+
+    def end_output(self) -> None:
+        self.output_ended.set()
+        self.more.set()
+
+    def stdout(self) -> asyncio.ReadTransport:
+        assert self.transport is not None
+        return cast(asyncio.ReadTransport, self.transport.get_pipe_transport(1))
+
+
+class CliProcess:
+    """A running CLI; a Transport."""
+
+    def __init__(self, pipes: _Pipes, identity: ProcessIdentity, watchdog: Watchdog | None) -> None:
+        assert pipes.transport is not None
+        self.identity = identity
+        """What to record, so that it can be reaped after a crash of the sidecar."""
+        self._pipes = pipes
+        self._transport = pipes.transport
+        self._watchdog = watchdog
+        self._lock = asyncio.Lock()
+
+    @classmethod
+    async def spawn(
+        cls,
+        argv: Sequence[str],
+        *,
+        workspace: Path,
+        environment: Mapping[str, str],
+        watchdog: Watchdog | None = None,
+    ) -> "CliProcess":
+        """Start the CLI in its workspace, with exactly this environment.
+
+        Raises:
+            ProgramNotFound: the program or the workspace does not exist.
+        """
+        if not workspace.is_dir():  # noqa: ASYNC240  one stat, before anything runs
+            raise ProgramNotFound(f"the workspace {workspace} is not a directory; create it or name another")
+        program = find_program(argv[0], environment)
+        mark = uuid.uuid4().hex
+        _, pipes = await asyncio.get_running_loop().subprocess_exec(
+            _Pipes,
+            *_with_parent_death_signal([program, *argv[1:]]),
+            cwd=workspace,
+            env={**environment, MARK: mark},
+            start_new_session=True,
+        )
+        assert pipes.transport is not None
+        pid = pipes.transport.get_pid()
+        try:
+            identity = identify(pid, mark)
+        except ProcessLookupError:
+            identity = ProcessIdentity(pid, "exited", mark)
+        if watchdog is not None:
+            watchdog.guard(identity)
+        return cls(pipes, identity, watchdog)
+
+    async def read(self) -> bytes:
+        """Return what came since the last read, at least one byte; b"" at the end of stdout."""
+        pipes = self._pipes
+        while not pipes.chunks:
+            if pipes.output_ended.is_set():
+                return b""
+            pipes.more.clear()
+            await pipes.more.wait()
+        chunk = pipes.chunks.popleft() if len(pipes.chunks) == 1 else b"".join(pipes.chunks)
+        pipes.chunks.clear()
+        if pipes.held > READ_AHEAD and not pipes.output_ended.is_set():
+            pipes.stdout().resume_reading()
+        pipes.held = 0
+        return chunk
+
+    async def write(self, line: bytes) -> None:
+        """Write a whole line; returns when the CLI takes more. Raises ProcessGone."""
+        async with self._lock:
+            stdin = cast("asyncio.WriteTransport | None", self._transport.get_pipe_transport(0))
+            if stdin is None or stdin.is_closing() or self._pipes.input_lost:
+                raise ProcessGone("the CLI takes no more input")
+            stdin.write(line)
+            await self._pipes.writable.wait()
+            if self._pipes.input_lost:
+                raise ProcessGone("the CLI closed its input while it was written to")
+
+    def close_input(self) -> None:
+        """Close stdin: the CLI finishes what it does, and exits."""
+        stdin = self._transport.get_pipe_transport(0)
+        if stdin is not None:
+            stdin.close()
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to the whole process group, and to whatever else the CLI started."""
+        signal_all([self.identity], number, fresh=True)
+
+    @property
+    def has_exited(self) -> bool:
+        """True once the process is gone; its last output may still wait to be read."""
+        return self._pipes.exited.is_set()
+
+    async def wait(self) -> Exit:
+        """Wait for the exit of the process and the end of its output, end its leftovers, and say how it ended."""
+        await self._pipes.exited.wait()
+        await self._output_ended()
+        await asyncio.to_thread(reap, [self.identity], fresh=True)
+        if self._watchdog is not None:
+            self._watchdog.release(self.identity)
+        ended = _exit(self._transport.get_returncode())
+        self._transport.close()
+        return ended
+
+    @property
+    def stderr_tail(self) -> str:
+        """The last of what it said on stderr."""
+        return self._pipes.stderr.decode("utf-8", "replace")
+
+    async def _output_ended(self) -> None:
+        """What the CLI started may hold stdout open for ever: it has ended, too, when nothing comes any more."""
+        pipes = self._pipes
+        while not pipes.output_ended.is_set():
+            try:
+                async with asyncio.timeout(_STDOUT_GRACE):
+                    await pipes.output_ended.wait()
+            except TimeoutError:
+                if not pipes.chunks:
+                    pipes.end_output()
+
+
+def find_program(program: str, environment: Mapping[str, str]) -> str:
+    """Return the path of a program as the CLI's environment would find it; raises ProgramNotFound."""
+    found = shutil.which(program, path=environment.get("PATH", os.defpath))
+    if found is None:
+        raise ProgramNotFound(f"there is no program {program!r}; install it, or name its path")
+    return str(Path(found).absolute())
+
+
+def _with_parent_death_signal(argv: list[str]) -> list[str]:
+    if not sys.platform.startswith("linux") or not sys.executable:
+        return argv  # elsewhere the watchdog alone sees to it
+    return [sys.executable, "-I", "-S", launch.__file__, str(os.getpid()), *argv]
+
+
+def _exit(returncode: int | None) -> Exit:
+    if returncode is None:
+        return Exit()
+    if returncode >= 0:
+        return Exit(code=returncode)
+    try:
+        return Exit(signal=signal.Signals(-returncode).name)
+    except ValueError:
+        return Exit(signal=f"signal {-returncode}")
