@@ -1,0 +1,100 @@
+"""Spans as values. Ids come from what was traced, so the same recording gives the same trace, however often.
+
+Times are nanoseconds since 1970. An open span is a builder; a finished one is what leaves the process.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+Attribute = str | bool | int | float | Sequence[str]
+Attributes = Mapping[str, Attribute]
+
+CUT_MARK = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class SpanEvent:
+    """Something that happened at one moment within a span."""
+
+    name: str
+    at: int
+    attributes: Attributes
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedSpan:
+    """A span as it is exported."""
+
+    trace_id: int
+    span_id: int
+    parent_id: int | None
+    name: str
+    start: int
+    end: int
+    attributes: Attributes
+    events: tuple[SpanEvent, ...] = ()
+    error: str | None = None
+    """What went wrong; None for a span that ended well."""
+    client: bool = False
+    """True when the span is a call to another service."""
+
+
+@dataclass(slots=True)
+class OpenSpan:
+    """A span that has begun."""
+
+    trace: "Trace"
+    span_id: int
+    parent_id: int | None
+    name: str
+    start: int
+    attributes: dict[str, Attribute] = field(default_factory=dict)
+    client: bool = False
+
+    def finish(self, end: int, error: str | None = None, events: tuple[SpanEvent, ...] = ()) -> FinishedSpan:
+        """Return the span with its end; a clock that went back gives it no length, never a negative one."""
+        return FinishedSpan(
+            self.trace.trace_id,
+            self.span_id,
+            self.parent_id,
+            self.name,
+            self.start,
+            max(end, self.start),
+            self.attributes,
+            events,
+            error,
+            self.client,
+        )
+
+
+class Trace:
+    """One trace: its id, and ids for its spans, all made from a seed."""
+
+    def __init__(self, seed: bytes) -> None:
+        digest = sha256(seed).digest()
+        self.trace_id = int.from_bytes(digest[:16]) or 1
+        self._seed = digest
+        self._count = 0
+
+    def begin(
+        self,
+        name: str,
+        at: int,
+        parent: OpenSpan | None,
+        attributes: dict[str, Attribute],
+        *,
+        client: bool = False,
+    ) -> OpenSpan:
+        """Open a span; its id depends on the seed and on how many were opened before."""
+        self._count += 1
+        digest = sha256(self._seed + self._count.to_bytes(8)).digest()
+        span_id = int.from_bytes(digest[:8]) or 1
+        return OpenSpan(self, span_id, parent.span_id if parent else None, name, at, attributes, client)
+
+
+def cut_text(data: bytes, limit: int) -> str:
+    """Return UTF-8 as text of at most `limit` bytes, cut on a character boundary and marked."""
+    if len(data) <= limit:
+        return data.decode("utf-8", "replace")
+    return data[:limit].decode("utf-8", "ignore") + CUT_MARK

@@ -1,0 +1,89 @@
+"""Session inputs and their events -> finished spans; pure.
+
+One trace for each turn, seeded by the line that began it: the same recording always gives the same ids. What
+happens between turns belongs to a trace of the session's own. Spans under spec 3's names and under the GenAI
+conventions share the turn's root, `streamjson.prompt`.
+"""
+
+from collections.abc import Sequence
+
+from normalize import events as ev
+from normalize.events import AgentEvent
+from normalize.inputs import Ended, Received, Sent, SessionInput
+from tracing.genai_spans import GenAiSpans
+from tracing.span import FinishedSpan, OpenSpan, Trace
+from tracing.streamjson_spans import StreamJsonSpans
+
+DEFAULT_LIMIT = 8192
+"""Bytes of a raw line and of an event that a span carries."""
+
+
+class SpanMaker:
+    """Follows one session."""
+
+    def __init__(
+        self,
+        session: str,
+        *,
+        agent: str = "claude",
+        limit: int = DEFAULT_LIMIT,
+        fold_deltas: bool = False,
+        content: bool = False,
+    ) -> None:
+        self._session = session
+        self._named = StreamJsonSpans(limit=limit, fold_deltas=fold_deltas)
+        self._genai = GenAiSpans(agent=agent, content=content, limit=limit)
+        self._between: Trace | None = None
+        self._trace: Trace | None = None
+        self._root: OpenSpan | None = None
+
+    def take(self, item: SessionInput, events: Sequence[AgentEvent], at: int) -> list[FinishedSpan]:
+        """Return the spans that end with this input; `at` is nanoseconds since 1970."""
+        raw = item.line if isinstance(item, Received | Sent) else b""
+        started = next((event for event in events if isinstance(event, ev.TurnStarted)), None)
+        finished: list[FinishedSpan] = []
+        if started is not None:
+            self._begin(started, raw, at)
+        trace, root = self._trace or self._outside(raw), self._root
+        finished += self._named.of_control(item, at, trace, root)
+        finished += self._genai.of_message(item, at)
+        for event in events:
+            finished += self._named.of_event(event, raw, at, self._trace or self._outside(raw), self._root)
+            finished += self._genai.of_event(event, at)
+            if isinstance(event, ev.Complete):
+                finished += self._end(event, at)
+        if isinstance(item, Ended):
+            finished += self._named.end_folded(at)
+        return finished
+
+    def _begin(self, event: ev.TurnStarted, raw: bytes, at: int) -> None:
+        seed = b"\0".join([self._session.encode(), (event.operation_id or "").encode(), raw])
+        self._trace = Trace(seed)
+        self._root = self._trace.begin(
+            "streamjson.prompt",
+            at,
+            None,
+            {
+                "session.id": event.session_id or "",
+                "turnwire.session": self._session,
+                "turnwire.operation_id": event.operation_id or "",
+                "turnwire.origin": event.origin,
+                "turnwire.prompts": event.prompts or [],
+            },
+        )
+        self._genai.begin_turn(self._trace, self._root, at)
+
+    def _end(self, event: ev.Complete, at: int) -> list[FinishedSpan]:
+        finished = self._genai.end_turn(event, at)
+        root, self._root, self._trace = self._root, None, None
+        if root is None:
+            return finished
+        root.attributes["turnwire.outcome"] = event.data.outcome or ""
+        if event.data.cost_usd is not None:
+            root.attributes["turnwire.cost_usd"] = event.data.cost_usd
+        return [*finished, root.finish(at, event.error if event.data.is_error else None)]
+
+    def _outside(self, raw: bytes) -> Trace:
+        if self._between is None:
+            self._between = Trace(b"\0".join([self._session.encode(), b"between turns", raw]))
+        return self._between
