@@ -73,7 +73,7 @@ class SqliteJournal:
         self._flushes: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._trouble: JournalUnavailable | None = None
         self._closed = False
-        self._reader = Reader(opened.reading, opened.path)
+        self.reader = Reader(opened.reading, opened.path)
         self.writer = Writer(opened.connection, opened.path, retention, clock, self)
         """For those who keep something else in the same file."""
 
@@ -162,7 +162,7 @@ class SqliteJournal:
         log = self._logs.get(session)
         if log is None or not log.extent.first <= seq <= log.extent.last:
             return None
-        entry = await self._reader.call(partial(entry_at, log=log.id, seq=seq))
+        entry = await self.reader.call(partial(entry_at, log=log.id, seq=seq))
         if entry is None:
             return None
         return Whole(entry.event if entry.whole is None else entry.whole, entry.raw)
@@ -201,7 +201,7 @@ class SqliteJournal:
         try:
             await self.writer.stop()
         finally:
-            self._reader.close()
+            self.reader.close()
             self._lock.release()
 
     def committed(self, appends: list[Append], extents: dict[int, Extent]) -> None:
@@ -246,7 +246,7 @@ class SqliteJournal:
 
     async def _read(self, session: str, after: int, last: int, *, count: int, size: int) -> list[Envelope]:
         log = self._logs[session].id
-        rows = await self._reader.call(
+        rows = await self.reader.call(
             partial(events_after, log=log, after=after, last=last, count=count, size=size)
         )
         if rows and rows[-1].seq - rows[0].seq != len(rows) - 1:
