@@ -157,3 +157,16 @@ OutFrame = Annotated[
 
 out_frames: TypeAdapter[OutFrame] = TypeAdapter(OutFrame)
 """Validates what the hub sends and gives its JSON Schema."""
+
+
+def encode(frame: OutFrame) -> bytes:
+    """Serialise a frame as compact UTF-8 JSON, empty fields left out."""
+    if isinstance(frame, Reply) and frame.id is None:
+        # The one null that says something: this answers a frame that cannot be named.
+        return (
+            frame.model_copy(update={"id": ""})
+            .model_dump_json(exclude_none=True)
+            .replace('""', "null", 1)
+            .encode()
+        )
+    return frame.model_dump_json(by_alias=True, exclude_none=True).encode()

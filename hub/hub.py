@@ -1,0 +1,126 @@
+"""The hub's life: its tokens, its port, its tasks, from `start` to `stop`."""
+
+import asyncio
+import ssl
+
+from hub.access import Allowance, Tokens
+from hub.config import HubConfig
+from hub.conversation import Premises
+from hub.feed import Feeds
+from hub.gate import Gate
+from hub.host import Host
+from hub.log import EventLog
+from hub.roster import Roster
+from hub.routes import Probes, Routes
+from hub.server import Listener
+from hub.static_files import load
+
+
+class _Stopped(Exception):
+    pass
+
+
+class Hub:
+    """Serves a log and a host to frontends."""
+
+    def __init__(
+        self,
+        events: EventLog,
+        host: Host,
+        config: HubConfig | None = None,
+        *,
+        version: str = "0",
+        probes: Probes | None = None,
+    ) -> None:
+        """Raises AccessError when the configuration would let in whom it should not."""
+        self.config = config or HubConfig()
+        self.tokens = Tokens.of(self.config)
+        """The tokens of the roles, for the sidecar that prints the URL. Not to be logged."""
+        self.port = 0
+        """Where it listens, once it was started."""
+        self._events = events
+        self._host = host
+        self._version = version
+        self._probes = probes or Probes()
+        self._gate = Gate(self.config.limits)
+        self._stop = asyncio.Event()
+        self._life: asyncio.Task[None] | None = None
+
+    @property
+    def connections(self) -> int:
+        """How many there are, of any kind."""
+        return len(self._gate)
+
+    async def start(self) -> str:
+        """Listen, and return the console's URL with the control token in its fragment.
+
+        Raises OSError when the port is taken, and when the certificate cannot be read.
+        """
+        started = asyncio.Event()
+        self._life = asyncio.create_task(self._live(started), name="hub")
+        starting = asyncio.create_task(started.wait())
+        await asyncio.wait((self._life, starting), return_when=asyncio.FIRST_COMPLETED)
+        starting.cancel()
+        if self._life.done():
+            await self._life
+        return self.url(self.tokens.control)
+
+    async def stop(self) -> None:
+        """Close the port and all connections, and stop what is still being done."""
+        self._stop.set()
+        if self._life is not None:
+            await self._life
+
+    def url(self, token: str) -> str:
+        """Return the console's URL with a token in its fragment, which browsers send to nobody."""
+        scheme = "http" if self.config.certificate is None else "https"
+        host = self.config.host
+        if host in {"0.0.0.0", "::"}:
+            host = "127.0.0.1"
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}/#token={token}"
+
+    async def _live(self, started: asyncio.Event) -> None:
+        try:
+            async with Feeds(self._events) as feeds, asyncio.TaskGroup() as commands:
+                await self._serve(feeds, commands, started)
+                raise _Stopped
+        except* _Stopped:
+            pass
+
+    async def _serve(self, feeds: Feeds, commands: asyncio.TaskGroup, started: asyncio.Event) -> None:
+        config, limits = self.config, self.config.limits
+        roster = Roster(self._host)
+        premises = Premises(
+            config=config,
+            events=self._events,
+            host=self._host,
+            feeds=feeds,
+            roster=roster,
+            tokens=self.tokens,
+            failures=Allowance(limits.failed_tokens, limits.failed_tokens_per_s),
+            tasks=commands,
+            version=self._version,
+        )
+        listener = Listener(premises, self._gate)
+        tls = self._tls()
+        self.port = await listener.listen(tls)
+        # Cookies go to all ports of a host: the name tells the sidecars of one machine apart.
+        cookie = f"turnwire-{self.port}"
+        files = load(config.static)
+        await listener.serve(Routes(premises, files, self._probes, cookie, secure=tls is not None))
+        roster.start()
+        beats = asyncio.create_task(listener.beat())
+        started.set()
+        try:
+            await self._stop.wait()
+        finally:
+            beats.cancel()
+            roster.stop()
+            await listener.close()
+
+    def _tls(self) -> ssl.SSLContext | None:
+        if self.config.certificate is None:
+            return None
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(self.config.certificate, self.config.key)
+        return context
