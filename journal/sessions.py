@@ -47,14 +47,18 @@ class SessionRecord:
     """The newest committed message, for `--resume-session-at`."""
     last_prompt: str | None = None
     """What was said last, for a retry."""
+    retry_token: str | None = None
+    """What `--resume-session-at` takes to go back to before that; None: there was nothing before it."""
+    turns: int = 0
+    """How many turns have begun, so that a resumed session goes on counting."""
     forked_from: str | None = None
     """The session whose conversation this one began with."""
     state: SessionState = "starting"
     """As frontends see it; of a sidecar that was killed, what it was then."""
     pid: int | None = None
     """Process id of the CLI, which leads its process group, while one runs."""
-    process_started: str | None = None
-    """When that process started, as the system tells it, so that a reused pid is not mistaken for it."""
+    process: str | None = None
+    """That process told apart from any other, in the adapter's words, so that a reused pid is not mistaken for it."""
     recording: str | None = None
     """Path of the recording being written."""
     total_cost_usd: float | None = None
