@@ -47,6 +47,8 @@ class ReadOutput(Published):
     """Number of lines of the whole file."""
     parts: list[ContentPart] | None = None
     """Images, PDF pages and notebook cells."""
+    unchanged: bool | None = None
+    """True when the CLI returned nothing, the file being as it was when last read."""
 
 
 class ReadFile(Published):

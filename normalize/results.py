@@ -1,12 +1,35 @@
 """Tool results: a call's payload and its answer -> the same payload with output, and how it ended.
 
 `tool_use_result` is looked at first, the text second: 1.0 and 2.0, and subagents of every version, have text only.
+Never raises, whatever the types of the structured result are.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, assert_never
 
-from normalize.payload import NormalizedPayload
+from normalize import results_answer, results_plan, results_work
+from normalize.fields import text
+from normalize.payload import (
+    AskUserPayload,
+    CodeSearchPayload,
+    CreateTaskPayload,
+    GenericPayload,
+    HttpRequestPayload,
+    ManageTodosPayload,
+    McpToolPayload,
+    MiscPayload,
+    ModifyFilePayload,
+    NormalizedPayload,
+    ReadFilePayload,
+    ShellExecPayload,
+    ShowPlanPayload,
+    SubagentTaskPayload,
+)
+from normalize.results_answer import Answer, Reason
+from normalize.results_edit import modify
+from normalize.results_read import read
+from normalize.results_search import search
+from normalize.results_shell import shell
 from protocol.blocks import ToolResultBlock
 from protocol.json_values import Json
 
@@ -21,7 +44,7 @@ class Enriched:
     """`error` when the CLI says so."""
     error: str | None
     """Why it failed."""
-    reason: Literal["failed", "denied", "interrupted"] | None
+    reason: Reason | None
     """What kind of failure it was."""
     background: bool
     """True when the work goes on after this result."""
@@ -31,12 +54,56 @@ def enrich(
     payload: NormalizedPayload, block: ToolResultBlock, tool_use_result: Json | None, *, denied: bool = False
 ) -> Enriched:
     """Return the payload with its output; `denied` says that a permission for this call is known to be refused."""
-    failed = bool(block.is_error)
-    error = block.content if failed and isinstance(block.content, str) else None
+    answer = results_answer.read(block, tool_use_result, denied=denied)
+    enriched = _with_output(payload, answer)
     return Enriched(
-        payload=payload,
-        status="error" if failed else "complete",
-        error=error,
-        reason=("denied" if denied else "failed") if failed else None,
-        background=False,
+        payload=enriched,
+        status="complete" if answer.reason is None else "error",
+        error=answer.error,
+        reason=answer.reason,
+        background=_goes_on(enriched, answer),
     )
+
+
+def _with_output(payload: NormalizedPayload, answer: Answer) -> NormalizedPayload:
+    match payload:
+        case ReadFilePayload(read_file=body):
+            return ReadFilePayload(read_file=read(body, answer))
+        case ModifyFilePayload(modify_file=body):
+            return ModifyFilePayload(modify_file=modify(body, answer))
+        case ShellExecPayload(shell_exec=body):
+            return ShellExecPayload(shell_exec=shell(body, answer))
+        case CodeSearchPayload(code_search=body):
+            return CodeSearchPayload(code_search=search(body, answer))
+        case HttpRequestPayload(http_request=body):
+            return HttpRequestPayload(http_request=results_work.http(body, answer))
+        case SubagentTaskPayload(subagent_task=body):
+            return SubagentTaskPayload(subagent_task=results_work.subagent(body, answer))
+        case CreateTaskPayload(create_task=body):
+            return CreateTaskPayload(create_task=results_plan.create_task(body, answer))
+        case ManageTodosPayload(manage_todos=body):
+            return ManageTodosPayload(manage_todos=results_plan.manage_todos(body, answer))
+        case ShowPlanPayload(show_plan=body):
+            return ShowPlanPayload(show_plan=results_plan.show_plan(body, answer))
+        case AskUserPayload(ask_user=body):
+            return AskUserPayload(ask_user=results_plan.ask_user(body, answer))
+        case McpToolPayload(mcp_tool=body):
+            return McpToolPayload(mcp_tool=results_work.mcp(body, answer))
+        case GenericPayload(generic=body):
+            return GenericPayload(generic=results_work.generic(body, answer))
+        case MiscPayload(misc=body):
+            return MiscPayload(misc=results_work.misc(body, answer))
+    assert_never(payload)
+
+
+def _goes_on(payload: NormalizedPayload, answer: Answer) -> bool:
+    """Tell whether the work was moved to the background: commands, subagents, workflows."""
+    if answer.reason is not None:
+        return False
+    match payload:
+        case ShellExecPayload(shell_exec=body):
+            return body.operation is None and body.output is not None and body.output.task_id is not None
+        case SubagentTaskPayload(subagent_task=body):
+            return body.output is not None and (body.output.status or "").endswith("_launched")
+        case _:
+            return (text(answer.fields, "status") or "").endswith("_launched")

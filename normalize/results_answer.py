@@ -1,0 +1,166 @@
+"""What came back for a tool call, read once: text, parts, structured result, and how it ended."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal, assert_never
+
+from pydantic import JsonValue
+
+from normalize.fields import fields, shallow, text
+from normalize.model import JsonObject
+from normalize.payload_files import ContentPart
+from protocol.blocks import (
+    AnyBlock,
+    DocumentBlock,
+    ImageBlock,
+    RedactedThinkingBlock,
+    ServerToolUseBlock,
+    TextBlock,
+    ThinkingBlock,
+    ToolResultBlock,
+    ToolUseBlock,
+    UnknownBlock,
+)
+from protocol.json_values import Json
+
+Reason = Literal["failed", "denied", "interrupted"]
+
+_OPENS, _CLOSES = "<tool_use_error>", "</tool_use_error>"
+
+_INTERRUPTED = re.compile(
+    r"\A(?:Error: )?(?:Exit code -?\d{1,10}\n)?\[Request interrupted by user"
+    r"|\ATool permission request failed: AbortError\s*\Z"
+    r"|\AThe user doesn't want to proceed with this tool use\..*this call was stopped while running, not refused"
+    r"|<error>Command was aborted before completion</error>\s*\Z",
+    re.DOTALL,
+)
+
+_NEVER_BEGAN = re.compile(
+    r"\A(?:\[Request interrupted by user[^\n]*\n)?Command aborted before execution\s*\Z"
+    r"|\ATool permission request failed: AbortError\s*\Z"
+)
+
+_DENIED = re.compile(
+    r"\A(?:Claude requested permissions to |Permission (?:to use|for this) "
+    r"|The user doesn't want to (?:proceed with|take) this "
+    r"|Tool permission request failed|The canUseTool callback returned an invalid permission result"
+    r"|PreToolUse:|Hook PreToolUse|Execution stopped by PreToolUse|\w+ operation blocked by hook"
+    r"|This (?:Bash )?command (?:requires approval|contains multiple operations\.)|MCP tool call requires approval"
+    r"|[^\n]* needs approval\. The path is |[^\n]*' was blocked\. For security, Claude Code may only )"
+)
+"""How the CLI words a refusal. A host's own words are known to who saw the permission being answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The result of one call."""
+
+    text: str
+    """All its text, without the mark that the CLI puts around errors."""
+    parts: list[ContentPart]
+    """Its parts; a single text part if it is a string."""
+    structured: JsonValue
+    """`tool_use_result`: an object or a list, mostly; "Error: …" for failures; None where the CLI gives none."""
+    reason: Reason | None
+    """Why it failed; None if it did not."""
+    refused_input: bool
+    """True when the CLI did not even accept the arguments."""
+
+    @property
+    def fields(self) -> JsonObject:
+        """The structured result, if it is an object."""
+        return fields(self.structured)
+
+    @property
+    def ran(self) -> bool:
+        """False when the tool never started."""
+        return not (self.refused_input or self.reason == "denied" or _NEVER_BEGAN.search(self.text))
+
+    @property
+    def error(self) -> str | None:
+        """Why it failed, in the tool's own words: newer versions add advice to the model behind them."""
+        if self.reason is None:
+            return None
+        if isinstance(self.structured, str):
+            said = self.structured.removeprefix("Error: ")
+            if said and self.text.startswith(said):
+                return said
+        return self.text
+
+
+def read(block: ToolResultBlock, tool_use_result: Json | None, *, denied: bool) -> Answer:
+    """Read a result; `denied` says that a permission for its call is known to be refused."""
+    parts = [text_part(block.content)] if isinstance(block.content, str) else _parts(block.content)
+    content = "\n".join(part.text for part in parts if part.text is not None)
+    refused = content.startswith(_OPENS)
+    plain = content.rstrip().removeprefix(_OPENS).removesuffix(_CLOSES) if refused else content
+    reason = _reason(plain, denied=denied) if block.is_error else None
+    return Answer(plain, parts, tool_use_result, reason, refused_input=refused)
+
+
+def image(data: str | None, media_type: str | None) -> ContentPart:
+    """Return an image of base64 text as a part."""
+    return ContentPart(type="image", media_type=media_type, size=_size(data), base64=data)
+
+
+def document(data: str | None, media_type: str | None, title: str | None = None) -> ContentPart:
+    """Return a document of base64 text as a part."""
+    return ContentPart(type="document", media_type=media_type, size=_size(data), base64=data, title=title)
+
+
+def text_part(content: str) -> ContentPart:
+    """Return text as a part."""
+    return ContentPart(type="text", text=content)
+
+
+def _reason(content: str, *, denied: bool) -> Reason:
+    if denied:
+        return "denied"
+    if _INTERRUPTED.search(content):
+        return "interrupted"
+    return "denied" if _DENIED.match(content) else "failed"
+
+
+def _parts(content: list[AnyBlock] | None) -> list[ContentPart]:
+    return [_part(block) for block in content or []]
+
+
+def _part(block: AnyBlock) -> ContentPart:
+    match block:
+        case TextBlock():
+            return text_part(block.text)
+        case ImageBlock():
+            return _sourced(block.source, image(text(block.source, "data"), text(block.source, "media_type")))
+        case DocumentBlock():
+            source = block.source
+            if text(source, "type") == "text":
+                return ContentPart(type="document", text=text(source, "data"), title=block.title)
+            return _sourced(source, document(text(source, "data"), text(source, "media_type"), block.title))
+        case UnknownBlock():
+            if block.type == "tool_reference":
+                return ContentPart(type="reference", title=text(fields(block.raw), "tool_name"))
+            return ContentPart(type="unknown", raw=shallow(block.raw))
+        case ThinkingBlock():
+            return ContentPart(type="unknown", raw={"type": "thinking", "thinking": block.thinking})
+        case RedactedThinkingBlock():
+            return ContentPart(type="unknown", raw={"type": "redacted_thinking", "data": block.data})
+        case ToolUseBlock() | ServerToolUseBlock():
+            raw: JsonObject = {
+                "type": "tool_use",
+                "id": block.id,
+                "name": block.name,
+                "input": shallow(block.input),
+            }
+            return ContentPart(type="unknown", raw=raw)
+        case ToolResultBlock():
+            return ContentPart(type="unknown", raw={"type": "tool_result", "tool_use_id": block.tool_use_id})
+    assert_never(block)
+
+
+def _sourced(source: JsonObject, part: ContentPart) -> ContentPart:
+    url = text(source, "url")
+    return part if url is None else part.model_copy(update={"url": url})
+
+
+def _size(data: str | None) -> int | None:
+    return None if data is None else len(data.rstrip("=")) * 3 // 4

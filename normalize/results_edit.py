@@ -1,0 +1,175 @@
+"""Results of the tools that change files: what changed, as diffs with true line numbers."""
+
+import json
+
+from normalize import diff, hunks, numbered
+from normalize.fields import fields, flag, objects, text
+from normalize.model import JsonObject
+from normalize.payload_files import ModifyFile, ModifyOutput, Mutation
+from normalize.results_answer import Answer
+
+_CREATED = "File created successfully at"
+_SNIPPET = "on a snippet of the edited file:\n"
+_AROUND = 4
+"""Lines of context before the edit in a snippet, unless the file begins sooner."""
+
+
+def modify(body: ModifyFile, answer: Answer) -> ModifyFile:
+    """Add what became of a modification."""
+    result = answer.fields
+    failure = answer.error or text(result, "error") or None
+    if failure is not None:
+        output = ModifyOutput(applied=False, message=failure)
+        return body.model_copy(update={"output": output})
+    mutations, created = _mutations(body, answer)
+    counted = [diff.counts(mutation.diff) for mutation in mutations if mutation.diff is not None]
+    output = ModifyOutput(
+        applied=True,
+        created=created,
+        added_lines=sum(added for added, _ in counted) if counted else None,
+        removed_lines=sum(removed for _, removed in counted) if counted else None,
+        user_modified=flag(result, "userModified"),
+        message=answer.text.partition("\n")[0] or None,
+    )
+    return body.model_copy(update={"mutations": mutations, "output": output})
+
+
+def _mutations(body: ModifyFile, answer: Answer) -> tuple[list[Mutation], bool | None]:
+    """Return the changes as they were applied, and whether they made the file."""
+    if len(body.mutations) != 1:
+        return _several(body, text(answer.fields, "originalFile")), None
+    only = body.mutations[0]
+    if only.cell_id is not None or "new_source" in answer.fields:
+        return [_cell(body.file_path, only, answer.fields)], None
+    if only.type in {"create", "overwrite"}:
+        return _written(body.file_path, only, answer)
+    if only.type == "edit":
+        return _edited(body.file_path, only, answer)
+    return [only], None
+
+
+def _written(path: str, only: Mutation, answer: Answer) -> tuple[list[Mutation], bool | None]:
+    result = answer.fields
+    content = text(result, "content") or only.content or ""
+    created = text(result, "type") == "create" if "type" in result else answer.text.startswith(_CREATED)
+    original = text(result, "originalFile")
+    if created:
+        change = diff.of_files(path, "", content, created=True)
+        return [Mutation(type="create", content=content, diff=change)], True
+    patch = hunks.of_result(path, result, original)
+    if patch is None and original is not None:
+        patch = diff.of_files(path, original, content)
+    return [Mutation(type="overwrite", content=content, old_content=original, diff=patch)], False
+
+
+def _edited(path: str, only: Mutation, answer: Answer) -> tuple[list[Mutation], bool | None]:
+    result = answer.fields
+    old = _or(text(result, "oldString"), only.old_content)
+    new = _or(text(result, "newString"), only.new_content)
+    everywhere = flag(result, "replaceAll") if "replaceAll" in result else only.replace_all
+    original = text(result, "originalFile")
+    created = not old and not original if result else None
+    patch = hunks.of_result(path, result, original)
+    if patch is None and original is not None and old in original:
+        changed = original.replace(old, new, -1 if everywhere else 1) if old else new
+        patch = diff.of_files(path, original, changed)
+    if patch is None and created:
+        patch = diff.of_files(path, "", new, created=True)
+    if patch is None:
+        patch = _from_snippet(path, old, new, answer.text)
+    change = only.model_copy(
+        update={
+            "old_content": old,
+            "new_content": new,
+            "replace_all": everywhere,
+            "diff": diff.of_passages(path, old, new) if patch is None else patch,
+            "relative": True if patch is None else None,
+        }
+    )
+    return [change], created
+
+
+def _from_snippet(path: str, old: str, new: str, said: str) -> str | None:
+    """Find the edit in the numbered snippet that versions without structured results print.
+
+    The snippet begins four lines before the edit. An edit that could be in several places is not guessed at.
+    """
+    _, marker, snippet = said.partition(_SNIPPET)
+    start, lines, _ = numbered.parse(snippet)
+    if not (marker and lines and new):
+        return None
+    after = "\n".join(lines)
+    places = []
+    at = after.find(new)
+    while at >= 0:
+        above = after.count("\n", 0, at)
+        if above == _AROUND or (start == 1 and above < _AROUND):
+            places.append(at)
+        at = after.find(new, at + 1)
+    if len(places) != 1:
+        return None
+    at = places[0]
+    before = after[:at] + old + after[at + len(new) :]
+    return diff.of_passages(path, before, after, start=start)
+
+
+def _several(body: ModifyFile, original: str | None) -> list[Mutation]:
+    """Return several edits of one file, each with the diff of its own step where the file is known."""
+    changed: list[Mutation] = []
+    current = original
+    for mutation in body.mutations:
+        old, new = mutation.old_content or "", mutation.new_content or ""
+        if current is None or old not in current:
+            current = None
+            changed.append(mutation)
+            continue
+        after = current.replace(old, new, -1 if mutation.replace_all else 1)
+        step = {"diff": diff.of_files(body.file_path, current, after), "relative": None}
+        changed.append(mutation.model_copy(update=step))
+        current = after
+    return changed
+
+
+def _cell(path: str, only: Mutation, result: JsonObject) -> Mutation:
+    """Return the change of a notebook cell; its diff counts the cell's own lines."""
+    cell_id = text(result, "cell_id") or only.cell_id
+    old = text(result, "old_source")
+    if old is None and only.type != "insert":
+        old = _cell_source(text(result, "original_file"), cell_id)
+    new = _or(text(result, "new_source"), only.new_content or only.content)
+    update: dict[str, object] = {"cell_id": cell_id, "cell_type": only.cell_type or text(result, "cell_type")}
+    match only.type:
+        case "insert":
+            change = diff.of_files(path, "", _ended(new))
+            update |= {"content": new, "diff": change, "relative": True}
+        case "delete":
+            if old is not None:
+                update |= {"old_content": old, "diff": diff.of_files(path, _ended(old), ""), "relative": True}
+        case _:
+            if old is not None:
+                change = diff.of_files(path, _ended(old), _ended(new))
+                update |= {"old_content": old, "new_content": new, "diff": change, "relative": True}
+    return only.model_copy(update=update)
+
+
+def _cell_source(notebook: str | None, cell_id: str | None) -> str | None:
+    try:
+        cells = objects(fields(json.loads(notebook or "")), "cells")
+    except (ValueError, RecursionError):
+        return None
+    for place, cell in enumerate(cells):
+        # Cells without an id are addressed by place.
+        if cell_id in {text(cell, "id"), f"cell-{place}"}:
+            source = cell.get("source")
+            if isinstance(source, list):
+                return "".join(line for line in source if isinstance(line, str))
+            return source if isinstance(source, str) else None
+    return None
+
+
+def _ended(source: str) -> str:
+    return source if not source or source.endswith("\n") else source + "\n"
+
+
+def _or(actual: str | None, asked: str | None) -> str:
+    return (asked or "") if actual is None else actual

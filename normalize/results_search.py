@@ -1,0 +1,97 @@
+"""Results of searching files: names, lines, counts. "Nothing found" is no file and no match, not a file of that name."""
+
+import re
+
+from normalize import grep_lines
+from normalize.fields import flag, text, texts, whole
+from normalize.model import JsonObject
+from normalize.payload_files import CodeSearch, SearchOutput
+from normalize.results_answer import Answer
+
+_NOTHING = re.compile(r"\A(?:No files found|No matches found|No entries at this offset|No content found)\b")
+_HEADING = re.compile(r"\AFound \d+ (?:total )?files?\b[^\n]*(?:\n|\Z)")
+_TOTAL = re.compile(
+    r"\n*^Found (\d{1,15}) total occurrences? across (\d{1,15}) files?\.([^\n]*)\s*\Z", re.MULTILINE
+)
+_CUT = re.compile(
+    r"\n*^(?:\(Results are truncated[^\n]*\)|\(Showing [^\n]*\)|\[Showing results with pagination = [^\n]*\])\s*\Z",
+    re.MULTILINE,
+)
+_COUNT = re.compile(r"(.+):(\d{1,15})\Z", re.DOTALL)
+_ENTRY = re.compile(r"( *)- (.*)\Z")
+
+
+def search(body: CodeSearch, answer: Answer) -> CodeSearch:
+    """Add what a search found."""
+    if answer.reason is not None:
+        return body
+    listed, notes = _CUT.subn("", answer.text)
+    result = answer.fields
+    cut = bool(notes) or flag(result, "truncated") is True or "appliedLimit" in result
+    mode = text(result, "mode") or body.mode
+    if mode == "content":
+        output = _lines(body, text(result, "content"), listed)
+    elif mode == "count":
+        output = _counts(result, listed)
+    else:
+        output = _files(body, result, listed)
+    total, found = whole(result, "totalFiles", "totalMatches"), output.file_count or 0
+    more = mode != "content" and total is not None and total > found
+    return body.model_copy(update={"output": output.model_copy(update={"truncated": cut or more})})
+
+
+def _lines(body: CodeSearch, content: str | None, listed: str) -> SearchOutput:
+    if content is None:
+        content = "" if _NOTHING.match(listed) else listed
+    around = bool(body.before or body.after)
+    content = content.removesuffix("\n")
+    matches = grep_lines.parse(content, path=body.path, numbers=body.line_numbers, context=around)
+    files = list(dict.fromkeys(match.file for match in matches if match.file is not None))
+    hits = sum(match.context is None for match in matches)
+    return SearchOutput(files=files, file_count=len(files), match_count=hits, matches=matches)
+
+
+def _counts(result: JsonObject, listed: str) -> SearchOutput:
+    total = _TOTAL.search(listed)
+    content = text(result, "content")
+    if content is None:
+        content = "" if _NOTHING.match(listed) else _TOTAL.sub("", listed)
+    counts: dict[str, int] = {}
+    for line in content.split("\n"):
+        if found := _COUNT.match(line):
+            counts[found[1]] = int(found[2])
+    known = whole(result, "numMatches")
+    if known is None:
+        known = int(total[1]) if total else sum(counts.values())
+    return SearchOutput(files=list(counts), file_count=len(counts), match_count=known, counts=counts)
+
+
+def _files(body: CodeSearch, result: JsonObject, listed: str) -> SearchOutput:
+    files = texts(result, "filenames")
+    if files is None:
+        if body.pattern is None and listed.lstrip().startswith("- "):
+            files = _tree(listed)
+        elif _NOTHING.match(listed):
+            files = []
+        else:
+            files = [line for line in _HEADING.sub("", listed).split("\n") if line]
+    return SearchOutput(files=files, file_count=len(files))
+
+
+def _tree(listed: str) -> list[str]:
+    """Read the indented list of LS; folders end with a slash and are listed too."""
+    above: list[tuple[int, str]] = []
+    files: list[str] = []
+    for line in listed.split("\n"):
+        entry = _ENTRY.match(line)
+        if entry is None:
+            break
+        depth, name = len(entry[1]), entry[2]
+        while above and above[-1][0] >= depth:
+            above.pop()
+        path = (above[-1][1] if above else "") + name
+        if above:
+            files.append(path)
+        if name.endswith("/"):
+            above.append((depth, path))
+    return files

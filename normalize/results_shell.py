@@ -1,0 +1,161 @@
+"""Results of commands, and of reading and stopping what runs in the background.
+
+Only 2.1 tells stdout from stderr, and only for commands that succeed. A failed one is text: "Exit code N", then both
+streams as one; 1.0 and 2.0 leave the code out, so it stays unknown.
+"""
+
+import json
+import re
+
+from normalize.fields import fields, flag, text, whole
+from normalize.model import JsonObject
+from normalize.payload_work import ShellExec, ShellOutput
+from normalize.results_answer import Answer
+
+_EXIT = re.compile(r"\AExit code (-?\d{1,10})(?:\n|\Z)")
+_INTERRUPTED = re.compile(r"\A\[Request interrupted by user(?: for tool use)?\](?:\n|\Z)")
+_ABORTED = re.compile(r"\n?<error>Command was aborted before completion</error>\s*\Z")
+_TIMED_OUT = re.compile(r"\ACommand timed out after [^\n]*(?:\n|\Z)")
+_BACKGROUND = re.compile(r"\ACommand .*\bbackground\b.*\bID: ([\w-]+)")
+_PERSISTED = re.compile(
+    r"\A<persisted-output>\n[^\n]*Full output saved to: ([^\n]*)\n(?:\nPreview [^\n]*\n)?(.*?)(?:\n\.\.\.)?\n?</persisted-output>\Z",
+    re.DOTALL,
+)
+_CUT = re.compile(r"\.\.\. \[\d+ (?:lines|characters) truncated\] \.\.\.")
+_NO_OUTPUT = "(Bash completed with no output)"
+_NOTE_LENGTH = 2000
+"""Longer last lines are a command's own output, not the CLI's note that it went to the background."""
+
+
+def shell(body: ShellExec, answer: Answer) -> ShellExec:
+    """Add what a command gave."""
+    if not answer.ran:
+        return body
+    match body.operation:
+        case "read":
+            return _read(body, answer)
+        case "stop":
+            return _stopped(body, answer)
+        case _:
+            if _says_nothing(answer):
+                output = ShellOutput(interrupted=True) if answer.reason == "interrupted" else None
+                return body.model_copy(update={"output": output})
+            output = _structured(body, answer) if "stdout" in answer.fields else _plain(body, answer)
+            task_id = output.task_id or text(answer.fields, "taskId")
+            if task_id is None:
+                return body.model_copy(update={"output": output})
+            started = {"task_id": task_id, "status": "running", "exit_code": None}
+            return body.model_copy(update={"background": True, "output": output.model_copy(update=started)})
+
+
+def _says_nothing(answer: Answer) -> bool:
+    """Tell whether a failure is the CLI's word alone: where it gives structured results, a command's own has a code."""
+    return isinstance(answer.structured, str) and not _EXIT.match(answer.text)
+
+
+def _structured(body: ShellExec, answer: Answer) -> ShellOutput:
+    result = answer.fields
+    task_id = text(result, "backgroundTaskId")
+    interrupted = flag(result, "interrupted") or answer.reason == "interrupted"
+    persisted, stdout = text(result, "persistedOutputPath"), text(result, "stdout")
+    chosen = flag(result, "backgroundedByUser", "assistantAutoBackgrounded") or body.background
+    timed_out = "timedOutAfterMs" in result or (task_id is not None and not chosen)
+    is_image = flag(result, "isImage") or False
+    return ShellOutput(
+        exit_code=None if interrupted or timed_out else _code(result, answer),
+        stdout=None if is_image else stdout,
+        stderr=text(result, "stderr") or None,
+        interrupted=interrupted or None,
+        timed_out=timed_out or None,
+        task_id=task_id,
+        persisted_path=persisted,
+        truncated=persisted is not None or _cut(stdout),
+        parts=[part for part in answer.parts if part.type == "image"] or None,
+    )
+
+
+def _code(result: JsonObject, answer: Answer) -> int | None:
+    if answer.reason is not None:
+        return None
+    # The CLI forgives grep, diff, find and test an exit code of 1, and of 1 alone, and says what it means.
+    return 1 if text(result, "returnCodeInterpretation") else 0
+
+
+def _plain(body: ShellExec, answer: Answer) -> ShellOutput:
+    rest = answer.text
+    code = 0 if answer.reason is None else None
+    interrupted = timed_out = 0
+    task_id = persisted = None
+    if answer.reason is not None:
+        if found := _EXIT.match(rest):
+            code, rest = int(found[1]), rest[found.end() :]
+        rest, interrupted = _INTERRUPTED.subn("", rest)
+        rest, timed_out = _TIMED_OUT.subn("", rest)
+    else:
+        task_id, rest = _launched(rest)
+        timed_out = task_id is not None and not body.background
+    rest, aborted = _ABORTED.subn("", rest)
+    if saved := _PERSISTED.match(rest):
+        persisted, rest = saved[1], saved[2]
+    return ShellOutput(
+        exit_code=None if aborted else code,
+        stdout="" if rest == _NO_OUTPUT else rest,
+        interrupted=bool(interrupted or aborted) or None,
+        timed_out=bool(timed_out) or None,
+        task_id=task_id,
+        persisted_path=persisted,
+        truncated=persisted is not None or _cut(rest),
+        parts=[part for part in answer.parts if part.type == "image"] or None,
+    )
+
+
+def _launched(said: str) -> tuple[str | None, str]:
+    """Return the id of the background task that a command became, and what it had written before."""
+    before, _, note = said.rpartition("\n")
+    found = _BACKGROUND.match(note) if len(note) < _NOTE_LENGTH else None
+    return (None, said) if found is None else (found[1], before)
+
+
+def _cut(stdout: str | None) -> bool | None:
+    return True if stdout and _CUT.search(stdout) else None
+
+
+def _read(body: ShellExec, answer: Answer) -> ShellExec:
+    result = fields(answer.fields.get("task")) or answer.fields
+    status = text(result, "status") or _tagged(answer.text, "status")
+    stdout = text(result, "stdout", "output", "result")
+    if stdout is None:
+        stdout = _tagged(answer.text, "stdout") or _tagged(answer.text, "output")
+    if stdout is None and status is None and answer.reason is None:
+        stdout = answer.text
+    code = whole(result, "exitCode", "exit_code")
+    output = ShellOutput(
+        exit_code=whole({"code": _tagged(answer.text, "exit_code")}, "code") if code is None else code,
+        stdout=stdout,
+        stderr=text(result, "stderr") or _tagged(answer.text, "stderr"),
+        task_id=text(result, "task_id", "shellId", "agentId") or body.task_id,
+        status=status,
+        truncated=_cut(stdout),
+    )
+    return body.model_copy(update={"command": text(result, "command") or body.command, "output": output})
+
+
+def _tagged(said: str, name: str) -> str | None:
+    """Return what stands between a tag and the last of its ends."""
+    start, end = said.find(f"<{name}>"), said.rfind(f"</{name}>")
+    return None if start < 0 or end < start else said[start + len(name) + 2 : end].removeprefix("\n")
+
+
+def _stopped(body: ShellExec, answer: Answer) -> ShellExec:
+    result = answer.fields or _as_object(answer.text)
+    task_id = text(result, "task_id", "shell_id") or body.task_id
+    status = None if answer.reason else "killed"
+    output = ShellOutput(stdout=text(result, "message") or answer.text, task_id=task_id, status=status)
+    return body.model_copy(update={"command": text(result, "command") or body.command, "output": output})
+
+
+def _as_object(content: str) -> JsonObject:
+    try:
+        return fields(json.loads(content))
+    except (ValueError, RecursionError):
+        return {}

@@ -1,0 +1,135 @@
+"""Results of the tools that reach the network, delegate, or have no kind of their own."""
+
+import json
+import re
+
+from pydantic import JsonValue
+
+from normalize.fields import fields, objects, shallow, text, texts, whole
+from normalize.model import JsonObject
+from normalize.payload_files import ContentPart
+from normalize.payload_work import Generic, HttpRequest, McpTool, Misc, SubagentOutput, SubagentTask
+from normalize.results_answer import Answer
+
+_LINKS = re.compile(r"^Links: (\[.*\])$", re.MULTILINE)
+_REMINDER = re.compile(r"\n+REMINDER: [^\n]*\s*\Z")
+_AGENT = re.compile(r"^agentId: (\w+)", re.MULTILINE)
+_USAGE = re.compile(r"<usage>([^<]*)</usage>\s*\Z")
+_HANDED_BACK = re.compile(
+    r"\[Subagent hand-back\][^\n]*\n(.*?)(?:\nagentId: [^\n]*)?(?:\n<usage>[^<]*</usage>)?\s*\Z", re.DOTALL
+)
+
+
+def http(body: HttpRequest, answer: Answer) -> HttpRequest:
+    """Add what the network gave."""
+    result = answer.fields
+    if answer.reason is not None:
+        return body.model_copy(update={"is_error": True, "response": answer.error})
+    if body.method == "SEARCH":
+        return _searched(body, result, answer.text)
+    status = whole(result, "code")
+    return body.model_copy(
+        update={
+            "url": text(result, "url") or body.url,
+            "status": status,
+            "bytes": whole(result, "bytes"),
+            "response": text(result, "result") or answer.text,
+            "is_error": status is not None and status >= 400,
+        }
+    )
+
+
+def _searched(body: HttpRequest, result: JsonObject, said: str) -> HttpRequest:
+    hits: list[JsonObject] = []
+    for found in objects(result, "results"):
+        hits += [fields(shallow(hit)) for hit in objects(found, "content")]
+    if "results" not in result:
+        for links in _LINKS.findall(said):
+            hits += _json_objects(links)
+    spoken = texts(result, "results")
+    response = _REMINDER.sub("", said) if not spoken else "\n\n".join(spoken)
+    return body.model_copy(update={"results": hits, "response": response, "is_error": False})
+
+
+def _json_objects(content: str) -> list[JsonObject]:
+    try:
+        return objects({"list": shallow(json.loads(content))}, "list")
+    except (ValueError, RecursionError):
+        return []
+
+
+def subagent(body: SubagentTask, answer: Answer) -> SubagentTask:
+    """Add what a subagent did, or that it goes on in the background."""
+    result = answer.fields
+    if answer.reason is not None:
+        return body.model_copy(update={"output": SubagentOutput(status="failed", text=answer.error)})
+    launched = _launched(result) or answer.text.startswith("Async agent launched")
+    said, totals = _report(answer)
+    agent = _AGENT.search(answer.text)
+    output = SubagentOutput(
+        status=text(result, "status") or ("async_launched" if launched else "completed"),
+        text=None if launched else said,
+        agent_id=text(result, "agentId", "taskId") or (agent[1] if agent else None),
+        duration_ms=_first(whole(result, "totalDurationMs"), whole(totals, "duration_ms")),
+        total_tokens=_first(whole(result, "totalTokens"), whole(totals, "total_tokens", "subagent_tokens")),
+        tool_use_count=_first(whole(result, "totalToolUseCount"), whole(totals, "tool_uses")),
+        model=text(result, "resolvedModel"),
+    )
+    return body.model_copy(update={"background": True if launched else body.background, "output": output})
+
+
+def _launched(result: JsonObject) -> bool:
+    return result.get("isAsync") is True or (text(result, "status") or "").endswith("_launched")
+
+
+def _report(answer: Answer) -> tuple[str, JsonObject]:
+    """Return the subagent's own words and its totals, without the CLI's notes before and behind them."""
+    usage = _USAGE.search(answer.text)
+    totals: JsonObject = {}
+    for line in usage[1].split("\n") if usage else []:
+        name, _, value = line.partition(":")
+        totals[name.strip()] = value.strip()
+    if "content" in answer.fields:
+        words = [text(part, "text") or "" for part in objects(answer.fields, "content")]
+        before = whole(answer.fields, "harnessNoteCount") or 0
+        behind = whole(answer.fields, "harnessTailCount") or 0
+        return "\n".join(words[before : len(words) - behind]), totals
+    if handed := _HANDED_BACK.search(answer.text):
+        return "\n".join(line.removeprefix("  ") for line in handed[1].split("\n")), totals
+    spoken = [part.text for part in answer.parts if part.text is not None and not _AGENT.match(part.text)]
+    return "\n".join(spoken), totals
+
+
+def _first(known: int | None, parsed: int | None) -> int | None:
+    return parsed if known is None else known
+
+
+def mcp(body: McpTool, answer: Answer) -> McpTool:
+    """Add the parts that a server answered."""
+    parts = answer.parts
+    if answer.error is not None:
+        parts = [
+            ContentPart(type="text", text=answer.error),
+            *(part for part in parts if part.type != "text"),
+        ]
+    return body.model_copy(update={"output": parts, "is_error": answer.reason is not None})
+
+
+def generic(body: Generic, answer: Answer) -> Generic:
+    """Add whatever there is."""
+    return body.model_copy(update={"output": _whatever(answer)})
+
+
+def misc(body: Misc, answer: Answer) -> Misc:
+    """Add whatever there is beside the arguments."""
+    return body.model_copy(update={"details": {**fields(body.details), "output": _whatever(answer)}})
+
+
+def _whatever(answer: Answer) -> JsonValue:
+    if answer.error is not None:
+        return answer.error
+    if isinstance(answer.structured, dict | list):
+        return shallow(answer.structured)
+    if all(part.type == "text" for part in answer.parts):
+        return answer.text
+    return [part.model_dump(exclude_none=True) for part in answer.parts]
