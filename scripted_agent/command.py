@@ -1,0 +1,163 @@
+"""The command line: SCRIPT, then the options that a host gives a real CLI.
+
+SCRIPT is a path, the name of a bundled script, or a recording's folder; without it, TURNWIRE_AGENT_SCRIPT says it,
+and then "demo". Options of the real CLI are taken as the real one takes them; those that mean nothing here are
+ignored.
+"""
+
+import asyncio
+import os
+import random
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import get_args
+from uuid import UUID
+
+import msgspec
+
+from scripted_agent.agent import play_script
+from scripted_agent.loading import ScriptError, bundled, load
+from scripted_agent.recording import Player, Recording, RecordingError, is_recording, read_recording
+from scripted_agent.script import Script, Version
+from scripted_agent.session import Options
+from scripted_agent.versions import quirks
+from scripted_agent.wire import Wire
+
+VERSION = "2.1.999 (scripted agent)"
+
+_FLAGS = frozenset({
+    "-p", "--print", "-c", "--continue", "--verbose", "--include-partial-messages", "--replay-user-messages",
+    "--fork-session", "--dangerously-skip-permissions", "--allow-dangerously-skip-permissions",
+    "--strict-mcp-config", "--include-hook-events", "--no-session-persistence",
+})  # fmt: skip
+"""Options without a value; every other option takes the next argument."""
+
+
+@dataclass
+class Arguments:
+    """What stands on the command line."""
+
+    script: str
+    given: dict[str, str] = field(default_factory=dict)
+    prompt: str | None = None
+
+
+def read_arguments(argv: Sequence[str]) -> Arguments:
+    """Read the command line; never refuses an option that it does not know."""
+    rest = list(argv)
+    named = (
+        rest.pop(0)
+        if rest and not rest[0].startswith("-")
+        else os.environ.get("TURNWIRE_AGENT_SCRIPT", "demo")
+    )
+    arguments = Arguments(named)
+    while rest:
+        argument = rest.pop(0)
+        name, equals, value = argument.partition("=")
+        if not argument.startswith("-"):
+            arguments.prompt = argument
+        elif equals:
+            arguments.given[name] = value
+        elif argument in _FLAGS or not rest or rest[0].startswith("--"):
+            arguments.given[argument] = ""
+        else:
+            arguments.given[argument] = rest.pop(0)
+    return arguments
+
+
+def _put(line: bytes) -> None:
+    """Write to stdout and block until it is taken, as a CLI does that writes to a pipe."""
+    view = memoryview(line)
+    while view:
+        try:
+            view = view[os.write(1, view) :]
+        except BrokenPipeError:
+            # whoever read has gone; a CLI ends then
+            os._exit(0)
+
+
+async def _play_recording(recording: Recording, speed: float) -> int:
+    player = Player(recording, _put, speed)
+    loop = asyncio.get_running_loop()
+
+    def read() -> None:
+        for line in sys.stdin.buffer:
+            loop.call_soon_threadsafe(player.take, line)
+        loop.call_soon_threadsafe(player.close)
+
+    threading.Thread(target=read, daemon=True, name="stdin").start()
+    return await player.play()
+
+
+def _wire(script: Script, given: dict[str, str]) -> Wire:
+    seed = given.get("--seed")
+    chance = random.Random(seed) if seed is not None else random.SystemRandom()
+    version = given.get("--dialect-version", script.version)
+    if version not in get_args(Version):
+        raise ScriptError(f"--dialect-version: {version} is none of {', '.join(get_args(Version))}")
+    spoken = quirks(msgspec.convert(version, Version))
+    fresh = str(UUID(int=chance.getrandbits(128), version=4))
+    session = given.get("--session-id") or fresh
+    if (
+        (resumed := given.get("--resume", given.get("-r")))
+        and "--fork-session" not in given
+        and spoken.version >= "2"
+    ):
+        session = resumed
+    bypasses = "--dangerously-skip-permissions" in given
+    return Wire(
+        put=_put,
+        quirks=spoken,
+        session_id=session,
+        cwd=str(Path.cwd()),
+        chance=chance,
+        permission_mode="bypassPermissions" if bypasses else given.get("--permission-mode", "default"),
+        commands=script.commands,
+    )
+
+
+def _play(arguments: Arguments) -> int:
+    given = arguments.given
+    path = Path(arguments.script)
+    if is_recording(path):
+        return asyncio.run(_play_recording(read_recording(path), float(given.get("--speed", "0"))))
+    script = load(arguments.script)
+    if "sigterm" in script.ignore:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    resumed = given.get("--resume", given.get("-r"))
+    if resumed and script.resume == "reject":
+        print(f"No conversation found with session ID: {resumed}", file=sys.stderr)
+        return 1
+    options = Options(
+        partial_messages="--include-partial-messages" in given,
+        replay_user_messages="--replay-user-messages" in given,
+        asks_host=given.get("--permission-prompt-tool") == "stdio",
+        prompt=arguments.prompt if given.get("--input-format") != "stream-json" else None,
+    )
+    return asyncio.run(play_script(script, options, _wire(script, given)))
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the scripted agent; returns its exit code."""
+    if argv and argv[0] in ("-v", "--version"):
+        print(VERSION)
+        return 0
+    if argv and argv[0] in ("-h", "--help"):
+        print(f"usage: SCRIPT [options of a CLI]\n\n{__doc__}\nBundled scripts: {', '.join(bundled())}")
+        return 0
+    try:
+        # a real CLI can be ended by either; SIGINT ends the turn and the process, without a traceback
+        signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+        code = _play(read_arguments(argv))
+    except (ScriptError, RecordingError, ValueError) as error:
+        print(f"scripted agent: {error}", file=sys.stderr)
+        return 2
+    sys.stderr.flush()
+    if code < 0:
+        os.kill(os.getpid(), -code)
+    # the thread that reads stdin may still wait for input: nobody waits for it
+    os._exit(code)

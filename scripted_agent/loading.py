@@ -1,0 +1,116 @@
+"""Read a script, and name file, line and field of whatever is wrong with it."""
+
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import msgspec
+import yaml
+
+from protocol.json_values import Json
+from scripted_agent.script import STEP_KINDS, Script
+
+_STEP_LISTS = ("steps", "on_deny", "start", "parallel")
+
+
+class ScriptError(Exception):
+    """A script that cannot be played: says which file, which line, which field, and what is expected."""
+
+
+def bundled() -> list[str]:
+    """List the names of the scripts that ship with turnwire."""
+    return sorted(
+        entry.name.removesuffix(".yaml") for entry in files("scripted_agent").joinpath("scripts").iterdir()
+    )
+
+
+def load(name: str) -> Script:
+    """Read a script by its path, or by its name when it ships with turnwire.
+
+    Raises:
+        ScriptError: there is no such script, or it does not follow the format.
+    """
+    path = Path(name)
+    if path.is_file():
+        source = path.read_text(encoding="utf-8")
+    elif name in bundled():
+        source = files("scripted_agent").joinpath("scripts", f"{name}.yaml").read_text(encoding="utf-8")
+    else:
+        raise ScriptError(
+            f"{name}: no such file, nor one of the scripts that ship with it ({', '.join(bundled())})"
+        )
+    return parse(source, name)
+
+
+def parse(source: str, name: str) -> Script:
+    """Parse a script's text; `name` is what errors call it.
+
+    Raises:
+        ScriptError: the text does not follow the format.
+    """
+    try:
+        root = yaml.compose(source, Loader=yaml.SafeLoader)
+        content = yaml.safe_load(source)
+    except yaml.YAMLError as error:
+        raise ScriptError(f"{name}: not YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(content, dict) or root is None:
+        raise ScriptError(f"{name}: a script is an object with the key `turns`, not {type(content).__name__}")
+    try:
+        _name_steps(content)
+        return msgspec.convert(content, Script)
+    except msgspec.ValidationError as error:
+        reason, _, where = str(error).partition(" - at `$")
+        path = where.rstrip("`").lstrip(".")
+        line = _line(root, path)
+        raise ScriptError(f"{name}, line {line}: {path or 'script'}: {reason}") from error
+
+
+def _name_steps(value: Json, path: str = "$") -> None:
+    """Tell each step its kind, so that one decoder reads all of them."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key in _STEP_LISTS and isinstance(inner, list):
+                for index, step in enumerate(inner):
+                    _name_step(step, f"{path}.{key}[{index}]")
+            elif key in ("turns", "fallback"):
+                _name_steps(inner, f"{path}.{key}")
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            _name_steps(inner, f"{path}[{index}]")
+
+
+def _name_step(step: Json, path: str) -> None:
+    if not isinstance(step, dict):
+        raise msgspec.ValidationError(f"Expected a step, got {step!r} - at `{path}`")
+    kind = next((kind for kind in STEP_KINDS if kind in step), None)
+    if kind is None:
+        known = ", ".join(STEP_KINDS)
+        raise msgspec.ValidationError(
+            f"no key of {sorted(map(str, step))} names a step ({known}) - at `{path}`"
+        )
+    step["do"] = kind
+    _name_steps(step, path)
+
+
+def _keys(path: str) -> Iterator[str | int]:
+    for name, index in re.findall(r"([^.\[\]]+)|\[(\d+)\]", path):
+        yield name or int(index)
+
+
+def _line(root: yaml.Node, path: str) -> int:
+    """The line, from 1, of the deepest node that the path reaches."""
+    node = root
+    line = node.start_mark.line
+    for key in _keys(path):
+        if isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
+            node = node.value[key]
+            line = node.start_mark.line
+        elif isinstance(node, yaml.MappingNode):
+            entry = next((pair for pair in node.value if pair[0].value == key), None)
+            if entry is None:
+                break
+            line, node = entry[0].start_mark.line, entry[1]
+        else:
+            break
+    return int(line) + 1

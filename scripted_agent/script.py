@@ -1,0 +1,287 @@
+"""The script format: what the scripted agent answers, turn by turn.
+
+A script is a YAML or JSON object of the fields of `Script`. A step is an object with the key that names it, as in
+`{text: "Hello"}` or `{tool: Bash, input: {command: ls}, result: "app.py"}`; its other keys are the fields of the
+step's class below. `{prompt}` in any text, input or result stands for the prompt of the turn.
+"""
+
+from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
+
+from protocol.json_values import Json, JsonObject
+
+Version: TypeAlias = Literal["1.0.120", "2.0.14", "2.1.101", "2.1.330"]
+Ignorable: TypeAlias = Literal["stdin_close", "sigterm", "interrupt"]
+
+
+class Step(Struct, frozen=True, forbid_unknown_fields=True, tag_field="do", tag=str.lower):
+    """The base of every step."""
+
+
+class Text(Step, frozen=True):
+    """The assistant says something."""
+
+    text: str
+    """What it says; Markdown."""
+    chunk: int = 12
+    """Characters of each delta, where partial messages are on."""
+    pace: float = 0.0
+    """Seconds between two deltas."""
+
+
+class Thinking(Step, frozen=True):
+    """The assistant thinks."""
+
+    thinking: str
+    """What it thinks."""
+    chunk: int = 12
+    """Characters of each delta, where partial messages are on."""
+    pace: float = 0.0
+    """Seconds between two deltas."""
+
+
+class Tool(Step, frozen=True):
+    """The assistant calls a tool, which the agent pretends to run."""
+
+    tool: str
+    """The tool's name."""
+    input: JsonObject = {}
+    """Its input. An allow with `updatedInput` replaces it."""
+    result: Json = ""
+    """The content of its result: a string or a list of content blocks."""
+    structured: Json = None
+    """The structured data beside the result (`tool_use_result`); left out by versions that have none."""
+    error: bool = False
+    """Whether the result is an error."""
+    permission: bool = False
+    """Whether permission is asked first; not in bypassPermissions, nor once a rule allows it."""
+    description: str = ""
+    """What newer versions say of it beside the question."""
+    blocked_path: str = ""
+    """The path that made the question necessary."""
+    suggestions: list[JsonObject] = []
+    """The permission updates offered for "always"; without any, a rule for this input."""
+    seconds: float = 0.0
+    """How long it runs. Prompts that come meanwhile are folded into the turn, and an interrupt stops it."""
+    steps: list["AnyStep"] = []
+    """What a subagent does while the tool runs: its lines carry `parent_tool_use_id`."""
+    on_deny: list["AnyStep"] = []
+    """What follows a denial, after the error result."""
+
+
+class Parallel(Step, frozen=True):
+    """Several calls in one message: all are announced, then each runs in order."""
+
+    parallel: list[Tool]
+    """The calls."""
+
+
+class Ask(Step, frozen=True):
+    """A question to the human through AskUserQuestion."""
+
+    ask: list[JsonObject]
+    """The questions: question, header, options [{label, description}], multiSelect."""
+
+
+class Plan(Step, frozen=True):
+    """A plan through ExitPlanMode; approval ends plan mode."""
+
+    plan: str
+    """The plan; Markdown."""
+    on_deny: list["AnyStep"] = []
+    """What follows a rejection."""
+
+
+class Todos(Step, frozen=True):
+    """The todo list through TodoWrite."""
+
+    todos: list[JsonObject]
+    """The whole list: content, status, activeForm."""
+
+
+class Wait(Step, frozen=True):
+    """Nothing happens for a while."""
+
+    wait: float
+    """Seconds."""
+
+
+class Rate(Step, frozen=True, tag="rate_limit"):
+    """A rate limit event."""
+
+    rate_limit: JsonObject
+    """status, resetsAt, rateLimitType, utilization."""
+
+
+class Retry(Step, frozen=True, tag="api_retry"):
+    """The API refused and is asked again."""
+
+    api_retry: JsonObject
+    """attempt, max_retries, retry_delay_ms, error_status, error."""
+
+
+class System(Step, frozen=True):
+    """Any other line of type `system`."""
+
+    system: str
+    """Its subtype."""
+    fields: JsonObject = {}
+    """Its other fields."""
+
+
+class Compact(Step, frozen=True):
+    """The conversation is compacted."""
+
+    compact: Literal["auto", "manual"]
+    """Why."""
+    pre_tokens: int = 150_000
+    """The size before."""
+
+
+class Raw(Step, frozen=True):
+    """A line that is not made by the protocol: garbage, half a line, an unknown type."""
+
+    raw: Json
+    """A string is written as it is, anything else as JSON."""
+    newline: bool = True
+    """Whether a newline ends it."""
+
+
+class Huge(Step, frozen=True):
+    """One text block of a great length, in one line."""
+
+    huge: int
+    """Its length in bytes."""
+
+
+class Flood(Step, frozen=True):
+    """Many text deltas, for measuring."""
+
+    flood: int
+    """How many."""
+    rate: float = 0.0
+    """How many each second; 0 is as fast as stdout takes them."""
+    size: int = 40
+    """Characters of each."""
+
+
+class Request(Step, frozen=True):
+    """Any control request to the host; the turn waits for its answer."""
+
+    request: JsonObject
+    """The request with its subtype: elicitation, mcp_message, …"""
+
+
+class Stderr(Step, frozen=True):
+    """A line on stderr."""
+
+    stderr: str
+    """The line."""
+
+
+class Fail(Step, frozen=True):
+    """The turn ends here with an error result."""
+
+    fail: str
+    """The result's subtype: error_during_execution, error_max_turns, error_max_budget_usd."""
+    errors: list[str] = []
+    """What 2.1 says in `errors`."""
+
+
+class ApiError(Step, frozen=True, tag="api_error"):
+    """The turn ends as the CLI ends it when the API fails: a synthetic message, and `success` with is_error."""
+
+    api_error: str
+    """The typed error: authentication_failed, billing_error, rate_limit, server_error, …"""
+    message: str
+    """What the CLI prints."""
+    status: int | None = None
+    """The HTTP status."""
+
+
+class End(Step, frozen=True):
+    """The turn ends here, successfully: what follows a denial that stops everything."""
+
+    end: Literal[True]
+
+
+class Crash(Step, frozen=True):
+    """The process ends in the middle of the turn."""
+
+    crash: int | str
+    """An exit code, or the name of the signal that kills it: SIGKILL."""
+    last_words: str = ""
+    """A line on stderr before it."""
+
+
+class Hang(Step, frozen=True):
+    """The turn never ends by itself; an interrupt ends it unless the script ignores interrupts."""
+
+    hang: Literal[True]
+
+
+AnyStep: TypeAlias = (
+    Text
+    | Thinking
+    | Tool
+    | Parallel
+    | Ask
+    | Plan
+    | Todos
+    | Wait
+    | Rate
+    | Retry
+    | System
+    | Compact
+    | Raw
+    | Huge
+    | Flood
+    | Request
+    | Stderr
+    | Fail
+    | ApiError
+    | End
+    | Crash
+    | Hang
+)
+
+STEP_KINDS = (
+    "text", "thinking", "tool", "parallel", "ask", "plan", "todos", "wait", "rate_limit", "api_retry", "system",
+    "compact", "raw", "huge", "flood", "request", "stderr", "fail", "api_error", "end", "crash", "hang",
+)  # fmt: skip
+"""The keys that name a step; each is a field of one class alone."""
+
+
+class Turn(Struct, frozen=True, forbid_unknown_fields=True):
+    """What answers one prompt."""
+
+    steps: list[AnyStep]
+    """The steps, in order."""
+    match: str | None = None
+    """A regular expression: the turn answers each prompt that it finds something in, whatever its place."""
+
+
+class Script(Struct, frozen=True, forbid_unknown_fields=True):
+    """A whole script."""
+
+    turns: list[Turn] = []
+    """The answers to the first, second, … prompt. Turns with `match` are not counted."""
+    fallback: Turn | None = None
+    """The answer to every further prompt; without it, the prompt is echoed."""
+    version: Version = "2.1.330"
+    """Whose shapes are spoken."""
+    commands: list[JsonObject] = field(default_factory=list)
+    """The slash commands that `initialize` and `init` tell: name, description, argumentHint."""
+    ignore: list[Ignorable] = []
+    """What the agent is deaf to."""
+    start: list[AnyStep] = []
+    """What happens before any input: usually a crash, stderr, or garbage."""
+    resume: Literal["accept", "reject"] = "accept"
+    """Whether --resume finds its session."""
+    exit_code: int = 0
+    """The code of a regular exit."""
+    cost_per_turn: float = 0.0
+    """Dollars that each turn adds to total_cost_usd. Nothing is spent; what counts costs needs something to count."""
+    startup: float = 0.0
+    """Seconds until the first input is read."""

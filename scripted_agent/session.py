@@ -1,0 +1,113 @@
+"""The state of one run of the agent that outlives a turn, and the state of one turn."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from protocol.json_values import Json, JsonObject
+from scripted_agent.host import Host, Prompt
+from scripted_agent.script import AnyStep, Script, Text, Tool, Turn
+from scripted_agent.wire import Usage, Wire
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line of a CLI says that matters here."""
+
+    partial_messages: bool = False
+    replay_user_messages: bool = False
+    asks_host: bool = False
+    """Whether --permission-prompt-tool stdio was given; without it a question is a denial."""
+    prompt: str | None = None
+    """A prompt on the command line: one turn, then the end."""
+
+
+@dataclass
+class Session:
+    """What a run knows."""
+
+    script: Script
+    options: Options
+    wire: Wire
+    host: Host
+    hooks: dict[str, list[JsonObject]] = field(default_factory=dict)
+    """What `initialize` registered: event name -> matchers with their callback ids."""
+    rules: list[JsonObject] = field(default_factory=list)
+    """Permission rules that the host added: toolName, ruleContent."""
+    usage: Usage = field(default_factory=Usage)
+    """Of the whole process, as `modelUsage` tells it."""
+    cost: float = 0.0
+    running: asyncio.Task[None] | None = None
+    """The turn that runs."""
+    interrupting: bool = False
+    """Whether the cancellation of the running turn is an interrupt from the host."""
+    _counted: int = 0
+
+    def interrupt(self) -> None:
+        """Stop the running turn, if one runs."""
+        if self.running is not None and not self.running.done():
+            self.interrupting = True
+            self.running.cancel()
+
+    def turn_for(self, prompt: str) -> Turn:
+        """Choose the answer: a turn that matches, else the next in order, else the fallback, else an echo."""
+        for turn in self.script.turns:
+            if turn.match is not None and re.search(turn.match, prompt):
+                return turn
+        ordered = [turn for turn in self.script.turns if turn.match is None]
+        if self._counted < len(ordered):
+            self._counted += 1
+            return ordered[self._counted - 1]
+        return self.script.fallback or Turn(steps=[Text(text="Scripted echo: {prompt}")])
+
+
+Play: TypeAlias = Callable[[Sequence[AnyStep], str | None], Awaitable[None]]
+"""Plays steps; the second argument is the tool call whose subagent they are, None for the main thread."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call without a result yet."""
+
+    id: str
+    tool: Tool
+    input: JsonObject
+    parent: str | None
+
+
+@dataclass
+class TurnState:
+    """What a turn knows."""
+
+    session: Session
+    text: str
+    """The prompt, or the prompts that became one turn."""
+    prompts: list[Prompt]
+    usage: Usage = field(default_factory=Usage)
+    denials: list[JsonObject] = field(default_factory=list)
+    open_calls: dict[str, Call] = field(default_factory=dict)
+    """Calls without a result, by id."""
+    folded: list[Prompt] = field(default_factory=list)
+    """Prompts that came while a tool ran."""
+
+    def fill(self, value: Json) -> Json:
+        """Put the prompt where a script says `{prompt}`."""
+        match value:
+            case str():
+                return value.replace("{prompt}", self.text)
+            case list():
+                return [self.fill(inner) for inner in value]
+            case dict():
+                return {key: self.fill(inner) for key, inner in value.items()}
+            case _:
+                return value
+
+
+class TurnEnds(Exception):
+    """The turn ends here, with the result that these fields make; says why in `reason`."""
+
+    def __init__(self, reason: str, fields: JsonObject) -> None:
+        super().__init__(reason)
+        self.fields = fields
