@@ -1,0 +1,76 @@
+"""Which dialect a stream is in, told by its lines.
+
+The dialects agree in most lines, so a decision waits for one that only one of them has. Until then reading as miriad
+is right for all but JSON-RPC, since miriad only adds to Claude's vocabulary.
+"""
+
+from collections.abc import Iterable
+
+from protocol.control import ControlCancelRequest, ControlRequest, ControlResponse
+from protocol.decode import decode
+from protocol.dialects.base import Dialect, Exchange, Peer
+from protocol.dialects.claude import ClaudeAgent, ClaudeHost
+from protocol.dialects.json_rpc import JsonRpcAgent, JsonRpcHost
+from protocol.dialects.miriad import MiriadAgent, MiriadHost
+from protocol.messages import Assistant, Message, StreamEvent, Unknown
+from protocol.miriad import Consolidation, Injected, Queued, SystemFailure, SystemToolResult
+from protocol.results import Result
+from protocol.system import Init
+
+
+def recognise(lines: Iterable[bytes]) -> str | None:
+    """Return the name of the dialect that the lines are in; None if they fit more than one."""
+    for line in lines:
+        if line.lstrip().startswith(b"["):  # a batch: only JSON-RPC has lists
+            return "json_rpc"
+        name = _told_by(decode(line))
+        if name is not None:
+            return name
+    return None
+
+
+def _told_by(message: Message) -> str | None:
+    match message:
+        case Unknown(raw={"jsonrpc": _}):
+            return "json_rpc"
+        case Unknown(raw={"type": "control"}):
+            return "miriad"
+        case SystemToolResult() | SystemFailure() | Queued() | Injected() | Consolidation():
+            return "miriad"
+        case Result(subtype="error" | "cancelled"):
+            return "miriad"
+        case Init() | StreamEvent() | ControlRequest() | ControlResponse() | ControlCancelRequest():
+            return "claude"
+        case Assistant(uuid=str()) | Result(uuid=str()):
+            return "claude"
+        case _:
+            return None
+
+
+class _Automatic:
+    """Reads any dialect, and writes in the one it recognised; until then in the one it was made with."""
+
+    def __init__(self, peers: dict[str, Peer]) -> None:
+        self._peers = peers
+        self._name: str | None = None
+
+    def read(self, line: bytes) -> Exchange:
+        """Take a line of the other side."""
+        if self._name is None:
+            self._name = recognise([line])
+        return self._peers[self._name or "miriad"].read(line)
+
+    def write(self, message: Message, line: bytes | None = None) -> Exchange:
+        """Say a message to the other side."""
+        return self._peers[self._name or "claude"].write(message, line)
+
+
+def _automatic_host() -> Peer:
+    return _Automatic({"claude": ClaudeHost(), "miriad": MiriadHost(), "json_rpc": JsonRpcHost()})
+
+
+def _automatic_agent() -> Peer:
+    return _Automatic({"claude": ClaudeAgent(), "miriad": MiriadAgent(), "json_rpc": JsonRpcAgent()})
+
+
+AUTOMATIC = Dialect("auto", _automatic_host, _automatic_agent)
