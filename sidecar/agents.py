@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 
-class AgentNotFound(Exception):
+class AgentNotFoundError(Exception):
     """There is no such agent, or its program is not here; the message says what to do."""
 
 
@@ -29,24 +29,30 @@ def demo_script() -> str:
 
 
 def find(name: str, configured: Mapping[str, Sequence[str]]) -> Agent:
-    """Return the agent of that name; raises AgentNotFound."""
+    """Return the agent of that name; raises AgentNotFoundError."""
     if name in configured:
         return named(name, configured[name])
     if name == "demo":
-        return Agent("demo (scripted)", (sys.executable, "-m", "scripted_agent", demo_script()), scripted=True)
+        return Agent(
+            "demo (scripted)", (sys.executable, "-m", "scripted_agent", demo_script()), scripted=True
+        )
     if name == "claude":
         return named(name, [name])
     known = ", ".join(["claude", "demo", *configured])
-    raise AgentNotFound(f"there is no agent {name!r}; known are {known}; add it under [agents] in the configuration")
+    raise AgentNotFoundError(
+        f"there is no agent {name!r}; known are {known}; add it under [agents] in the configuration"
+    )
 
 
 def named(name: str, argv: Sequence[str]) -> Agent:
-    """Return an agent with that argument vector, once its program is found; raises AgentNotFound."""
+    """Return an agent with that argument vector, once its program is found; raises AgentNotFoundError."""
     if not argv:
-        raise AgentNotFound(f"agent {name!r} has an empty argument vector; give the program and its arguments")
+        raise AgentNotFoundError(
+            f"agent {name!r} has an empty argument vector; give the program and its arguments"
+        )
     program = shutil.which(argv[0])
     if program is None:
-        raise AgentNotFound(
+        raise AgentNotFoundError(
             f"there is no program {argv[0]!r} on PATH; install that CLI, name it after `--`, "
             "or take the scripted one with --agent demo"
         )

@@ -4,13 +4,14 @@ What goes wrong by the user's hand is one sentence on standard error and a non-z
 configuration, 1 for work that could not be done.
 """
 
+import json
 import os
 import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Literal, NoReturn
 
 import typer
 
@@ -31,7 +32,6 @@ FieldLimit = Annotated[
 ]
 
 DEFAULT_FIELD_LIMIT = 262_144
-LIVE = {"allow_extra_args": True, "ignore_unknown_options": False}
 
 
 def fail(message: str, code: int = 1) -> NoReturn:
@@ -82,6 +82,18 @@ def agent_command(context: typer.Context) -> None:
     raise typer.Exit(scripted_agent(context.args))
 
 
+@app.command("schema")
+def schema_command(
+    what: Annotated[
+        Literal["events", "commands", "frames", "asyncapi"], typer.Argument(help="Which schema.")
+    ] = "asyncapi",
+) -> None:
+    """Print the wire's JSON Schema, or the AsyncAPI document of all of it."""
+    from hub.schema import document
+
+    typer.echo(json.dumps(document(what), indent=2, ensure_ascii=False))
+
+
 def version_option(value: bool) -> None:
     """Print the version and stop."""
     if value:
@@ -102,6 +114,8 @@ def root(
 
 def main() -> None:
     """Run the command line."""
+    from sidecar import cli_live  # noqa: F401 - registers its commands
+
     app()
 
 

@@ -19,7 +19,7 @@ class HostedSession(Protocol):
 
     @property
     def session(self) -> str:
-        """turnwire's id of it."""
+        """The id, turnwire's own."""
         ...
 
     def summary(self) -> SessionSummary:
@@ -28,10 +28,6 @@ class HostedSession(Protocol):
 
     async def execute(self, command: SessionCommand, frontend: Frontend) -> JsonValue:
         """Do a command; raises CommandRefused."""
-        ...
-
-    async def stop(self) -> None:
-        """Let go of processes and files; what was journaled stays."""
         ...
 
 

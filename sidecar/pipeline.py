@@ -25,7 +25,7 @@ def translate(translator: Translator, item: SessionInput) -> list[AgentEvent]:
     """Hand one thing that happened to the translator."""
     match item:
         case Received():
-            return translator.receive(item.message)
+            return translator.receive(item.message, item.line)
         case Sent():
             return translator.sent(item.message)
         case Decision():

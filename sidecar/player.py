@@ -42,6 +42,11 @@ class Player:
         """Times the recorded pace; 0 while paused, None for as fast as possible."""
         return 0.0 if self._paused else self._speed
 
+    @property
+    def pace(self) -> float | None:
+        """Times the recorded pace, paused or not; None for as fast as possible."""
+        return self._speed
+
     def play(self, speed: float | None = None) -> None:
         """Go on, at another speed if one is given."""
         self._paused = False
@@ -53,14 +58,10 @@ class Player:
         self._paused = True
         self._changed.set()
 
-    def seek(self, position: float) -> bool:
-        """Jump ahead to a share of the recording; False when that lies behind us."""
-        target = int(position * len(self._items))
-        if target < self._next:
-            return False
-        self._target = target
+    def seek(self, position: float) -> None:
+        """Jump ahead to a share of the recording; what lies behind us stays played."""
+        self._target = int(position * len(self._items))
         self._changed.set()
-        return True
 
     async def run(self) -> None:
         """Play to the end."""

@@ -5,13 +5,12 @@ seen stays true, and no cursor is ever turned back.
 """
 
 import asyncio
-import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pydantic import JsonValue
 
-from hub.frames import ReplayControl, SessionCommand
+from hub.frames import AnyCommand, ReplayControl, SessionCommand, SessionList
 from hub.frames_out import SessionSummary
 from hub.host import Frontend
 from journal.base import Journal
@@ -20,6 +19,7 @@ from normalize.inputs import SessionInput
 from sidecar.hosted import Changed, refuse, timestamp
 from sidecar.pipeline import Pipeline
 from sidecar.player import Player
+from sidecar.registry import Registry
 from sidecar.session_state import SessionState
 from tracing.recording import read
 
@@ -73,7 +73,11 @@ class ReplaySession:
     async def execute(self, command: SessionCommand, frontend: Frontend) -> JsonValue:  # noqa: ARG002 - HostedSession
         """Steer the replay; everything else needs a live session."""
         if not isinstance(command, ReplayControl):
-            refuse("not_live", f"session {self.session} plays a recording; it takes replay.control only", "session")
+            refuse(
+                "not_live",
+                f"session {self.session} plays a recording; it takes replay.control only",
+                "session",
+            )
         match command.action:
             case "play":
                 self._player.play(command.speed)
@@ -82,13 +86,18 @@ class ReplaySession:
             case "seek":
                 if command.position is None:
                     refuse("invalid_params", "seek needs a position between 0 and 1", "position")
-                if not self._player.seek(command.position):
-                    refuse("behind", "that part was played; the host starts it again", "position")
+                self._player.seek(command.position)
         self._changed()
         return {"session": self.session}
 
-    async def stop(self) -> None:
-        """Nothing to let go of: the task that plays is the host's."""
+    def reaches(self, position: float | None) -> bool:
+        """Tell whether a position is still to come."""
+        return position is None or position >= self._player.position
+
+    @property
+    def speed(self) -> float | None:
+        """The pace it plays at, paused or not."""
+        return self._player.pace
 
     def _observe(self, item: SessionInput, events: Sequence[AgentEvent]) -> None:  # noqa: ARG002 - a tap
         if self._state.observe(events):
@@ -98,12 +107,65 @@ class ReplaySession:
 class ReplayHost:
     """The sidecar as the hub sees it while it plays recordings: each file is a session."""
 
-    def __init__(self, files: Sequence[Path], journal: Journal, *, speed: float | None, field_limit: int) -> None:
-        self._files = list(files)
+    def __init__(
+        self,
+        files: Sequence[Path],
+        journal: Journal,
+        tasks: asyncio.TaskGroup,
+        *,
+        speed: float | None,
+        field_limit: int,
+    ) -> None:
         self._journal = journal
+        self._tasks = tasks
         self._speed = speed
         self._field_limit = field_limit
-        self._sessions: dict[str, ReplaySession] = {}
-        self._watchers: list[Changed] = []
-        self._numbers = itertools.count(2)
-        self._tasks: asyncio.TaskGroup | None = None
+        self._registry: Registry[ReplaySession] = Registry()
+        for number, file in enumerate(files, 1):
+            self._start(f"replay-{number}", file, speed, 0.0)
+
+    def sessions(self) -> Sequence[SessionSummary]:
+        """Return all sessions as they are now."""
+        return self._registry.summaries()
+
+    def watch_sessions(self, watcher: Changed) -> Callable[[], None]:
+        """Tell the watcher when the list has changed."""
+        return self._registry.watch(watcher)
+
+    async def execute(self, command: AnyCommand, frontend: Frontend) -> JsonValue:
+        """Do a command; raises CommandRefused."""
+        if isinstance(command, SessionList):
+            return [summary.model_dump(mode="json", exclude_none=True) for summary in self.sessions()]
+        if not isinstance(command, SessionCommand):
+            refuse(
+                "not_live", "this sidecar plays recordings; start `turnwire serve` for live sessions", "type"
+            )
+        session = self._registry.find(command.session)
+        if (
+            isinstance(command, ReplayControl)
+            and command.action == "seek"
+            and not session.reaches(command.position)
+        ):
+            return {"session": self._again(session, command.position or 0.0).session}
+        return await session.execute(command, frontend)
+
+    def _again(self, session: ReplaySession, position: float) -> ReplaySession:
+        number = sum(other.recording == session.recording for other in self._registry.sessions.values()) + 1
+        return self._start(
+            f"{session.session.partition('@')[0]}@{number}", session.recording, session.speed, position
+        )
+
+    def _start(self, name: str, file: Path, speed: float | None, position: float) -> ReplaySession:
+        session = ReplaySession(
+            name,
+            file,
+            self._journal,
+            self._registry.changed,
+            speed=speed,
+            field_limit=self._field_limit,
+            position=position,
+        )
+        self._registry.sessions[name] = session
+        self._tasks.create_task(session.run())
+        self._registry.changed()
+        return session

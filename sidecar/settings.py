@@ -167,7 +167,7 @@ def load(options: dict[str, object], config: Path | None = None) -> Settings:
             f"{file}: cannot be read as TOML ({error}); mend the file or name another with --config"
         ) from error
     try:
-        return Settings(**given, _toml=written)  # type: ignore[call-arg] - `_toml` is for settings_customise_sources
+        return Settings(**given, _toml=written)  # type: ignore[call-arg]  # `_toml` is for settings_customise_sources
     except ValidationError as error:
         raise ConfigurationError(
             "; ".join(_complaint(item["loc"], item["msg"], file) for item in error.errors())

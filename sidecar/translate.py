@@ -70,10 +70,12 @@ def _stream(translator: Translator, source: BinaryIO, out: BinaryIO, field_limit
     while chunk := read_some(CHUNK):
         events: list[AgentEvent] = []
         for line in framer.feed(chunk):
-            events += receive(decode(line) if type(line) is bytes else _oversize(line))
+            events += receive(decode(line), line) if type(line) is bytes else receive(_oversize(line))
         _write(events, out, field_limit)
     last = framer.close()
-    events = [] if last is None else receive(decode(last) if isinstance(last, bytes) else malformed(last))
+    events = []
+    if last is not None:
+        events += receive(decode(last), last) if isinstance(last, bytes) else receive(malformed(last))
     _write([*events, *translator.ended(Ended("end_of_input"))], out, field_limit)
 
 

@@ -15,19 +15,12 @@ from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, Trace
 
 from tracing.span import FinishedSpan
 
-ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+ROOM = 1024
+"""Spans that are queued before `export_all` waits; the SDK's queue takes 2048 unless OTEL_BSP_MAX_QUEUE_SIZE differs."""
 
 
 class TracingError(Exception):
     """Spans cannot be exported as configured; the message says which setting and what it takes."""
-
-
-def configured() -> bool:
-    """Tell whether the environment asks for spans."""
-    return (
-        any(os.environ.get(name) for name in ENDPOINTS)
-        and os.environ.get("OTEL_SDK_DISABLED", "").lower() != "true"
-    )
 
 
 def exporter() -> SpanExporter:
@@ -61,11 +54,21 @@ class SpanExport:
         )
         self._scope = InstrumentationScope("turnwire", version)
         self._processor = BatchSpanProcessor(to or exporter(), max_queue_size=queue_size)
+        self._waiting = 0
 
     def export(self, spans: Sequence[FinishedSpan]) -> None:
         """Queue spans; returns at once."""
         for span in spans:
             self._processor.on_end(self._readable(span))
+
+    def export_all(self, spans: Sequence[FinishedSpan]) -> None:
+        """Send spans and wait for room when there is none: for a replay, which can wait and must lose nothing."""
+        for span in spans:
+            self._processor.on_end(self._readable(span))
+            self._waiting += 1
+            if self._waiting >= ROOM:
+                self.flush()
+                self._waiting = 0
 
     def flush(self, timeout_s: float = 30.0) -> bool:
         """Wait until what is queued has gone out; False when it could not in time."""

@@ -1,0 +1,177 @@
+"""The commands that serve frontends: run, serve and replay."""
+
+import asyncio
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from sidecar.cli import ConfigOption, app, fail, plain_errors
+from sidecar.settings import ConfigurationError, Settings, load
+
+Host = Annotated[str | None, typer.Option(help="Address to listen on.", show_default="127.0.0.1")]
+Port = Annotated[
+    int | None, typer.Option(help="Port to listen on; 0 takes any free one.", show_default="8790")
+]
+Journal = Annotated[
+    Literal["sqlite", "memory", "redis"] | None,
+    typer.Option(help="Where events are kept.", show_default="sqlite"),
+]
+StateDir = Annotated[
+    Path | None, typer.Option(help="Directory of the journal and the audit trail.", show_default=False)
+]
+Agent = Annotated[str | None, typer.Option(help="claude, demo, or a configured name.", show_default="claude")]
+Policy = Annotated[
+    Literal["autonomous", "supervised", "plan"] | None,
+    typer.Option(help="Permission policy.", show_default=False),
+]
+Model = Annotated[str | None, typer.Option(help="Model to ask for.", show_default=False)]
+Record = Annotated[
+    bool | None, typer.Option("--record/--no-record", help="Write recordings.", show_default=False)
+]
+RecordDir = Annotated[Path | None, typer.Option(help="Directory of the recordings.", show_default="here")]
+Rules = Annotated[
+    Path | None, typer.Option(help="TOML file with permission rules and hooks.", show_default=False)
+]
+LogLevel = Annotated[
+    Literal["debug", "info", "warning", "error"] | None,
+    typer.Option(help="Least level that is logged.", show_default="info"),
+]
+
+
+@app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": False})
+def run_command(
+    context: typer.Context,
+    *,
+    workspace: Annotated[
+        Path | None, typer.Option(help="Directory the CLI works in.", show_default="here")
+    ] = None,
+    prompt: Annotated[str | None, typer.Option(help="First prompt.", show_default=False)] = None,
+    resume: Annotated[
+        str | None, typer.Option(help="The CLI's session id to go on with.", show_default=False)
+    ] = None,
+    resume_session_at: Annotated[
+        str | None,
+        typer.Option(help="Message to go back to: a `complete`'s resume_token.", show_default=False),
+    ] = None,
+    agent: Agent = None,
+    policy: Policy = None,
+    model: Model = None,
+    rules: Rules = None,
+    host: Host = None,
+    port: Port = None,
+    journal: Journal = None,
+    state_dir: StateDir = None,
+    record: Record = None,
+    record_dir: RecordDir = None,
+    log_level: LogLevel = None,
+    config: ConfigOption = None,
+) -> None:
+    """Start a CLI (after `--`: its argv), serve the console and the WebSocket, and print the URL."""
+    from sidecar.run import First, run
+
+    first = First(tuple(context.args), workspace, prompt, resume, resume_session_at)
+    settings = configured(context)
+    serving(run(settings, first))
+
+
+@app.command("serve")
+def serve_command(
+    context: typer.Context,
+    *,
+    agent: Agent = None,
+    policy: Policy = None,
+    model: Model = None,
+    rules: Rules = None,
+    host: Host = None,
+    port: Port = None,
+    journal: Journal = None,
+    state_dir: StateDir = None,
+    record: Record = None,
+    record_dir: RecordDir = None,
+    log_level: LogLevel = None,
+    config: ConfigOption = None,
+) -> None:
+    """Serve many sessions; frontends create, resume, fork and close them."""
+    from sidecar.run import run
+
+    serving(run(configured(context), None))
+
+
+@app.command("replay")
+def replay_command(
+    context: typer.Context,
+    *,
+    files: Annotated[list[Path], typer.Argument(help="Recordings, folders with a timeline, or CLI stdout.")],
+    speed: Annotated[
+        float, typer.Option(help="Times the recorded pace; 0 does not wait at all.", min=0)
+    ] = 1.0,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Play to the console instead of standard output.")
+    ] = False,
+    otlp: Annotated[
+        bool, typer.Option("--otlp", help="Export spans with the recording's own times instead.")
+    ] = False,
+    host: Host = None,
+    port: Port = None,
+    log_level: LogLevel = None,
+    config: ConfigOption = None,
+) -> None:
+    """Play recordings through the same code as a live session."""
+    from sidecar.replay_run import to_console, to_otlp, to_stdout
+
+    settings = configured(context, journal="memory")
+    if serve and otlp:
+        fail("--serve and --otlp exclude each other; give one of them", 2)
+    if serve:
+        serving(to_console(settings, files, speed or None))
+    elif otlp:
+        serving(to_otlp(files))
+    else:
+        serving(to_stdout(settings, files, speed or None))
+
+
+def configured(context: typer.Context, **fixed: object) -> Settings:
+    """Load the settings from a command's options, and set up logging; or fail with one sentence."""
+    from sidecar import logs
+
+    options = {name: value for name, value in context.params.items() if name in Settings.model_fields}
+    with plain_errors(ConfigurationError, code=2):
+        settings = load(options | fixed, context.params["config"])
+    logs.configure(settings.log_level)
+    return settings
+
+
+def serving(work: Coroutine[None, None, None]) -> None:
+    """Run the sidecar's event loop; what the user can mend is one sentence."""
+    from adapter.errors import AdapterError
+    from hub.access import AccessError
+    from journal.base import JournalError
+    from sidecar.agents import AgentNotFoundError
+    from sidecar.run import StartError
+    from sidecar.serve import PortError
+    from tracing.recording import RecordingError
+
+    mendable = (
+        AdapterError,
+        AccessError,
+        AgentNotFoundError,
+        JournalError,
+        PortError,
+        RecordingError,
+        StartError,
+    )
+    with plain_errors(*mendable):
+        try:
+            asyncio.run(work)
+        except* mendable as group:
+            raise first_of(group) from None
+
+
+def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return the first error of a group of groups."""
+    found: BaseException = group
+    while isinstance(found, BaseExceptionGroup):
+        found = found.exceptions[0]
+    return found

@@ -1,0 +1,211 @@
+"""The sidecar as the hub sees it: many live sessions, created, resumed, forked, retried and closed by frontends."""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import assert_never
+
+import structlog
+from pydantic import JsonValue
+
+from adapter.errors import AdapterError
+from adapter.identity import ProcessIdentity, reap
+from hub import frames
+from hub.frames_out import SessionSummary
+from hub.host import CommandRefused, Frontend
+from journal.sessions import SessionRecord, SessionStore
+from sidecar.agents import AgentNotFoundError
+from sidecar.hosted import Changed, refuse, timestamp
+from sidecar.launch import Going, options_for
+from sidecar.live import LiveSession, Surroundings
+from sidecar.live_commands import execute
+from sidecar.recovery import close_left_open
+from sidecar.registry import Registry
+
+log = structlog.get_logger()
+
+
+class LiveHost:
+    """Sessions with a CLI each, and the store that remembers them."""
+
+    def __init__(self, around: Surroundings, store: SessionStore, registry: Registry[LiveSession]) -> None:
+        self._around = around
+        self._settings = around.settings
+        self._store = store
+        self._registry = registry
+        self._starting = asyncio.Lock()
+
+    async def restore(self) -> None:
+        """List the sessions of earlier lives, and end the CLIs a crashed sidecar left behind."""
+        left: list[ProcessIdentity] = []
+        for record in await self._store.list():
+            if record.process is not None:
+                left.append(ProcessIdentity.from_text(record.process))
+            known = replace(record, state="exited", pid=None, process=None)
+            session = LiveSession(known, self._around)
+            self._registry.sessions[record.session] = session
+            if record.state != "exited":
+                await close_left_open(self._around.journal, record.session)
+        if left:
+            await asyncio.to_thread(reap, left)
+
+    async def stop(self) -> None:
+        """Stop all CLIs, side by side."""
+        await asyncio.gather(*(session.stop() for session in self._registry.sessions.values()))
+
+    def sessions(self) -> Sequence[SessionSummary]:
+        """Return all sessions as they are now."""
+        return self._registry.summaries()
+
+    def watch_sessions(self, watcher: Changed) -> Callable[[], None]:
+        """Tell the watcher when the list has changed."""
+        return self._registry.watch(watcher)
+
+    async def execute(self, command: frames.AnyCommand, frontend: Frontend) -> JsonValue:  # noqa: RET503 - the match is closed
+        """Do a command; raises CommandRefused."""
+        match command:
+            case frames.SessionList():
+                return [summary.model_dump(mode="json", exclude_none=True) for summary in self.sessions()]
+            case frames.SessionCreate():
+                return await self._create(command)
+            case frames.SessionResume():
+                return await self._resume(command)
+            case frames.SessionFork():
+                return await self._fork(command)
+            case frames.SessionRetry():
+                return await self._retry(command)
+            case frames.SessionClose():
+                await self._registry.find(command.session).stop()
+                return None
+            case frames.SessionCommand():
+                session = self._registry.find(command.session)
+                if isinstance(command, frames.Prompt) and session.cli is None:
+                    await self._start(session, Going.on(session.record))
+                cli = session.cli
+                if cli is None:
+                    refuse(
+                        "not_running",
+                        f"session {session.session} has no running CLI; session.resume starts one",
+                        "session",
+                    )
+                return await execute(session, cli, command, frontend)
+            case frames.Hello():
+                refuse("invalid_params", "hello is the hub's own", "type")
+            case _ as never:
+                assert_never(never)
+
+    async def open(
+        self, command: frames.SessionCreate, *, resume: str | None = None, resume_at: str | None = None
+    ) -> LiveSession:
+        """Start a new session; `resume` goes on with a conversation the CLI knows. Raises CommandRefused."""
+        settings = self._settings
+        if len(self._registry.sessions) >= settings.max_sessions:
+            refuse(
+                "limit_sessions",
+                f"there are {settings.max_sessions} sessions, the most allowed; raise max_sessions",
+            )
+        workspace = workspace_of(command.workspace)
+        record = SessionRecord(
+            session=f"s-{secrets.token_hex(5)}",
+            created=timestamp(),
+            title=command.title or workspace.name,
+            agent=command.agent or settings.agent,
+            workspace=str(workspace),
+            policy=command.policy or settings.policy,
+            model=command.model or settings.model,
+            permission_mode=command.permission_mode,
+            options={"mcp_servers": command.mcp_servers or settings.mcp_servers},
+            env_names=tuple(command.env or ()),
+        )
+        return await self._add(record, Going(resume, resume_at), command.env)
+
+    async def say(self, session: LiveSession, text: str) -> JsonValue:
+        """Send a prompt in the name of the sidecar; raises CommandRefused."""
+        prompt = frames.Prompt(type="prompt", id="sidecar", session=session.session, text=text)
+        return await self.execute(prompt, Frontend("sidecar", "control"))
+
+    async def _create(self, command: frames.SessionCreate) -> JsonValue:
+        session = await self.open(command)
+        if command.prompt:
+            await self.say(session, command.prompt)
+        return {"session": session.session}
+
+    async def _resume(self, command: frames.SessionResume) -> JsonValue:
+        session = self._registry.find(command.session)
+        if session.cli is not None:
+            if command.at is None:
+                refuse("running", f"session {session.session} already runs", "session")
+            await session.stop()
+        await self._start(session, Going.on(session.record, at=command.at))
+        return {"session": session.session}
+
+    async def _fork(self, command: frames.SessionFork) -> JsonValue:
+        origin = self._registry.find(command.session).record
+        if origin.cli_session_id is None:
+            refuse("nothing_to_resume", f"session {origin.session} has no conversation yet", "session")
+        record = SessionRecord(
+            session=f"s-{secrets.token_hex(5)}",
+            created=timestamp(),
+            title=f"{origin.title} (fork)",
+            agent=origin.agent,
+            workspace=origin.workspace,
+            policy=origin.policy,
+            model=origin.model,
+            permission_mode=origin.permission_mode,
+            options=origin.options,
+            env_names=origin.env_names,
+            forked_from=origin.session,
+        )
+        env = self._registry.find(origin.session).env
+        session = await self._add(record, Going.fork(origin, at=command.at), env)
+        return {"session": session.session}
+
+    async def _retry(self, command: frames.SessionRetry) -> JsonValue:
+        session = self._registry.find(command.session)
+        record = session.record
+        if record.last_prompt is None:
+            refuse("nothing_to_retry", f"session {record.session} has had no prompt yet", "session")
+        await session.stop()
+        await self._start(session, Going.back(record))
+        return await self.say(session, record.last_prompt)
+
+    async def _add(
+        self, record: SessionRecord, going: Going, env: Mapping[str, str] | None = None
+    ) -> LiveSession:
+        session = LiveSession(record, self._around, env)
+        self._registry.sessions[record.session] = session
+        try:
+            await self._start(session, going)
+        except CommandRefused:
+            del self._registry.sessions[record.session]
+            raise
+        self._around.save(session.record)
+        return session
+
+    async def _start(self, session: LiveSession, going: Going) -> None:
+        async with self._starting:
+            if session.cli is not None:
+                return
+            running = sum(other.cli is not None for other in self._registry.sessions.values())
+            if running >= self._settings.max_processes:
+                refuse(
+                    "limit_processes",
+                    f"{running} CLIs run, the most allowed; close a session, or raise max_processes",
+                )
+            try:
+                await session.start(options_for(session.record, self._settings, going, session.env, None))
+            except (AdapterError, AgentNotFoundError) as error:
+                refuse("cannot_start", str(error))
+            self._around.changed()
+
+
+def workspace_of(name: str | None) -> Path:
+    """Return the directory a session runs in; refuses what is none."""
+    workspace = Path(name or ".").expanduser().resolve()
+    if not workspace.is_dir():
+        refuse(
+            "invalid_params", f"workspace {workspace} is no directory on the sidecar's machine", "workspace"
+        )
+    return workspace

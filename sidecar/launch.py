@@ -1,0 +1,84 @@
+"""From a session's record and the settings to what the adapter starts."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from adapter.command import CommandOptions
+from adapter.environment import ALLOWED, build_environment
+from adapter.session import SessionOptions
+from journal.sessions import SessionRecord
+from normalize.model import JsonObject
+from sidecar.agents import find
+from sidecar.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """How a CLI comes to its conversation: a new one, an old one, or the branch of another's."""
+
+    resume: str | None = None
+    """The CLI's session id to go on with."""
+    at: str | None = None
+    """The message to go back to, as that version of the CLI wants it named."""
+    branch: bool = False
+    """Go on under a new session id."""
+
+    @classmethod
+    def new(cls) -> "Going":
+        """Begin a conversation."""
+        return cls()
+
+    @classmethod
+    def on(cls, record: SessionRecord, at: str | None = None) -> "Going":
+        """Go on where the session was, or at a message of it."""
+        return cls(record.cli_session_id, at)
+
+    @classmethod
+    def back(cls, record: SessionRecord) -> "Going":
+        """Go back to before the last prompt; to the beginning when there was nothing before it."""
+        return cls() if record.retry_token is None else cls(record.cli_session_id, record.retry_token)
+
+    @classmethod
+    def fork(cls, origin: SessionRecord, at: str | None = None) -> "Going":
+        """Branch off another session, or off a message of it."""
+        return cls(origin.cli_session_id, at, branch=True)
+
+
+def options_for(
+    record: SessionRecord,
+    settings: Settings,
+    going: Going,
+    requested: Mapping[str, str],
+    traceparent: str | None,
+) -> SessionOptions:
+    """Return what to start; raises AgentNotFoundError and the adapter's errors."""
+    agent = find(record.agent or settings.agent, settings.agents)
+    environment = build_environment(
+        os.environ, allowed=(*ALLOWED, *settings.pass_env), requested=requested, traceparent=traceparent
+    )
+    command = CommandOptions(
+        model=record.model,
+        resume=going.resume,
+        resume_at=going.at,
+        fork=going.branch,
+        permission_mode=record.permission_mode,
+        mcp_servers=_mcp_servers(record),
+    )
+    return SessionOptions(
+        workspace=Path(record.workspace or ".").resolve(),
+        executable=agent.argv,
+        command=command,
+        environment=environment,
+        policy=record.policy,
+        answer_timeout=settings.permission_timeout_s,
+        stall_after=settings.stall_after_s,
+    )
+
+
+def _mcp_servers(record: SessionRecord) -> dict[str, JsonObject]:
+    servers = record.options.get("mcp_servers")
+    if not isinstance(servers, dict):
+        return {}
+    return {name: server for name, server in servers.items() if isinstance(server, dict)}

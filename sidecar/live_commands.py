@@ -1,0 +1,84 @@
+"""The commands of a live session, each to the CLI's own words."""
+
+from pydantic import JsonValue
+
+from adapter.attachments import Attachment
+from adapter.client import ProcessGone, RequestFailed, RequestTimeout
+from adapter.permissions import AnswerRefused, PermissionAnswer, QuestionAnswer
+from adapter.session import Session
+from hub import frames
+from hub.host import CommandRefused, Frontend
+from sidecar.hosted import refuse
+from sidecar.live import LiveSession
+
+INTERRUPT_DEADLINE_S = 10.0
+"""After this a CLI that neither answers an interrupt nor ends its turn is stopped, by the ladder."""
+
+
+async def execute(
+    session: LiveSession, cli: Session, command: frames.SessionCommand, frontend: Frontend
+) -> JsonValue:
+    """Do a command on a running CLI; raises CommandRefused."""
+    try:
+        return await _execute(session, cli, command, frontend)
+    except AnswerRefused as error:
+        raise CommandRefused(error.code, error.message, "pending_id") from error
+    except RequestTimeout as error:
+        raise CommandRefused("timeout", str(error)) from error
+    except RequestFailed as error:
+        raise CommandRefused("refused_by_cli", str(error)) from error
+    except ProcessGone as error:
+        raise CommandRefused("not_running", str(error), "session") from error
+
+
+async def _execute(
+    session: LiveSession, cli: Session, command: frames.SessionCommand, frontend: Frontend
+) -> JsonValue:
+    match command:
+        case frames.Prompt():
+            return await _prompt(session, cli, command)
+        case frames.PromptWithdraw():
+            return {"withdrawn": await cli.withdraw(command.prompt)}
+        case frames.Interrupt():
+            return await cli.interrupt(INTERRUPT_DEADLINE_S, escalate_after=INTERRUPT_DEADLINE_S)
+        case frames.PermissionRespond():
+            answer = PermissionAnswer(
+                option_id=command.option_id,
+                updated_input=command.updated_input,
+                message=command.message,
+                interrupt=command.interrupt,
+                destination=command.destination,
+                mode=command.mode,
+            )
+            cli.respond(command.pending_id, answer, by=frontend.name)
+        case frames.QuestionAnswer():
+            reply = QuestionAnswer(
+                answers=command.answers,
+                action=command.action,
+                content=command.content,
+                message=command.message,
+            )
+            cli.answer(command.pending_id, reply, by=frontend.name)
+        case frames.SetModel():
+            await cli.set_model(command.model)
+        case frames.SetPermissionMode():
+            await cli.set_permission_mode(command.mode)
+        case frames.Control():
+            return await cli.control(command.request)
+        case _:
+            refuse("not_live", f"{type(command).__name__} is not for a live session", "type")
+    return None
+
+
+async def _prompt(session: LiveSession, cli: Session, command: frames.Prompt) -> JsonValue:
+    attachments = [
+        Attachment(name=item.name, media_type=item.media_type, base64=item.base64)
+        for item in command.attachments or []
+    ]
+    if not command.text.strip() and not attachments:
+        refuse("invalid_params", "a prompt needs text or an attachment", "text")
+    if not cli.busy:
+        # A retry goes back to where the conversation was before this prompt.
+        session.amend(last_prompt=command.text, retry_token=session.record.resume_token)
+    prompt = await cli.prompt(command.text, attachments=attachments, priority=command.priority)
+    return {"prompt": prompt}

@@ -1,0 +1,96 @@
+"""What a sidecar that was killed left open in a session's log, and the events that close it.
+
+Exactly one `complete` follows every `turn_started`, and no dialog waits for ever, whatever happens to the sidecar:
+on the next start the log is read once, and what it lacks is appended.
+"""
+
+from journal.base import Entry, Journal
+from normalize import events as ev
+from normalize.envelope import Cursor
+from normalize.events import AgentEvent, from_json, to_json
+
+LOST = "the sidecar ended before the agent did"
+
+
+class LeftOpen:
+    """Folds a log into what is open at its end."""
+
+    def __init__(self) -> None:
+        self._session_id: str | None = None
+        self._turns: dict[str | None, None] = {}
+        self._calls: dict[str, ev.ToolCall] = {}
+        self._pending: dict[str, str | None] = {}
+        self._running = False
+
+    def observe(self, event: AgentEvent) -> None:
+        """Take an event in."""
+        self._session_id = event.session_id or self._session_id
+        match event:
+            case ev.ProcessStatus():
+                self._running = event.state != "exited"
+            case ev.TurnStarted():
+                self._turns[event.operation_id] = None
+            case ev.Complete():
+                self._turns.pop(event.operation_id, None)
+            case ev.ToolCall():
+                self._calls[event.tool_call_id] = event
+            case ev.ToolUpdate() if event.tool_status != "running":
+                self._calls.pop(event.tool_call_id, None)
+            case ev.PermissionRequest() | ev.QuestionRequest():
+                self._pending[event.pending_id] = event.tool_call_id
+            case ev.PermissionResolved() | ev.PermissionCancelled():
+                self._pending.pop(event.pending_id, None)
+            case _:
+                pass
+
+    def closing(self) -> list[AgentEvent]:
+        """Return the events that close what is open, in the order of a turn's end."""
+        found: list[AgentEvent] = [_ended(call) for call in self._calls.values()]
+        for pending_id, tool_call_id in self._pending.items():
+            found.append(
+                ev.PermissionCancelled(
+                    session_id=self._session_id,
+                    pending_id=pending_id,
+                    tool_call_id=tool_call_id,
+                    reason="process_exited",
+                )
+            )
+        for operation_id in self._turns:
+            data = ev.CompleteData(outcome="process_exited", is_error=True, errors=[LOST])
+            found.append(
+                ev.Complete(session_id=self._session_id, operation_id=operation_id, data=data, error=LOST)
+            )
+        if self._running:
+            found.append(ev.ProcessStatus(session_id=self._session_id, state="exited", reason=LOST))
+        return found
+
+
+def _ended(call: ev.ToolCall) -> ev.ToolUpdate:
+    return ev.ToolUpdate(
+        session_id=call.session_id,
+        operation_id=call.operation_id,
+        parent_tool_call_id=call.parent_tool_call_id,
+        tool_call_id=call.tool_call_id,
+        tool_name=call.tool_name,
+        tool_status="error",
+        normalized=call.normalized,
+        error=LOST,
+        reason="process_exited",
+    )
+
+
+async def close_left_open(journal: Journal, session: str) -> None:
+    """Append what the log of a session lacks; raises JournalError."""
+    left = LeftOpen()
+    cursor = Cursor(journal.epoch, 0)
+    while True:
+        page = await journal.read_after(session, cursor)
+        for envelope in page.envelopes:
+            left.observe(from_json(envelope.event))
+        if page.cursor.seq >= page.last:
+            break
+        cursor = page.cursor
+    entries = [Entry(to_json(event)) for event in left.closing()]
+    if entries:
+        await journal.append(session, entries)
+        await journal.flush()

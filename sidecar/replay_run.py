@@ -1,0 +1,88 @@
+"""`turnwire replay`: recordings to standard output, to the console, or to an OTLP endpoint."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import typer
+
+from hub.hub import Hub
+from journal.memory import MemoryJournal
+from normalize.events import to_json
+from normalize.inputs import SessionInput
+from normalize.limits import cut
+from normalize.translator import Translator
+from sidecar.pipeline import translate
+from sidecar.player import Player
+from sidecar.replay import ReplayHost
+from sidecar.serve import with_hub
+from sidecar.settings import Settings
+from sidecar.version import VERSION
+from tracing.recording import read
+from tracing.span import FinishedSpan
+from tracing.spans import SpanMaker
+
+LONG_AGO = 1e8
+"""Times below this (1973) count from a recording's start; others are since 1970."""
+
+
+async def to_stdout(settings: Settings, files: Sequence[Path], speed: float | None) -> None:
+    """Print the events of each recording, one after another, at its pace; raises RecordingError."""
+    for file in files:
+        translator = Translator()
+
+        async def feed(batch: Sequence[SessionInput], translator: Translator = translator) -> None:
+            for item in batch:
+                for event in translate(translator, item):
+                    data = to_json(event)
+                    if len(data) > settings.field_limit:
+                        data = to_json(cut(event, settings.field_limit))
+                    sys.stdout.buffer.write(data + b"\n")
+            sys.stdout.buffer.flush()
+
+        await Player(read(file), feed, speed=speed).run()
+
+
+async def to_console(settings: Settings, files: Sequence[Path], speed: float | None) -> None:
+    """Serve the recordings as sessions until a signal; raises RecordingError and PortError."""
+    journal = MemoryJournal()
+    async with asyncio.TaskGroup() as tasks:
+        host = ReplayHost(files, journal, tasks, speed=speed, field_limit=settings.field_limit)
+        await with_hub(settings, journal, host, _announce, start=_started)
+
+
+async def to_otlp(files: Sequence[Path]) -> None:
+    """Export the spans of each recording with its own times; raises RecordingError and TracingError."""
+    from tracing.otel import SpanExport  # noqa: PLC0415 - nothing of OpenTelemetry is imported while it is off
+
+    export = SpanExport(VERSION)
+    try:
+        for file in files:
+            typer.echo(f"{file}: {_export(file, export.export_all)} spans", err=True)
+    finally:
+        export.close()
+
+
+def _export(file: Path, export: Callable[[Sequence[FinishedSpan]], None]) -> int:
+    """Make the spans of a recording; relative times count from when the file was written."""
+    translator, maker = Translator(), SpanMaker(file.name, agent="replay")
+    written = file.stat().st_mtime_ns
+    count = at = 0
+    for timed in read(file):
+        if timed.at is None:
+            at = max(at + 1000, written)
+        else:
+            at = int(timed.at * 1e9) + (written if timed.at < LONG_AGO else 0)
+        spans = maker.take(timed.input, translate(translator, timed.input), at)
+        export(spans)
+        count += len(spans)
+    return count
+
+
+async def _announce(hub: Hub) -> None:
+    typer.echo(f"turnwire is ready; open {hub.url(hub.tokens.control)}")
+
+
+async def _started() -> None:
+    """The replays have begun with their host."""

@@ -1,0 +1,67 @@
+"""A sidecar that was killed leaves open ends; the next one closes each of them once."""
+
+from journal.base import Entry
+from journal.memory import MemoryJournal
+from normalize import events as ev
+from normalize.envelope import Cursor
+from normalize.events import AgentEvent, from_json, to_json
+from normalize.payload import ShellExecPayload
+from normalize.payload_work import ShellExec
+from sidecar.recovery import LeftOpen, close_left_open
+
+PAYLOAD = ShellExecPayload(shell_exec=ShellExec(command="ls"))
+
+
+def left_open(*events: AgentEvent) -> list[AgentEvent]:
+    left = LeftOpen()
+    for event in events:
+        left.observe(event)
+    return left.closing()
+
+
+def test_a_running_turn_is_completed_after_its_tools_and_dialogs() -> None:
+    closing = left_open(
+        ev.ProcessStatus(state="started", pid=1),
+        ev.TurnStarted(session_id="c", operation_id="turn-3", origin="user"),
+        ev.ToolCall(
+            operation_id="turn-3", tool_call_id="t", tool_name="Bash", tool_title="ls", normalized=PAYLOAD
+        ),
+        ev.PermissionRequest(
+            pending_id="p",
+            tool_call_id="t",
+            permission_title="ls",
+            permission_options=[],
+            action_type="command",
+        ),
+    )
+    assert [event.type for event in closing] == [
+        "tool_update",
+        "permission_cancelled",
+        "complete",
+        "process_status",
+    ]
+    update, cancelled, complete, _ = closing
+    assert isinstance(update, ev.ToolUpdate)
+    assert (update.tool_status, update.reason, update.normalized) == ("error", "process_exited", PAYLOAD)
+    assert isinstance(cancelled, ev.PermissionCancelled)
+    assert (cancelled.pending_id, cancelled.reason) == ("p", "process_exited")
+    assert isinstance(complete, ev.Complete)
+    assert (complete.operation_id, complete.data.outcome) == ("turn-3", "process_exited")
+
+
+def test_a_log_that_ended_well_needs_nothing() -> None:
+    assert not left_open(
+        ev.ProcessStatus(state="started", pid=1),
+        ev.TurnStarted(operation_id="turn-1", origin="user"),
+        ev.Complete(operation_id="turn-1", data=ev.CompleteData(outcome="completed")),
+        ev.ProcessStatus(state="exited", exit_code=0),
+    )
+
+
+async def test_the_closing_events_are_appended_once() -> None:
+    journal = MemoryJournal()
+    await journal.append("s", [Entry(to_json(ev.TurnStarted(operation_id="turn-1", origin="user")))])
+    await close_left_open(journal, "s")
+    await close_left_open(journal, "s")
+    page = await journal.read_after("s", Cursor(journal.epoch, 0))
+    assert [from_json(envelope.event).type for envelope in page.envelopes] == ["turn_started", "complete"]
