@@ -70,7 +70,9 @@ class Mutation(Published):
     """One change to a file."""
 
     type: Literal["create", "overwrite", "edit", "insert", "delete"]
-    """What happens: a new file, a file replaced, a passage replaced, a notebook cell added or removed."""
+    """What happens: a new file, a file replaced, a passage replaced, a notebook cell added or removed.
+
+    Whether a file is new or replaced is known by the result; a call that writes a whole file says `create`."""
     content: str | None = None
     """The whole new content, of create, overwrite and insert."""
     old_content: str | None = None

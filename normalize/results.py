@@ -4,7 +4,7 @@
 Never raises, whatever the types of the structured result are.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, assert_never
 
 from normalize import results_answer, results_plan, results_work
@@ -55,6 +55,9 @@ def enrich(
 ) -> Enriched:
     """Return the payload with its output; `denied` says that a permission for this call is known to be refused."""
     answer = results_answer.read(block, tool_use_result, denied=denied)
+    if answer.reason == "failed" and answer.ran and isinstance(payload, ShowPlanPayload | AskUserPayload):
+        # These two only ask; when nothing is wrong with the question, a failure is a human's no.
+        answer = replace(answer, reason="denied")
     enriched = _with_output(payload, answer)
     return Enriched(
         payload=enriched,

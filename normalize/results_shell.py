@@ -23,6 +23,8 @@ _PERSISTED = re.compile(
 )
 _CUT = re.compile(r"\.\.\. \[\d+ (?:lines|characters) truncated\] \.\.\.")
 _NO_OUTPUT = "(Bash completed with no output)"
+_FORGIVEN = {"grep", "egrep", "fgrep", "rg", "find", "diff", "test", "["}
+"""Commands whose exit code 1 is no error to the CLI; the last one of a line decides."""
 _NOTE_LENGTH = 2000
 """Longer last lines are a command's own output, not the CLI's note that it went to the background."""
 
@@ -77,13 +79,13 @@ def _structured(body: ShellExec, answer: Answer) -> ShellOutput:
 def _code(result: JsonObject, answer: Answer) -> int | None:
     if answer.reason is not None:
         return None
-    # The CLI forgives grep, diff, find and test an exit code of 1, and of 1 alone, and says what it means.
+    # It is there for a forgiven exit code alone, and says what the code means.
     return 1 if text(result, "returnCodeInterpretation") else 0
 
 
 def _plain(body: ShellExec, answer: Answer) -> ShellOutput:
     rest = answer.text
-    code = 0 if answer.reason is None else None
+    code = 0 if answer.reason is None and not _is_forgiven(body.command) else None
     interrupted = timed_out = 0
     task_id = persisted = None
     if answer.reason is not None:
@@ -107,6 +109,11 @@ def _plain(body: ShellExec, answer: Answer) -> ShellOutput:
         truncated=persisted is not None or _cut(rest),
         parts=[part for part in answer.parts if part.type == "image"] or None,
     )
+
+
+def _is_forgiven(command: str) -> bool:
+    words = re.split(r"[;|&\n]", command.rstrip())[-1].split(maxsplit=1)
+    return bool(words) and words[0] in _FORGIVEN
 
 
 def _launched(said: str) -> tuple[str | None, str]:

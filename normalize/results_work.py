@@ -62,7 +62,7 @@ def subagent(body: SubagentTask, answer: Answer) -> SubagentTask:
     """Add what a subagent did, or that it goes on in the background."""
     result = answer.fields
     if answer.reason is not None:
-        return body.model_copy(update={"output": SubagentOutput(status="failed", text=answer.error)})
+        return body.model_copy(update={"output": SubagentOutput(status=answer.reason, text=answer.error)})
     launched = _launched(result) or answer.text.startswith("Async agent launched")
     said, totals = _report(answer)
     agent = _AGENT.search(answer.text)
