@@ -24,7 +24,13 @@ def said(*blocks: TextBlock | ToolUseBlock, model: str = MODEL) -> Assistant:
 
 
 def ended(
-    text: str | None, duration: int, turns: int, tokens: tuple[int, int], session: str, api: int | None = None
+    text: str | None,
+    duration: int,
+    turns: int,
+    tokens: tuple[int, int],
+    session: str,
+    *,
+    api: int | None = None,
 ) -> Result:
     return Result(
         subtype="success",

@@ -1,0 +1,285 @@
+import json
+
+import pytest
+
+from protocol.blocks import AnyBlock, TextBlock, ThinkingBlock, ToolResultBlock, Usage
+from protocol.control import (
+    ControlCancelRequest,
+    ControlRequest,
+    GetStatus,
+    Initialize,
+    Interrupt,
+    SetModel,
+    UnknownRequest,
+    failure,
+    success,
+)
+from protocol.dialects import MIRIAD
+from protocol.encode import EncodeError
+from protocol.json_values import Json
+from protocol.messages import (
+    Assistant,
+    AssistantBody,
+    Malformed,
+    Message,
+    StreamEvent,
+    Unknown,
+    User,
+    UserBody,
+)
+from protocol.miriad import Queued
+from protocol.results import Result, ResultText
+from protocol.system import Init, Status
+
+
+def lines(written: list[bytes]) -> list[Json]:
+    return [json.loads(line) for line in written]
+
+
+def assistant(*blocks: AnyBlock) -> Assistant:
+    return Assistant(
+        message=AssistantBody(id="msg", content=[*blocks], model="m", usage=Usage(1, 2)), uuid="u"
+    )
+
+
+# The host: we drive a miriad agent
+
+
+def test_initialize_succeeds_without_a_word() -> None:
+    exchange = MIRIAD.host().write(ControlRequest("r", Initialize()))
+    assert (exchange.messages, exchange.lines) == ([success("r", {})], [])
+
+
+def test_an_interrupt_succeeds_as_soon_as_it_is_said() -> None:
+    exchange = MIRIAD.host().write(ControlRequest("r", Interrupt()))
+    assert exchange.messages == [success("r")]
+    assert lines(exchange.lines) == [{"type": "control", "action": "interrupt"}]
+
+
+def test_a_status_request_is_answered_by_the_agents_status() -> None:
+    host = MIRIAD.host()
+    assert host.write(ControlRequest("r1", GetStatus())).messages == []
+    host.write(ControlRequest("r2", GetStatus()))
+    told = b'{"type":"system","subtype":"status","running":true,"session_id":"s","queued_messages":2}'
+    status = Status(running=True, session_id="s", queued_messages=2)
+    assert host.read(told).messages == [
+        status,
+        success("r1", {"running": True, "session_id": "s", "queued_messages": 2}),
+    ]
+    idle = Status(running=False)
+    assert host.read(b'{"type":"system","subtype":"status","running":false}').messages == [
+        idle,
+        success("r2", {"running": False}),
+    ]
+    assert host.read(told).messages == [status]
+
+
+def test_a_status_that_says_something_else_answers_nothing() -> None:
+    host = MIRIAD.host()
+    host.write(ControlRequest("r", GetStatus()))
+    assert host.read(b'{"type":"system","subtype":"status","status":"compacting"}').messages == [
+        Status(status="compacting")
+    ]
+    assert host.read(b'{"type":"system","subtype":"status","queued_messages":0}').messages == [
+        Status(queued_messages=0),
+        success("r", {"queued_messages": 0}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("request_", "reason"),
+    [
+        (SetModel(model="m"), "the miriad dialect has no set_model"),
+        (UnknownRequest({}), "the miriad dialect has no such request"),
+    ],
+)
+def test_a_request_that_the_dialect_lacks_fails_at_once(
+    request_: SetModel | UnknownRequest, reason: str
+) -> None:
+    exchange = MIRIAD.host().write(ControlRequest("r", request_))
+    assert (exchange.messages, exchange.lines) == ([failure("r", reason)], [])
+
+
+def test_an_answer_has_nobody_to_go_to() -> None:
+    exchange = MIRIAD.host().write(success("r"))
+    assert (exchange.messages, exchange.lines) == ([], [])
+
+
+def test_a_prompt_keeps_only_what_the_dialect_knows() -> None:
+    prompt = User(message=UserBody(content="hi"), uuid="u", priority="now", session_id="s")
+    assert lines(MIRIAD.host().write(prompt).lines) == [
+        {"type": "user", "message": {"role": "user", "content": "hi"}, "session_id": "s"}
+    ]
+
+
+@pytest.mark.parametrize(
+    "message", [Init(), ControlCancelRequest("r"), User(message=UserBody(role="system"))], ids=repr
+)
+def test_what_a_miriad_agent_does_not_take_is_refused(message: Message) -> None:
+    with pytest.raises(EncodeError):
+        MIRIAD.host().write(message)
+
+
+# The agent: we stand in for one
+
+
+def test_each_control_line_becomes_a_request_of_its_own() -> None:
+    agent = MIRIAD.agent()
+    assert agent.read(b'{"type":"control","action":"status"}').messages == [
+        ControlRequest("control-1", GetStatus())
+    ]
+    assert agent.read(b'{"type":"control","action":"status"}').messages == [
+        ControlRequest("control-2", GetStatus())
+    ]
+
+
+def test_the_answer_to_a_status_request_is_a_system_message() -> None:
+    agent = MIRIAD.agent()
+    agent.read(b'{"type":"control","action":"status"}')
+    answer = success("control-1", {"running": False, "session_id": "s", "queued_messages": 0})
+    assert lines(agent.write(answer).lines) == [
+        {"type": "system", "subtype": "status", "running": False, "session_id": "s", "queued_messages": 0}
+    ]
+    assert agent.write(answer).lines == []
+
+
+def test_a_status_without_content_is_still_told() -> None:
+    agent = MIRIAD.agent()
+    agent.read(b'{"type":"control","action":"status"}')
+    assert lines(agent.write(success("control-1")).lines) == [{"type": "system", "subtype": "status"}]
+
+
+def test_a_good_answer_to_an_interrupt_needs_no_line_and_a_bad_one_is_an_error() -> None:
+    agent = MIRIAD.agent()
+    agent.read(b'{"type":"control","action":"interrupt"}')
+    assert agent.write(success("control-1")).lines == []
+    assert lines(agent.write(failure("control-1", "no")).lines) == [
+        {"type": "system", "subtype": "error", "message": "no"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        (b'{"type":"control","action":"explode"}', "unknown action: explode"),
+        (b'{"type":"control"}', "unknown action: none"),
+        (b'{"type":"explode"}', "unknown type: explode"),
+        (b"{}", "unknown type: none"),
+        (b"", "not a message: blank line"),
+    ],
+)
+def test_what_the_host_gets_wrong_is_told_to_it(line: bytes, error: str) -> None:
+    assert lines(MIRIAD.agent().read(line).lines) == [
+        {"type": "system", "subtype": "error", "message": error}
+    ]
+
+
+def test_what_the_host_gets_wrong_is_a_message_too() -> None:
+    assert MIRIAD.agent().read(b'{"type":"x"}').messages == [Unknown({"type": "x"})]
+    assert MIRIAD.agent().read(b"").messages == [Malformed("", "blank line")]
+
+
+def test_the_official_control_protocol_passes_through() -> None:
+    agent = MIRIAD.agent()
+    answer = b'{"type":"control_response","response":{"subtype":"success","request_id":"x","response":{}}}'
+    assert agent.read(answer).messages == [success("x", {})]
+    assert agent.write(success("x", {})).lines == [answer + b"\n"]
+    asked = ControlRequest("x", Interrupt())
+    (line,) = agent.write(asked).lines
+    assert agent.read(line).messages == [asked]
+    assert agent.write(asked, b'{"raw":1}').lines == [b'{"raw":1}\n']
+
+
+def test_reasoning_and_partial_messages_have_no_word() -> None:
+    agent = MIRIAD.agent()
+    assert agent.write(assistant(ThinkingBlock("hm"))).lines == []
+    assert agent.write(StreamEvent()).lines == []
+    assert lines(agent.write(assistant(ThinkingBlock("hm"), TextBlock("hi"))).lines) == [
+        {
+            "type": "assistant",
+            "message": {"role": "assistant", "content": [{"type": "text", "text": "hi"}], "model": "m"},
+        }
+    ]
+
+
+def test_tool_results_are_system_messages_one_each_and_echoes_are_none() -> None:
+    user = User(
+        message=UserBody(
+            content=[ToolResultBlock("a", "1"), TextBlock("x"), ToolResultBlock("b", None, True)]
+        ),
+        session_id="s",
+    )
+    assert lines(MIRIAD.agent().write(user).lines) == [
+        {
+            "type": "system",
+            "subtype": "tool_result",
+            "session_id": "s",
+            "tool_result": {"type": "tool_result", "tool_use_id": "a", "content": "1"},
+        },
+        {
+            "type": "system",
+            "subtype": "tool_result",
+            "session_id": "s",
+            "tool_result": {"type": "tool_result", "tool_use_id": "b", "is_error": True},
+        },
+    ]
+    assert MIRIAD.agent().write(User(message=UserBody(content="hi"), is_replay=True)).lines == []
+
+
+@pytest.mark.parametrize(
+    ("result", "subtype", "text"),
+    [
+        (Result(subtype="success", is_error=False, result="ok"), "success", "ok"),
+        (Result(subtype="success", is_error=False, result=ResultText("ok")), "success", "ok"),
+        (Result(subtype="success", is_error=True, result="API error"), "error", "API error"),
+        (Result(subtype="error_max_turns", is_error=True, errors=["a", "b"]), "error", "a\nb"),
+        (Result(subtype="error_during_execution", is_error=False), "error", None),
+        (Result(subtype="cancelled", is_error=False), "cancelled", None),
+    ],
+)
+def test_a_turn_ends_as_success_error_or_cancelled(result: Result, subtype: str, text: str | None) -> None:
+    (line,) = lines(MIRIAD.agent().write(result).lines)
+    assert (line["subtype"], line["is_error"], line.get("result")) == (subtype, subtype == "error", text)
+    assert (line["duration_ms"], line["num_turns"]) == (0, 0)
+
+
+def test_a_turn_that_an_interrupt_broke_off_is_cancelled_and_the_next_one_is_not() -> None:
+    agent = MIRIAD.agent()
+    agent.read(b'{"type":"control","action":"interrupt"}')
+    broken = Result(subtype="error_during_execution", is_error=True)
+    assert [lines(agent.write(broken).lines)[0]["subtype"] for _ in range(2)] == ["cancelled", "error"]
+
+
+def test_a_turn_that_ends_well_in_spite_of_an_interrupt_is_a_success() -> None:
+    agent = MIRIAD.agent()
+    agent.read(b'{"type":"control","action":"interrupt"}')
+    (line,) = lines(agent.write(Result(subtype="success", is_error=False)).lines)
+    assert line["subtype"] == "success"
+
+
+def test_metadata_passes_through() -> None:
+    assert MIRIAD.agent().write(Queued(position=1)).lines == [
+        b'{"type":"system","subtype":"queued","position":1}\n'
+    ]
+    assert MIRIAD.agent().write(Init(), b'{"whole":1}').lines == [b'{"whole":1}\n']
+
+
+def test_what_one_end_writes_the_other_reads() -> None:
+    host, agent = MIRIAD.host(), MIRIAD.agent()
+    for message in (
+        assistant(TextBlock("hi")),
+        User(message=UserBody(content=[ToolResultBlock("a", "1")])),
+        Result(
+            subtype="success",
+            is_error=False,
+            num_turns=1,
+            duration_ms=5,
+            result="ok",
+            top_session_id="s",
+            usage=Usage(1, 2),
+        ),
+        Queued(position=1),
+    ):
+        (line,) = agent.write(message).lines
+        (again,) = host.read(line).messages
+        assert agent.write(again).lines == [line]

@@ -1,0 +1,58 @@
+import pytest
+
+from protocol.blocks import ToolResultBlock
+from protocol.control import ControlRequest, Interrupt
+from protocol.dialects import AUTOMATIC, recognise
+from protocol.messages import User, UserBody
+from recordings import Recording, recordings
+
+PROMPT = User(message=UserBody(content="hi"))
+TOOL_RESULT = b'{"type":"system","subtype":"tool_result","tool_result":{"type":"tool_result","tool_use_id":"t","content":"x"}}'
+EITHER = b'{"type":"assistant","message":{"role":"assistant","content":[],"model":"m"}}'
+
+
+@pytest.mark.parametrize(
+    ("lines", "name"),
+    [
+        ([], None),
+        ([EITHER, b"", b"not json"], None),
+        ([EITHER, TOOL_RESULT], "miriad"),
+        ([b'{"type":"system","subtype":"queued","position":1}'], "miriad"),
+        ([b'{"type":"control","action":"status"}'], "miriad"),
+        ([b'{"type":"result","subtype":"cancelled"}'], "miriad"),
+        ([b'{"type":"result","subtype":"success"}'], None),
+        ([b'{"type":"result","subtype":"success","uuid":"u"}'], "claude"),
+        ([b'{"type":"system","subtype":"init"}'], "claude"),
+        ([b'{"type":"control_response","response":{}}'], "claude"),
+        ([b'{"type":"assistant","uuid":"u","message":{"content":[]}}'], "claude"),
+        ([b'{"jsonrpc":"2.0","method":"assistant","params":{}}'], "json_rpc"),
+        ([b' [{"jsonrpc":"2.0"}]'], "json_rpc"),
+    ],
+)
+def test_a_dialect_is_told_by_the_first_line_that_only_it_has(lines: list[bytes], name: str | None) -> None:
+    assert recognise(lines) == name
+
+
+@pytest.mark.parametrize("recording", recordings(), ids=str)
+def test_every_recording_that_says_anything_is_claude(recording: Recording) -> None:
+    assert recognise(recording.received()) == ("claude" if recording.stdout.strip() else None)
+
+
+def test_an_automatic_host_reads_miriad_before_and_after_it_knows() -> None:
+    host = AUTOMATIC.host()
+    host.read(EITHER)
+    assert host.write(PROMPT).lines == [b'{"type":"user","message":{"role":"user","content":"hi"}}\n']
+    assert host.read(TOOL_RESULT).messages == [User(message=UserBody(content=[ToolResultBlock("t", "x")]))]
+    assert host.write(ControlRequest("r", Interrupt())).lines == [
+        b'{"type":"control","action":"interrupt"}\n'
+    ]
+
+
+def test_an_automatic_host_speaks_claude_until_it_knows_better() -> None:
+    assert b"control_request" in AUTOMATIC.host().write(ControlRequest("r", Interrupt())).lines[0]
+
+
+def test_an_automatic_agent_answers_in_the_dialect_it_heard() -> None:
+    agent = AUTOMATIC.agent()
+    assert agent.read(b'{"jsonrpc":"2.0","id":1,"method":"run","params":["hi"]}').messages == [PROMPT]
+    assert b'"jsonrpc"' in agent.read(b"not json").lines[0]
