@@ -18,10 +18,11 @@ def of_result(path: str, result: JsonObject, original: str | None) -> str | None
             return None
         old = [line[1:] for line in lines if line[:1] in {" ", "-"}]
         new_lines = sum(line[:1] in {" ", "+"} for line in lines)
-        first = max(start - bool(old), 0)
+        first = max(start - 1, 0)
         if before is not None and before[first : first + len(old)] != old:
             return None
-        new_start = whole(hunk, "newStart")
-        body.append(diff.header(start, len(old), start if new_start is None else new_start, new_lines))
+        # A side without lines is numbered by the line before it; the CLI gives the line after it.
+        new_start = whole(hunk, "newStart") or start
+        body.append(diff.header(start - (not old), len(old), new_start - (not new_lines), new_lines))
         body += lines
     return diff.document(path, body) if body else None

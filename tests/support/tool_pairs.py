@@ -1,0 +1,79 @@
+"""Tool calls with their results, as the recordings have them: raw, and as the normalizer sees them."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from normalize import results, tools
+from normalize.results import Enriched
+from protocol.blocks import ToolResultBlock
+from protocol.decode import decode
+from protocol.messages import User
+from recordings import Recording
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One call and its result."""
+
+    where: str
+    name: str
+    input: Any
+    line: bytes
+    result: dict[str, Any]
+    structured: Any
+
+    @property
+    def is_error(self) -> bool:
+        return bool(self.result.get("is_error"))
+
+    @property
+    def text(self) -> str:
+        """All text of the result, as it came."""
+        content = self.result.get("content")
+        if isinstance(content, str):
+            return content
+        return "\n".join(part["text"] for part in content or [] if part["type"] == "text")
+
+    def enriched(self, *, denied: bool = False) -> Enriched:
+        """What the normalizer makes of it."""
+        message = decode(self.line)
+        assert isinstance(message, User)
+        for block in message.blocks:
+            if isinstance(block, ToolResultBlock) and block.tool_use_id == self.result["tool_use_id"]:
+                payload = tools.call(self.name, self.input)
+                return results.enrich(payload, block, message.tool_use_result, denied=denied)
+        raise LookupError(self.result["tool_use_id"])
+
+
+def pairs(recording: Recording) -> Iterator[Pair]:
+    """Yield the calls of a recording that have a result, in the order of the results."""
+    calls: dict[str, dict[str, Any]] = {}
+    for line in recording.stdout.split(b"\n"):
+        if b'"tool_' not in line:
+            continue
+        try:
+            message = json.loads(line)
+        except ValueError:
+            continue
+        for block in _blocks(message):
+            if block.get("type") == "tool_use":
+                calls[block["id"]] = block
+            elif block.get("type") == "tool_result" and block.get("tool_use_id") in calls:
+                call = calls[block["tool_use_id"]]
+                yield Pair(
+                    where=f"{recording}: {call['name']} {block['tool_use_id']}",
+                    name=call["name"],
+                    input=call["input"],
+                    line=line,
+                    result=block,
+                    structured=message.get("tool_use_result"),
+                )
+
+
+def _blocks(message: Any) -> list[dict[str, Any]]:
+    if message.get("type") not in {"assistant", "user"}:
+        return []
+    content = message["message"].get("content")
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
