@@ -9,19 +9,6 @@ from hub.frames import AnyCommand, commands
 from hub.frames_out import Reply, ReplyError
 from hub.host import CommandRefused, Role
 
-ERROR_CODES = {
-    "bad_frame": "The frame is not a text frame holding one JSON object.",
-    "unknown_command": "There is no command of this `type`; `field` is `type`.",
-    "invalid": "A field is missing, wrong or unknown; `field` names it.",
-    "unauthorized": "The token is wrong, or none was shown; the connection is closed with 4401 unless it had one before.",
-    "forbidden": "The role `view` may not do this.",
-    "rate_limited": "Too many commands; this one was not done. Wait and send it again.",
-    "unknown_session": "There is no such session; `field` is `session`.",
-    "unknown_event": "The log has no event of this number, or no longer; `field` is `seq`.",
-    "internal": "The sidecar failed at this command; its log says why.",
-}
-"""Codes of replies that the hub itself gives. Commands it passes on have more (docs/protocol.md)."""
-
 VIEW_COMMANDS = frozenset({"hello", "subscribe", "unsubscribe", "session.list", "payload.get"})
 """What the role view may send."""
 
@@ -45,12 +32,12 @@ def parse(frame: str | bytes) -> AnyCommand | Reply:
         return refusal(None, "bad_frame", "The frame is not a JSON object.")
     command_id = _id_of(frame)
     if kind == "union_tag_not_found":
-        return refusal(command_id, "invalid", "The frame has no `type`: it names the command.", "type")
+        return refusal(command_id, "invalid_params", "The frame has no `type`: it names the command.", "type")
     if kind == "union_tag_invalid":
         return refusal(command_id, "unknown_command", "There is no command of this `type`.", "type")
     # The first part of the location is the tag of the union: the command's own name.
     field = _path(first["loc"][1:])
-    return refusal(command_id, "invalid", f"`{field}`: {first['msg']}.", field)
+    return refusal(command_id, "invalid_params", f"`{field}`: {first['msg']}.", field)
 
 
 def _path(location: Sequence[int | str]) -> str:

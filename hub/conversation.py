@@ -14,7 +14,7 @@ import structlog
 from pydantic import JsonValue
 
 from hub.access import Allowance, Tokens
-from hub.close_codes import CloseCode
+from hub.codes import CloseCode
 from hub.commands import check_role, parse, refusal
 from hub.config import HubConfig
 from hub.feed import Feeds
@@ -238,7 +238,7 @@ class Conversation:
             raise CommandRefused("unknown_session", f"There is no session {command.session!r}.", "session")
         if command.after > 0 and command.epoch is None:
             raise CommandRefused(
-                "invalid", "`epoch` is needed when `after` is not 0: it comes with `welcome`.", "epoch"
+                "invalid_params", "`epoch` is needed when `after` is not 0: it comes with `welcome`.", "epoch"
             )
         self._reply(command, {"epoch": events.epoch, "last": last})
         self.reader.subscribe(command.session, Cursor(command.epoch or "", command.after))

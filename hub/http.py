@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from pydantic import JsonValue
 
+from hub.codes import HTTP_CODES
 from hub.host import Role
 from normalize.envelope import Cursor
 
@@ -24,23 +25,6 @@ SECURITY_HEADERS = {
     "font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 }
 """No inline script, no frame around it, nothing from elsewhere."""
-
-ERROR_CODES = {
-    "malformed_request": (400, "The request is not one this server can read."),
-    "unauthorized": (401, "The token is wrong, or none was shown."),
-    "host_not_allowed": (403, "The Host header names a host this hub is not; see `allowed_hosts`."),
-    "origin_not_allowed": (403, "The page that asks is of another origin; see `allowed_origins`."),
-    "not_found": (404, "There is nothing here."),
-    "unknown_session": (404, "There is no such session."),
-    "method_not_allowed": (405, "`Allow` names the methods."),
-    "too_many_failures": (
-        429,
-        "Too many wrong tokens from this address; `Retry-After` says how long to wait.",
-    ),
-    "too_many_connections": (503, "The hub has as many connections as it may have."),
-    "not_ready": (503, "The sidecar cannot serve at present; the message says why."),
-}
-"""Codes of refused requests, with their status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +81,7 @@ def answer_json(content: JsonValue, status: int = 200, headers: Mapping[str, str
 
 def refuse(code: str, message: str | None = None, headers: Mapping[str, str] | None = None) -> Answer:
     """Return the answer of an error code."""
-    status, meaning = ERROR_CODES[code]
+    status, meaning = HTTP_CODES[code]
     return answer_json({"error": {"code": code, "message": message or meaning}}, status, headers)
 
 

@@ -25,7 +25,7 @@ from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
 from hub.batch import Batch, as_text
-from hub.close_codes import CloseCode
+from hub.codes import CloseCode
 from hub.conversation import Conversation, Premises
 from hub.event_stream import PING, EventStream
 from hub.frames_out import OutFrame, encode

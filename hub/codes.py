@@ -1,0 +1,68 @@
+"""Every code with which the hub and the sidecar refuse something, and what it means: the source of docs/protocol.md."""
+
+from enum import IntEnum
+
+REPLY_CODES = {
+    "bad_frame": "The frame is not a text frame holding one JSON object.",
+    "unknown_command": "There is no command of this `type`.",
+    "invalid_params": "A field is missing, wrong or unknown; `field` names it.",
+    "unauthorized": "The token is wrong, or none was shown. Closed with 4401, unless the connection had shown one before.",
+    "forbidden": "The role `view` may not send this command.",
+    "rate_limited": "Too many commands; this one was not done. Wait, then send it again.",
+    "unknown_session": "There is no such session.",
+    "unknown_event": "The log has no event of this number, or has it no longer.",
+    "not_running": "No CLI runs in this session; `session.resume` starts one.",
+    "running": "The session's CLI runs already.",
+    "not_live": "This command is not for this kind of session, such as a prompt to a replay.",
+    "cannot_start": "The CLI could not be started; the message says why.",
+    "limit_sessions": "There are as many sessions as there may be.",
+    "limit_processes": "As many CLIs run as may.",
+    "nothing_to_resume": "The session has no conversation yet.",
+    "nothing_to_retry": "The session has had no prompt yet.",
+    "unknown_pending": "There is no such request, or it was answered or void long ago.",
+    "unknown_option": "The request has no such option.",
+    "refused_by_cli": "The CLI refused the control request; the message is its own.",
+    "timeout": "The CLI did not answer in time.",
+    "internal": "The sidecar failed at this command; its log says why.",
+}
+"""`error.code` of a reply."""
+
+HTTP_CODES = {
+    "unauthorized": (401, "The token is wrong, or none was shown."),
+    "host_not_allowed": (403, "The Host header names a host this hub is not; see `allowed_hosts`."),
+    "origin_not_allowed": (403, "The page that asks is of another origin; see `allowed_origins`."),
+    "not_found": (404, "There is nothing here."),
+    "unknown_session": (404, "There is no such session."),
+    "method_not_allowed": (405, "`Allow` names the methods."),
+    "too_many_failures": (
+        429,
+        "Too many wrong tokens from this address; `Retry-After` says how long to wait.",
+    ),
+    "too_many_connections": (503, "The hub has as many connections as it may have."),
+    "not_ready": (503, "The sidecar cannot serve at present; the message says why."),
+}
+"""`error.code` of an HTTP answer, with its status."""
+
+
+class CloseCode(IntEnum):
+    """Why the hub closes a WebSocket: codes of RFC 6455, and of the range for private use."""
+
+    GOING_AWAY = 1001
+    INTERNAL = 1011
+    UNAUTHORIZED = 4401
+    NO_HELLO = 4408
+    TOO_MANY = 4429
+
+
+CLOSE_CODES = {
+    1001: "The sidecar stops. Come back later, with the cursor.",
+    1002: "The frontend broke the WebSocket protocol.",
+    1006: "Seen by the frontend only: the connection was cut, as after a long silence of the frontend.",
+    1007: "A text frame was not UTF-8.",
+    1009: "A frame was larger than allowed.",
+    1011: "The log of a session cannot be read; the sidecar's log says why.",
+    4401: "The token is wrong, or none was shown.",
+    4408: "No token was shown in time.",
+    4429: "Too many wrong tokens from this address, or far too many commands on this connection.",
+}
+"""What a frontend can see as `event.code`."""
