@@ -5,11 +5,13 @@ out of its list, and a member of a tagged union without a model becomes the unio
 the raw value.
 """
 
+from functools import cache
 from types import UnionType
 from typing import TypeVar, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import FieldInfo
 
 from protocol.json_values import Foreign, Json
 
@@ -21,12 +23,17 @@ _MISSING = object()
 def build(struct: type[S], value: dict[str, Json]) -> S:
     """Return the struct with every field that fits; the struct must have a default for each field."""
     fields: dict[str, object] = {}
-    for field in msgspec.structs.fields(struct):
+    for field in _fields(struct):
         if field.encode_name in value:
             fitted = _fit(field.type, value[field.encode_name])
             if fitted is not _MISSING:
                 fields[field.name] = fitted
     return struct(**fields)
+
+
+@cache
+def _fields(struct: type[Struct]) -> tuple[FieldInfo, ...]:
+    return msgspec.structs.fields(struct)
 
 
 def _fit(wanted: object, value: Json) -> object:

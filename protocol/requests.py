@@ -46,6 +46,10 @@ class CanUseTool(Request, frozen=True, gc=False, kw_only=True, omit_defaults=Fal
     """The tool's name for people (2.1)."""
     agent_id: str | None = None
     """The subagent that calls."""
+    suppress_always_allow_rule: bool | None = None
+    """True if "always" must not be offered (2.1.330)."""
+    default_to_no: bool | None = None
+    """True if a deny is to be the choice at hand (2.1.330)."""
     requires_user_interaction: bool | None = None
     """True if no rule may answer: it is a question to a human (2.1.330)."""
     mcp_server: JsonObject | None = None
@@ -117,6 +121,10 @@ class Initialize(Request, frozen=True, gc=False, kw_only=True, omit_defaults=Tru
     """What to add to the system prompt."""
     agents: JsonObject | None = None
     """Subagents, by name."""
+    supported_dialog_kinds: list[str] | None = field(default=None, name="supportedDialogKinds")
+    """The dialogs that the host can show (2.1.330)."""
+    forward_subagent_text: bool | None = field(default=None, name="forwardSubagentText")
+    """Whether to say what subagents say as well (2.1.330)."""
     prompt_suggestions: bool | None = field(default=None, name="promptSuggestions")
     """Whether to suggest the next prompt after a turn."""
 
