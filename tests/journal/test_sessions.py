@@ -33,7 +33,7 @@ FULL = SessionRecord(
     forked_from="tw-0",
     state="waiting",
     pid=4711,
-    process_started="12345 boot",
+    process="12345 boot",
     recording="/r/1.jsonl",
     total_cost_usd=0.25,
 )
