@@ -1,0 +1,75 @@
+"""Scripts as documents: what loads, and what an author is told when something does not."""
+
+import pytest
+
+from scripted_agent.loading import ScriptError, bundled, load, parse
+from scripted_agent.script import Ask, Text, Tool
+
+
+@pytest.mark.parametrize("name", bundled())
+def test_every_bundled_script_loads(name: str) -> None:
+    script = load(name)
+    assert script.turns or script.fallback
+
+
+def test_a_step_is_named_by_its_key() -> None:
+    script = parse(
+        """
+        turns:
+          - steps:
+              - text: Hello
+              - tool: Bash
+                input: {command: ls}
+                permission: true
+              - ask: [{question: "Which?", options: []}]
+        """,
+        "it",
+    )
+    first, second, third = script.turns[0].steps
+    assert isinstance(first, Text)
+    assert isinstance(second, Tool)
+    assert second.permission is True
+    assert isinstance(third, Ask)
+
+
+def test_json_is_a_script_too() -> None:
+    assert parse('{"turns": [{"steps": [{"text": "Hello"}]}]}', "it").turns[0].steps == [Text(text="Hello")]
+
+
+def test_a_subagents_steps_are_steps() -> None:
+    script = parse("turns: [{steps: [{tool: Task, steps: [{text: inner}]}]}]", "it")
+    tool = script.turns[0].steps[0]
+    assert isinstance(tool, Tool)
+    assert tool.steps == [Text(text="inner")]
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        (
+            "turns:\n  - steps:\n      - txt: Hello\n",
+            r"it, line 3: turns\[0\]\.steps\[0\]: no key of \['txt'\] names a step",
+        ),
+        (
+            "turns:\n  - steps:\n      - text: 7\n",
+            r"it, line 3: turns\[0\]\.steps\[0\]\.text: Expected `str`, got `int`",
+        ),
+        (
+            "turns:\n  - steps:\n      - text: a\n      - tool: B\n        inputs: {}\n",
+            r"it, line 4: .*unknown field `inputs`",
+        ),
+        ("version: 9.9\n", r"it, line 1: version: "),
+        ("turns:\n  - steps: [{text: a}]\n    when: x\n", r"it, line 2: turns\[0\]: .*unknown field `when`"),
+        ("turns: [nonsense", r"it: not YAML: .*line 1"),
+        ("- text: a\n", r"it: a script is an object with the key `turns`, not list"),
+        ("turns:\n  - steps: [hello]\n", r"it, line 2: turns\[0\]\.steps\[0\]: Expected a step, got 'hello'"),
+    ],
+)
+def test_an_error_names_file_line_and_field(source: str, sentence: str) -> None:
+    with pytest.raises(ScriptError, match=sentence):
+        parse(source, "it")
+
+
+def test_an_unknown_name_lists_what_there_is() -> None:
+    with pytest.raises(ScriptError, match=r"nope: no such file, nor one of .*demo"):
+        load("nope")
