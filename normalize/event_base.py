@@ -22,6 +22,6 @@ class ThreadEvent(Event):
     parent_tool_call_id: str | None = None
     """The tool call whose subagent this belongs to; absent in the main thread."""
     message_id: str | None = None
-    """The API message's id, where it is known."""
+    """The API message's id, where it is known; the line's UUID for text the model did not write."""
     block_index: int | None = None
     """Index of the content block within its message, where it is known."""

@@ -155,6 +155,8 @@ class CompleteData(Published):
     """Tool calls that were denied: tool_name, tool_use_id, tool_input."""
     prompts: list[str] | None = None
     """UUIDs of the prompts the turn has served."""
+    origin: Literal["user", "queued", "background", "autonomous"] | None = None
+    """Why the turn began, as known at its end; `turn_started` may have had to guess."""
     exit_code: int | None = None
     """Exit code of a CLI that ended before the turn did."""
     signal: str | None = None

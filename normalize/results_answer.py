@@ -1,6 +1,7 @@
 """What came back for a tool call, read once: text, parts, structured result, and how it ended."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
@@ -90,12 +91,12 @@ class Answer:
 
 def read(block: ToolResultBlock, tool_use_result: Json | None, *, denied: bool) -> Answer:
     """Read a result; `denied` says that a permission for its call is known to be refused."""
-    parts = [text_part(block.content)] if isinstance(block.content, str) else _parts(block.content)
-    content = "\n".join(part.text for part in parts if part.text is not None)
+    answered = [text_part(block.content)] if isinstance(block.content, str) else parts(block.content)
+    content = "\n".join(part.text for part in answered if part.text is not None)
     refused = content.startswith(_OPENS)
     plain = content.rstrip().removeprefix(_OPENS).removesuffix(_CLOSES) if refused else content
     reason = _reason(plain, denied=denied) if block.is_error else None
-    return Answer(plain, parts, tool_use_result, reason, refused_input=refused)
+    return Answer(plain, answered, tool_use_result, reason, refused_input=refused)
 
 
 def image(data: str | None, media_type: str | None) -> ContentPart:
@@ -121,7 +122,8 @@ def _reason(content: str, *, denied: bool) -> Reason:
     return "denied" if _DENIED.match(content) else "failed"
 
 
-def _parts(content: list[AnyBlock] | None) -> list[ContentPart]:
+def parts(content: Sequence[AnyBlock] | None) -> list[ContentPart]:
+    """Return blocks as parts."""
     return [_part(block) for block in content or []]
 
 

@@ -1,0 +1,63 @@
+"""The control exchange: requests of the CLI and our answers, our requests and the CLI's answers."""
+
+from normalize import lifecycle
+from normalize.events import AgentEvent
+from normalize.notices import notice
+from normalize.requests import Void
+from normalize.state import State
+from protocol import control
+from protocol.json_values import text_at
+from protocol.messages import Message, User
+
+_REMEMBERED = 256
+"""Requests of ours whose answer may still come; old CLIs never answer what they do not know."""
+
+
+def asked(state: State, message: control.ControlRequest) -> list[AgentEvent]:
+    """The CLI asks us."""
+    return state.requests.asked(message.request_id, message.request)
+
+
+def cancelled(state: State, message: control.ControlCancelRequest) -> list[AgentEvent]:
+    """The CLI takes a request back."""
+    turn = state.turns.current
+    reason: Void = "interrupted" if turn is not None and turn.interrupted else "cancelled"
+    return state.requests.cancelled(message.request_id, reason)
+
+
+def response(state: State, message: control.ControlResponse) -> list[AgentEvent]:
+    """The CLI answers us."""
+    subtype = state.sent_requests.pop(message.request_id, "")
+    if message.error is not None:
+        return [notice(state.place.here, f"control/{subtype}".rstrip("/"), message.error, "warning")]
+    payload = message.payload
+    events: list[AgentEvent] = []
+    if isinstance(payload, dict) and isinstance(commands := payload.get("commands"), list):
+        events += state.session.commands(commands)
+    if subtype == "set_permission_mode":
+        events += state.session.mode(text_at(payload, "mode"))
+    for waiting in message.response.pending_permission_requests:
+        events += state.requests.reopened(waiting)
+    return events
+
+
+def sent(state: State, message: Message) -> list[AgentEvent]:
+    """We wrote a line to the CLI."""
+    match message:
+        case User():
+            return lifecycle.prompted(state, message)
+        case control.ControlResponse():
+            return state.requests.answered(message)
+        case control.ControlRequest():
+            return _our_request(state, message)
+        case _:
+            return []
+
+
+def _our_request(state: State, message: control.ControlRequest) -> list[AgentEvent]:
+    while len(state.sent_requests) >= _REMEMBERED:
+        del state.sent_requests[next(iter(state.sent_requests))]
+    state.sent_requests[message.request_id] = message.request.subtype
+    if isinstance(message.request, control.Interrupt) and state.turns.current is not None:
+        state.turns.current.interrupted = True
+    return []

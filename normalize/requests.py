@@ -1,0 +1,285 @@
+"""What the CLI asks of its host and waits for: leave to call a tool, answers of a human, hooks.
+
+Each request is published once, and its end once: answered by us, taken back by the CLI, or void because the tool has
+answered or the turn is over.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from normalize import permission_dialog, tools
+from normalize.calls import Call, Calls
+from normalize.events import (
+    AgentEvent,
+    HookActivity,
+    PermissionCancelled,
+    PermissionResolved,
+    QuestionRequest,
+)
+from normalize.inputs import Decision
+from normalize.payload import AskUserPayload, ShowPlanPayload
+from normalize.place import Place
+from protocol import control
+from protocol.answers import Deny, read_hook, read_permission
+from protocol.json_values import JsonObject, text_at
+
+Void = Literal["cancelled", "interrupted", "process_exited", "turn_ended"]
+Behavior = Literal["allow", "deny", "ask", "answer"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A request that nobody has answered."""
+
+    request_id: str
+    kind: Literal["permission", "question", "hook"]
+    tool_call_id: str | None = None
+    tool_name: str | None = None
+    hook_event: str | None = None
+    name: str | None = None
+    background: bool = False
+    """It concerns a background subagent, whose calls outlive the turn."""
+
+
+class Requests:
+    """The requests that are pending."""
+
+    def __init__(self, place: Place, calls: Calls) -> None:
+        self._place = place
+        self._calls = calls
+        self._pending: dict[str, Pending] = {}
+        self._plans: set[str] = set()
+
+    def asked(self, request_id: str, request: control.AnyRequest) -> list[AgentEvent]:
+        """The CLI asks; a request of a kind that needs no human gives no event."""
+        if request_id in self._pending:
+            return []
+        match request:
+            case control.CanUseTool():
+                return self._tool(request_id, request)
+            case control.HookCallback():
+                return [self._hook(request_id, request)]
+            case control.Elicitation():
+                self._pending[request_id] = Pending(request_id, "question")
+                return [
+                    QuestionRequest(
+                        **self._place.here,
+                        pending_id=request_id,
+                        kind="elicitation",
+                        message=request.message,
+                        requested_schema=request.requested_schema,
+                        mode=request.mode,
+                        url=request.url,
+                        mcp_server=request.mcp_server_name or None,
+                    )
+                ]
+            case control.RequestUserDialog():
+                self._pending[request_id] = Pending(request_id, "question", request.tool_use_id)
+                return [
+                    QuestionRequest(
+                        **self._place.here,
+                        pending_id=request_id,
+                        kind="dialog",
+                        tool_call_id=request.tool_use_id,
+                        message=request.dialog_kind,
+                        details=request.payload,
+                    )
+                ]
+            case _:
+                return []
+
+    def reopened(self, value: JsonObject) -> list[AgentEvent]:
+        """A request of the CLI's past still waits (2.1.330, in the answer to `initialize`)."""
+        try:
+            message = msgspec.convert(value, control.ControlRequest)
+        except msgspec.ValidationError:
+            return []
+        return self.asked(message.request_id, message.request)
+
+    def answered(self, response: control.ControlResponse) -> list[AgentEvent]:
+        """We answered the CLI; the decision itself, if it was told before, is not told again."""
+        pending = self._pending.pop(response.request_id, None)
+        if pending is None:
+            return []
+        if pending.kind == "hook":
+            return [self._hook_answered(pending, response)]
+        if pending.kind == "question" and pending.tool_call_id is None:
+            return [self._resolved(pending, "answer")]
+        answer = read_permission(response)
+        if answer is None or isinstance(answer, Deny):
+            self._denied(pending)
+            message = answer.message if answer is not None else response.error
+            interrupt = answer.interrupt if answer is not None else None
+            return [self._resolved(pending, "deny", message=message or None, interrupt=interrupt)]
+        return [self._resolved(pending, "answer" if pending.kind == "question" else "allow")]
+
+    def decided(self, decision: Decision) -> list[AgentEvent]:
+        """Somebody decided; who and how is known."""
+        pending = self._pending.pop(decision.pending_id, None)
+        if pending is None:
+            return []
+        if pending.kind == "hook":
+            return [self._activity(pending, "answered", decision.behavior, decision.message)]
+        if decision.behavior == "deny":
+            self._denied(pending)
+        return [
+            PermissionResolved(
+                **self._place.here,
+                pending_id=pending.request_id,
+                tool_call_id=pending.tool_call_id,
+                tool_name=pending.tool_name,
+                behavior=decision.behavior,
+                option_id=decision.option_id,
+                by=decision.by,
+                waited_ms=decision.waited_ms,
+                message=decision.message,
+                updated_input=decision.updated_input,
+                destination=decision.destination,
+                interrupt=decision.interrupt or None,
+            )
+        ]
+
+    def cancelled(self, request_id: str, reason: Void) -> list[AgentEvent]:
+        """The CLI takes a request back."""
+        pending = self._pending.pop(request_id, None)
+        return [] if pending is None else self._void(pending, reason)
+
+    def tool_ended(self, tool_call_id: str, *, denied: bool) -> list[AgentEvent]:
+        """The tool has answered: leave was given or refused by somebody we did not hear."""
+        settled = [p for p in self._pending.values() if p.tool_call_id == tool_call_id and p.kind != "hook"]
+        for pending in settled:
+            del self._pending[pending.request_id]
+        return [self._resolved(pending, "deny" if denied else "allow") for pending in settled]
+
+    def turn_over(self, reason: Void, lost: Collection[str]) -> list[AgentEvent]:
+        """What waits for an answer in this turn will not be answered any more; `lost` are its calls without result."""
+        self._plans.clear()
+        over = [
+            pending
+            for pending in self._pending.values()
+            if not pending.background or pending.tool_call_id in lost or reason == "process_exited"
+        ]
+        for pending in over:
+            del self._pending[pending.request_id]
+        return [event for pending in over for event in self._void(pending, reason)]
+
+    def _tool(self, request_id: str, request: control.CanUseTool) -> list[AgentEvent]:
+        call = self._calls.find(request.tool_use_id, request.tool_name, request.input)
+        if call is not None:
+            call.asked = True
+        payload = tools.call(request.tool_name, request.input)
+        tool_call_id = request.tool_use_id or (call.id if call is not None else None)
+        background = request.agent_id is not None or (call is not None and call.background)
+        if isinstance(payload, AskUserPayload):
+            self._pending[request_id] = Pending(
+                request_id, "question", tool_call_id, request.tool_name, background=background
+            )
+            return [
+                QuestionRequest(
+                    **self._place.here,
+                    parent_tool_call_id=None if call is None else call.parent,
+                    pending_id=request_id,
+                    tool_call_id=tool_call_id,
+                    questions=payload.ask_user.questions,
+                )
+            ]
+        self._pending[request_id] = Pending(
+            request_id, "permission", tool_call_id, request.tool_name, background=background
+        )
+        events: list[AgentEvent] = []
+        if isinstance(payload, ShowPlanPayload):
+            events += self.plan(payload, tool_call_id, call)
+        events.append(
+            permission_dialog.request(
+                self._place.here, request_id, request, payload=payload, call=call, tool_call_id=tool_call_id
+            )
+        )
+        return events
+
+    def plan(self, payload: ShowPlanPayload, tool_call_id: str | None, call: Call | None) -> list[AgentEvent]:
+        """Publish a plan, once: some versions have it in the call, some in the request for leave."""
+        key = tool_call_id or ""
+        if not payload.show_plan.plan or key in self._plans:
+            return []
+        self._plans.add(key)
+        return [permission_dialog.plan(self._place.here, payload.show_plan, tool_call_id, call)]
+
+    def _hook(self, request_id: str, request: control.HookCallback) -> HookActivity:
+        pending = Pending(
+            request_id,
+            "hook",
+            request.tool_use_id if text_at(request.input, "tool_name") else None,
+            text_at(request.input, "tool_name") or None,
+            text_at(request.input, "hook_event_name") or None,
+            request.callback_id or None,
+        )
+        self._pending[request_id] = pending
+        return self._activity(pending, "callback")
+
+    def _hook_answered(self, pending: Pending, response: control.ControlResponse) -> HookActivity:
+        output = read_hook(response)
+        specific = output.hook_specific_output
+        outcome = text_at(specific, "permissionDecision") or output.decision
+        if response.error is not None:
+            outcome = "error"
+        elif output.go_on is False:
+            outcome = "stop"
+        reason = text_at(specific, "permissionDecisionReason") or output.reason or output.stop_reason
+        return self._activity(pending, "answered", outcome or "success", response.error or reason)
+
+    def _activity(
+        self,
+        pending: Pending,
+        phase: Literal["callback", "answered"],
+        outcome: str | None = None,
+        output: str | None = None,
+    ) -> HookActivity:
+        return HookActivity(
+            **self._place.here,
+            phase=phase,
+            hook_event=pending.hook_event,
+            hook_id=pending.request_id,
+            hook_name=pending.name,
+            tool_call_id=pending.tool_call_id,
+            tool_name=pending.tool_name,
+            outcome=outcome,
+            output=output,
+        )
+
+    def _resolved(
+        self,
+        pending: Pending,
+        behavior: Behavior,
+        *,
+        message: str | None = None,
+        interrupt: bool | None = None,
+    ) -> PermissionResolved:
+        return PermissionResolved(
+            **self._place.here,
+            pending_id=pending.request_id,
+            tool_call_id=pending.tool_call_id,
+            tool_name=pending.tool_name,
+            behavior=behavior,
+            message=message,
+            interrupt=interrupt,
+        )
+
+    def _denied(self, pending: Pending) -> None:
+        call = self._calls.find(pending.tool_call_id, pending.tool_name or "", {})
+        if call is not None and pending.tool_call_id is not None:
+            call.denied = True
+
+    def _void(self, pending: Pending, reason: Void) -> list[AgentEvent]:
+        if pending.kind == "hook":
+            return []
+        return [
+            PermissionCancelled(
+                **self._place.here,
+                pending_id=pending.request_id,
+                tool_call_id=pending.tool_call_id,
+                reason=reason,
+            )
+        ]

@@ -1,0 +1,55 @@
+"""All that a translator remembers, in parts that know one thing each. Nothing of a finished turn is kept."""
+
+from normalize.calls import Calls
+from normalize.context import Context
+from normalize.costs import Costs
+from normalize.place import Place
+from normalize.prompts import Prompts
+from normalize.requests import Requests
+from normalize.session import Session
+from normalize.tasks import Tasks
+from normalize.texts import Thread
+from normalize.turns import Turns
+from normalize.uuids import Commit
+from protocol.blocks import Usage
+
+
+class State:
+    """The parts, joined by the place of what happens now."""
+
+    def __init__(self, *, resumed: bool, first_turn: int) -> None:
+        self.place = Place()
+        self.turns = Turns(self.place, first_turn)
+        self.prompts = Prompts()
+        self.session = Session(self.place, resumed=resumed)
+        self.main = Thread(self.place)
+        self.subagents: dict[str, Thread] = {}
+        self.calls = Calls(self.place)
+        self.requests = Requests(self.place, self.calls)
+        self.tasks = Tasks(self.place)
+        self.context = Context(self.place)
+        self.costs = Costs(resumed=resumed)
+        self.commit = Commit()
+        self.sent_requests: dict[str, str] = {}
+        """Control requests of ours that wait for their response: id to subtype."""
+        self.task_woke = False
+        """A background task has ended since the last turn; the CLI may start a turn of its own."""
+        self.stream_usage: Usage | None = None
+        """Usage at the start of the message that streams."""
+        self.last_result: str | None = None
+        """UUID of the last result, to know a repeated one."""
+
+    def thread(self, parent: str | None) -> Thread:
+        """Return the thread of a subagent, or the main one."""
+        if parent is None:
+            return self.main
+        thread = self.subagents.get(parent)
+        if thread is None:
+            thread = self.subagents[parent] = Thread(self.place, parent)
+        return thread
+
+    def forget_turn(self) -> None:
+        """The turn is over: ids of its messages may come again."""
+        self.main.forget()
+        self.subagents.clear()
+        self.task_woke = False

@@ -1,0 +1,77 @@
+"""Background tasks and subagents: what the CLI tells of them, joined to the tool call that started each.
+
+Only the first and the last message of a task name its tool call, so it is kept until the task is over.
+"""
+
+from dataclasses import dataclass
+
+from normalize.calls import LostReason
+from normalize.events import TaskUpdate
+from normalize.place import Place
+from protocol.json_values import text_at
+from protocol.tasks import TaskMessage, TaskNotification, TaskProgress, TaskStarted, TaskUpdated
+
+OVER = frozenset({"completed", "failed", "stopped", "killed", "cancelled"})
+
+
+@dataclass(slots=True)
+class Task:
+    """What is known of a task that runs."""
+
+    tool_call_id: str | None
+    kind: str | None
+    description: str | None
+
+
+class Tasks:
+    """The tasks that run."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._running: dict[str, Task] = {}
+
+    def told(self, message: TaskMessage) -> TaskUpdate:
+        """Return the news of a task."""
+        task = self._running.get(message.task_id) or Task(None, None, None)
+        task.tool_call_id = message.tool_use_id or task.tool_call_id
+        status, summary, output_file, last_tool = "running", None, None, None
+        match message:
+            case TaskStarted():
+                task.kind = message.task_type or ("local_agent" if message.subagent_type else None)
+                task.description = message.description
+                self._running[message.task_id] = task
+            case TaskProgress():
+                last_tool, summary = message.last_tool_name, message.description
+            case TaskUpdated():
+                status = text_at(message.patch, "status") or status
+                summary = text_at(message.patch, "error") or None
+            case TaskNotification():
+                status, summary = message.status or "completed", message.summary
+                output_file = message.output_file or None
+                self._running.pop(message.task_id, None)
+            case _:
+                pass
+        usage = message.usage
+        return TaskUpdate(
+            **self._place.here,
+            task_id=message.task_id,
+            tool_call_id=task.tool_call_id,
+            task_status=status,
+            task_type=task.kind,
+            description=task.description or (None if summary else message.description),
+            summary=summary,
+            last_tool_name=last_tool,
+            total_tokens=None if usage is None else usage.total_tokens,
+            tool_uses=None if usage is None else usage.tool_uses,
+            duration_ms=None if usage is None else round(usage.duration_ms),
+            output_file=output_file,
+        )
+
+    def forget(self) -> None:
+        """The process is gone, and its tasks with it."""
+        self._running.clear()
+
+
+def why_lost(status: str) -> LostReason:
+    """Return what became of calls that a task still waited for when it ended."""
+    return "no_result" if status == "completed" else "interrupted"

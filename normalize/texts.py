@@ -1,0 +1,248 @@
+"""Text exactly once, in one thread of the conversation: the main one, or a subagent's.
+
+The same text comes as streamed deltas and again as an assistant line. A block is identified by (message id, block
+index): what was streamed is not sent again, what disagrees is replaced. The index of a line's block is the place of
+the first unconfirmed block of its kind in the stream; without a stream it is counted, since the CLI writes one line
+a block. A message that breaks off and is begun anew is retracted.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from normalize.events import MessageChunk, Reasoning, Retraction
+from normalize.limits import ALWAYS_FITS, pieces
+from normalize.place import Place
+from protocol.text import rejoin
+
+Kind = Literal["text", "thinking", "other"]
+Source = Literal["local_command", "result", "synthetic"]
+TextEvent = MessageChunk | Reasoning | Retraction
+
+
+@dataclass(slots=True)
+class Block:
+    """A block that is being streamed."""
+
+    index: int
+    kind: Kind
+    pieces: list[str] = field(default_factory=list)
+    held: str = ""
+    """Half a surrogate pair that the last delta ended with."""
+    confirmed: bool = False
+    """Its assistant line has come."""
+
+
+class Thread:
+    """The texts of one thread."""
+
+    def __init__(self, place: Place, parent: str | None = None) -> None:
+        self._place = place
+        self._parent = parent
+        self._message_id: str | None = None
+        self._blocks: dict[int, Block] = {}
+        self._streaming = False
+        self._next_index: dict[str, int] = {}
+        self._firm = False
+
+    @property
+    def spoken(self) -> bool:
+        """Text of this thread was published since `forget`, and not withdrawn."""
+        return self._firm or any(block.kind == "text" and block.pieces for block in self._blocks.values())
+
+    def forget(self) -> None:
+        """The turn is over: its messages are whole, and the same ids may come again."""
+        self._blocks.clear()
+        self._next_index.clear()
+        self._message_id = None
+        self._streaming = self._firm = False
+
+    # What the API streams.
+
+    def begin(self, message_id: str) -> list[TextEvent]:
+        """A message begins to stream."""
+        withdrawn = self._withdraw()
+        self._settle()
+        self._next_index.pop(message_id, None)
+        self._message_id = message_id
+        self._streaming = True
+        return withdrawn
+
+    def open(self, index: int, kind: Kind) -> None:
+        """A block begins to stream."""
+        self._blocks[index] = Block(index, kind)
+
+    def text(self, index: int, text: str) -> list[TextEvent]:
+        """A text block grew."""
+        block = self._blocks.get(index) or self._missed(index, "text")
+        # Most deltas are ASCII, and isascii() is one look at a flag: nothing to rejoin then.
+        if block.held or not text.isascii():
+            text, block.held = rejoin(block.held, text)
+        if not text:
+            return []
+        block.pieces.append(text)
+        if len(text) > ALWAYS_FITS:
+            return list(self._say("text", text, self._message_id, index, is_delta=True))
+        # The one event that most lines become, so without a detour: see docs/performance.md.
+        here = self._place.here
+        return [
+            MessageChunk(
+                session_id=here["session_id"],
+                operation_id=here["operation_id"],
+                parent_tool_call_id=self._parent,
+                message_id=self._message_id,
+                block_index=index,
+                text=text,
+                is_delta=True,
+            )
+        ]
+
+    def thinking(self, index: int, text: str) -> list[TextEvent]:
+        """A thinking block grew."""
+        block = self._blocks.get(index) or self._missed(index, "thinking")
+        text, block.held = rejoin(block.held, text)
+        if not text:
+            return []
+        block.pieces.append(text)
+        return list(self._say("thinking", text, self._message_id, index, is_delta=True))
+
+    def close(self, index: int) -> list[TextEvent]:
+        """A block is whole; half a pair that is still held has no other half."""
+        block = self._blocks.get(index)
+        if block is None or not block.held or block.confirmed:
+            return []
+        block.held = ""
+        block.pieces.append("\ufffd")
+        return list(self._say(block.kind, "\ufffd", self._message_id, index))
+
+    def end(self, abandoned_from: int | None) -> list[TextEvent]:
+        """The message has stopped; blocks from that index on will not be finished."""
+        self._streaming = False
+        if abandoned_from is None:
+            return []
+        lost = [block for block in self._unconfirmed() if block.index >= abandoned_from]
+        return [event for block in lost for event in self._empty(block)]
+
+    # What the CLI writes as lines.
+
+    def line(self, message_id: str | None) -> list[TextEvent]:
+        """An assistant line begins; a message that was still streaming under another id has broken off."""
+        if message_id is None:
+            self._next_index.pop("", None)
+        return self._withdraw() if message_id != self._message_id else []
+
+    def whole(
+        self, message_id: str | None, kind: Kind, text: str, source: Source | None = None
+    ) -> list[TextEvent]:
+        """Publish a whole text or thinking block, as far as it was not streamed."""
+        if kind == "text" and text:
+            self._firm = True
+        block = self._streamed(message_id, kind)
+        if block is None:
+            return list(self._say(kind, text, message_id, self._count(message_id), source=source))
+        streamed = "".join(block.pieces)
+        block.confirmed, block.pieces, block.held = True, [], ""
+        if text.startswith(streamed):
+            return list(self._say(kind, text[len(streamed) :], message_id, block.index, source=source))
+        return list(self._say(kind, text, message_id, block.index, source=source, replace=True))
+
+    def index(self, message_id: str | None) -> int:
+        """Return the index of a block of a line that is neither text nor thinking, and count it."""
+        block = self._streamed(message_id, "other")
+        if block is None:
+            return self._count(message_id)
+        block.confirmed = True
+        return block.index
+
+    def redacted(self, message_id: str | None) -> Reasoning:
+        """Publish that there was thinking which the API encrypted."""
+        return Reasoning(
+            **self._place.here,
+            parent_tool_call_id=self._parent,
+            message_id=message_id,
+            block_index=self.index(message_id),
+            reasoning_text="",
+            redacted=True,
+        )
+
+    # How it is done.
+
+    def _say(
+        self,
+        kind: Kind,
+        text: str,
+        message_id: str | None,
+        index: int,
+        *,
+        source: Source | None = None,
+        replace: bool = False,
+        is_delta: bool = False,
+    ) -> Iterator[TextEvent]:
+        for number, piece in enumerate(pieces(text) if text or not replace else [""]):
+            replaces = True if replace and number == 0 else None
+            if kind == "thinking":
+                yield Reasoning(
+                    **self._place.here,
+                    parent_tool_call_id=self._parent,
+                    message_id=message_id,
+                    block_index=index,
+                    reasoning_text=piece,
+                    replace=replaces,
+                    is_delta=is_delta or None,
+                )
+            else:
+                yield MessageChunk(
+                    **self._place.here,
+                    parent_tool_call_id=self._parent,
+                    message_id=message_id,
+                    block_index=index,
+                    text=piece,
+                    source=source,
+                    replace=replaces,
+                    is_delta=is_delta or None,
+                )
+
+    def _missed(self, index: int, kind: Kind) -> Block:
+        """A delta without its start: the beginning of the stream was not seen."""
+        block = self._blocks[index] = Block(index, kind)
+        return block
+
+    def _streamed(self, message_id: str | None, kind: Kind) -> Block | None:
+        if message_id != self._message_id:
+            return None
+        waiting = [
+            block.index for block in self._blocks.values() if block.kind == kind and not block.confirmed
+        ]
+        return self._blocks[min(waiting)] if waiting else None
+
+    def _count(self, message_id: str | None) -> int:
+        index = self._next_index.get(message_id or "", 0)
+        if message_id == self._message_id and self._blocks:
+            index = max(index, max(self._blocks) + 1)
+        self._next_index[message_id or ""] = index + 1
+        return index
+
+    def _unconfirmed(self) -> list[Block]:
+        return [block for block in self._blocks.values() if block.pieces and not block.confirmed]
+
+    def _withdraw(self) -> list[TextEvent]:
+        """Take back what a message streamed that was never finished."""
+        lost = self._unconfirmed() if self._streaming else []
+        self._streaming = False
+        if not lost:
+            return []
+        if len(lost) < len(self._blocks) and any(block.confirmed for block in self._blocks.values()):
+            return [event for block in lost for event in self._empty(block)]
+        for block in lost:
+            block.pieces = []
+        ids = None if self._message_id is None else [self._message_id]
+        return [Retraction(**self._place.here, message_ids=ids)]
+
+    def _empty(self, block: Block) -> Iterator[TextEvent]:
+        block.pieces = []
+        return self._say(block.kind, "", self._message_id, block.index, replace=True)
+
+    def _settle(self) -> None:
+        """Remember whether the message said something, and let go of its blocks."""
+        self._firm = self.spoken
+        self._blocks.clear()

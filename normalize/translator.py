@@ -1,0 +1,167 @@
+"""The heart: messages in, events out. Deterministic, without I/O, clock or randomness.
+
+`receive` dispatches on the message's type; what is known between messages is in `State`, whose parts know one thing
+each. The inputs are a closed set: lines received, lines sent, decisions, and the end (see normalize/inputs.py); the
+same inputs give the same events. A stdout alone, without the other inputs, gives a whole stream, too.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from normalize import conversation, ending, exchange, lifecycle, others, user_lines
+from normalize.events import AgentEvent, Malformed, Unknown
+from normalize.inputs import Decision, Ended
+from normalize.notices import TABLE as NOTICES
+from normalize.state import State
+from protocol import control, incidents, messages, miriad, notices, results, stream, system, tasks
+from protocol.encode import to_json
+from protocol.messages import Message, StreamEvent
+from protocol.system import System
+
+BLANK = "blank line"
+"""How `protocol.decode` calls a line of nothing."""
+
+Handler = Callable[[State, Any], list[AgentEvent]]
+"""`Any`: the key of an entry in the table is the type its function takes, which a dict cannot say."""
+
+HANDLERS: dict[type, Handler] = {
+    StreamEvent: conversation.streamed,
+    messages.Assistant: conversation.assistant,
+    messages.User: user_lines.user,
+    results.Result: ending.result,
+    control.ControlRequest: exchange.asked,
+    control.ControlResponse: exchange.response,
+    control.ControlCancelRequest: exchange.cancelled,
+    system.Init: lifecycle.init,
+    system.Status: others.status,
+    system.CompactBoundary: others.compacted,
+    system.CommandsChanged: others.commands_changed,
+    system.LocalCommandOutput: others.local_output,
+    system.ModelFallback: others.model_fallback,
+    system.ThinkingTokens: others.nothing,
+    system.ControlRequestProgress: others.nothing,
+    incidents.ModelRefusalFallback: others.refusal_fallback,
+    tasks.TaskStarted: others.task,
+    tasks.TaskProgress: others.task,
+    tasks.TaskUpdated: others.task,
+    tasks.TaskNotification: others.task,
+    miriad.SystemToolResult: others.tool_result,
+    miriad.SystemFailure: others.failure,
+    miriad.Queued: others.queued,
+    miriad.Injected: others.injected,
+    notices.CommandLifecycle: lifecycle.prompt_told,
+    notices.ConversationReset: others.conversation_reset,
+    notices.ToolProgress: others.tool_progress,
+    notices.KeepAlive: others.nothing,
+}
+"""Message type -> what it does; types of `notices.TABLE` become one event each, all others are `unknown`."""
+
+_CONTROL = frozenset(
+    {
+        control.ControlRequest,
+        control.ControlResponse,
+        control.ControlCancelRequest,
+        system.ControlRequestProgress,
+    }
+)
+
+
+@dataclass(slots=True)
+class Stats:
+    """What became of the lines received; the sum of all fields is their number."""
+
+    published: int = 0
+    """Gave at least one event."""
+    counted: int = 0
+    """Known, and nothing new: starts and ends of streamed blocks, confirmations, heartbeats."""
+    control: int = 0
+    """Part of a control exchange that concerns no frontend."""
+    unknown: int = 0
+    """Of a type this version does not know; published as `unknown`."""
+    malformed: int = 0
+    """No message at all; published as `malformed`."""
+    blank: int = 0
+    """Empty."""
+
+
+class Translator:
+    """Turns what happens in one session into events."""
+
+    def __init__(self, *, resumed: bool = False, first_turn: int = 1) -> None:
+        """`resumed`: the session goes on with an earlier conversation; `first_turn`: number of the first turn."""
+        self.stats = Stats()
+        self._state = State(resumed=resumed, first_turn=first_turn)
+
+    @property
+    def turns(self) -> int:
+        """How many turns were started, those before `first_turn` included."""
+        return self._state.turns.count
+
+    def receive(self, message: Message, line: bytes | None = None) -> list[AgentEvent]:
+        """Translate a message of the CLI; `line` is kept in `unknown` events as it came."""
+        kind = type(message)
+        # Most lines of a session are deltas of the main thread's text, so they come first, without a detour.
+        if (
+            isinstance(message, StreamEvent)
+            and isinstance(event := message.event, stream.ContentBlockDelta)
+            and isinstance(delta := event.delta, stream.TextDelta)
+            and message.parent_tool_use_id is None
+        ):
+            events: list[AgentEvent] = [*self._state.main.text(event.index, delta.text)]
+        elif (handler := HANDLERS.get(kind)) is not None:
+            events = [*self._enter(message), *handler(self._state, message)]
+        elif (single := NOTICES.get(kind)) is not None:
+            events = [*self._enter(message), single(self._state.place.here, message)]
+        else:
+            return self._odd(message, line)
+        if events:
+            self.stats.published += 1
+        elif kind in _CONTROL:
+            self.stats.control += 1
+        else:
+            self.stats.counted += 1
+        return events
+
+    def sent(self, message: Message) -> list[AgentEvent]:
+        """Translate a line we wrote to the CLI."""
+        return exchange.sent(self._state, message)
+
+    def decided(self, decision: Decision) -> list[AgentEvent]:
+        """Translate who answered a pending request, and how; before the line that says so to the CLI."""
+        return self._state.requests.decided(decision)
+
+    def ended(self, end: Ended) -> list[AgentEvent]:
+        """Translate the end of the process or of the recording; the next process may go on with the session."""
+        return ending.by_process(self._state, end)
+
+    def _enter(self, message: Message) -> list[AgentEvent]:
+        """What follows belongs to the session the message names; control messages name none."""
+        session_id: str | None = getattr(message, "session_id", None)
+        if session_id is None or session_id == self._state.place.session_id:
+            return []
+        self._state.place.enter_session(session_id)
+        if isinstance(message, System) and not isinstance(message, system.Init):
+            return self._state.session.began(session_id, init=False)
+        return []
+
+    def _odd(self, message: Message, line: bytes | None) -> list[AgentEvent]:
+        """Keep what is not known."""
+        here = self._state.place.here
+        if isinstance(message, messages.Malformed):
+            if not message.line.strip() and message.reason == BLANK:
+                self.stats.blank += 1
+                return []
+            self.stats.malformed += 1
+            size = len(message.line.encode()) if line is None else len(line)
+            return [Malformed(**here, reason=message.reason, raw=message.line, size=size)]
+        self.stats.unknown += 1
+        raw = json.dumps(to_json(message)) if line is None else line.decode("utf-8", "replace")
+        return [Unknown(**here, message_type=_type_of(message), raw=raw)]
+
+
+def _type_of(message: Message) -> str:
+    if isinstance(message, System):
+        return f"system/{message.subtype}"
+    return message.type if isinstance(message, messages.Unknown) else ""

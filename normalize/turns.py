@@ -1,0 +1,73 @@
+"""Turns: from prompt to result. One is open at most; each is started once and ended once.
+
+`Turn` also keeps what is known of the turn until its end: whether it was interrupted, what failed in it.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from normalize.events import Complete, CompleteData, TurnStarted
+from normalize.place import Place
+
+Origin = Literal["user", "queued", "background", "autonomous"]
+
+
+@dataclass(slots=True)
+class Failure:
+    """An error the CLI reported as the answer of the model."""
+
+    message: str
+    code: str | None = None
+    status: int | None = None
+
+
+@dataclass(slots=True)
+class Turn:
+    """What is known of the open turn."""
+
+    id: str
+    origin: Origin
+    prompts: list[str] = field(default_factory=list)
+    """UUIDs of the prompts it serves."""
+    began: bool = False
+    """Its `init` has come."""
+    active: bool = False
+    """The main thread has done something since."""
+    interrupted: bool = False
+    """Somebody stopped it."""
+    failure: Failure | None = None
+    """The last error of the main thread's model."""
+    local_output: list[str] = field(default_factory=list)
+    """What slash commands printed; the result may repeat it."""
+
+
+class Turns:
+    """Opens and closes turns."""
+
+    def __init__(self, place: Place, first: int) -> None:
+        self._place = place
+        self._next = first
+        self.current: Turn | None = None
+
+    @property
+    def count(self) -> int:
+        """Turns started so far, those before this translator included."""
+        return self._next - 1
+
+    def start(self, origin: Origin, prompts: list[str]) -> TurnStarted:
+        """Open a turn. There must be none."""
+        self.current = Turn(f"turn-{self._next}", origin, prompts)
+        self._next += 1
+        self._place.enter_turn(self.current.id)
+        return TurnStarted(**self._place.here, origin=origin, prompts=prompts or None)
+
+    def complete(self, data: CompleteData) -> Complete:
+        """Close the open turn."""
+        error = "; ".join(data.errors) if data.errors and data.is_error else None
+        event = Complete(**self._place.here, data=data, error=error, last_message_uuid=data.last_message_uuid)
+        self.current = None
+        return event
+
+    def leave(self) -> None:
+        """What follows belongs to no turn. Apart from `complete`, since the turn's error comes after it."""
+        self._place.enter_turn(None)

@@ -1,0 +1,67 @@
+"""Which message a conversation can be resumed at (spec 3, "Message UUIDs"; wire facts, "Resume").
+
+A user message counts at once; an assistant message is pending until a result. Two things are told apart:
+`last_message_uuid` is the last committed message of the main thread, in the order of the lines. `resume_token` is
+what `--resume-session-at` safely takes: the last text of the model that a turn ended with. A tool_use would leave a
+dangling call, a prompt would stay unanswered, a synthetic error would be carried on, a result's uuid is refused.
+"""
+
+import re
+
+_UUIDS_SINCE = (2, 0, 76)
+"""Versions before want the API's message id."""
+
+
+class Commit:
+    """Follows the UUIDs of the main thread."""
+
+    def __init__(self) -> None:
+        self.last: str | None = None
+        """`last_message_uuid`."""
+        self._pending: str | None = None
+        self._text: tuple[str | None, str | None] | None = None
+        self._safe: tuple[str | None, str | None] | None = None
+        self._version: tuple[int, ...] | None = None
+
+    def version(self, version: str | None) -> None:
+        """Note the CLI's version; None in an `init` means 1.0, which does not say."""
+        self._version = numbers(version or "1.0")
+
+    def user(self, uuid: str | None) -> None:
+        """A message of the user or of a tool was taken into the conversation."""
+        if uuid is not None:
+            self.last = uuid
+            self._pending = None
+
+    def assistant(self, uuid: str | None, message_id: str | None, *, safe: bool) -> None:
+        """The model said something; `safe` when it is text of its own that was not cut off."""
+        if uuid is not None:
+            self._pending = uuid
+        if safe:
+            self._text = (uuid, message_id)
+
+    def result(self) -> None:
+        """The turn is over: what the model said counts."""
+        if self._pending is not None:
+            self.last, self._pending = self._pending, None
+        if self._text is not None:
+            self._safe, self._text = self._text, None
+
+    def discard(self) -> None:
+        """The process is gone without a result: what was pending does not count."""
+        self._pending = self._text = None
+
+    @property
+    def resume_token(self) -> str | None:
+        """What `--resume-session-at` takes; None before the first text, and for 1.0, which has no such flag."""
+        if self._safe is None:
+            return None
+        uuid, message_id = self._safe
+        if self._version is None or self._version >= _UUIDS_SINCE:
+            return uuid
+        return message_id if self._version >= (2,) else None
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """Return a version's numbers for comparing; (2, 0, 76) for `2.0.76 (Claude Code)`."""
+    return tuple(int(number) for number in re.findall(r"\d{1,9}", version.split("-", maxsplit=1)[0])[:3])
