@@ -59,7 +59,7 @@ def open_journal(path: Path, retention: Retention, durability: Durability, micro
             undo.callback(lock.release)
             if not path.exists():
                 _make(path)
-            _look_at_header(path)
+            _look_at(path)
             connection = undo.enter_context(closing(connect(path)))
             bring_up_to_date(connection, path)
             _check(connection, path)
@@ -121,8 +121,9 @@ def _make(path: Path) -> None:
     unfinished.rename(path)
 
 
-def _look_at_header(path: Path) -> None:
-    with path.open("rb") as file:
+def _look_at(path: Path) -> None:
+    # Opened for writing, too: SQLite would leave a read-only write-ahead log beside a read-only file.
+    with path.open("r+b") as file:
         header = file.read(100)
     if not header:
         raise damaged(path, "it is empty")
