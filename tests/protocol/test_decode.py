@@ -27,7 +27,7 @@ from protocol.control import (
     Interrupt,
     UnknownRequest,
 )
-from protocol.decode import decode
+from protocol.decode import decode, message_of
 from protocol.incidents import ModelRefusalFallback
 from protocol.messages import Assistant, Malformed, StreamEvent, Unknown, User
 from protocol.notices import KeepAlive, RateLimit, RateLimitEvent, RateLimitInfo, ToolProgress
@@ -563,3 +563,11 @@ def test_a_text_delta_is_read_in_one_pass() -> None:
         b'{"type":"stream_event","event":{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"hi"}},"uuid":"u"}'
     )
     assert message == StreamEvent(event=ContentBlockDelta(1, TextDelta("hi")), uuid="u")
+
+
+def test_an_object_that_is_nested_too_deep_is_malformed() -> None:
+    deep: list[object] = []
+    for _ in range(5_000):
+        deep = [deep]
+    assert message_of({"type": "user", "tool_use_result": deep}) == Malformed("", "nested too deep")
+    assert message_of({"type": "keep_alive"}) == KeepAlive()
