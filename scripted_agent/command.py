@@ -143,7 +143,8 @@ def _play(arguments: Arguments) -> int:
 
 def main(argv: Sequence[str]) -> int:
     """Run the scripted agent; returns its exit code."""
-    if argv and argv[0] in ("-v", "--version"):
+    # a host may ask a wrapper that has already named the script
+    if {"-v", "--version"} & set(argv[:2]):
         print(VERSION)
         return 0
     if argv and argv[0] in ("-h", "--help"):

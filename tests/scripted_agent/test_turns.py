@@ -43,8 +43,9 @@ async def test_it_says_that_it_is_scripted(tmp_path: Path) -> None:
         assert "scripted agent" in (await cli.next())["message"]["content"][0]["text"]
 
 
-async def test_the_version_flag_answers_without_a_script() -> None:
-    async with agent("-v") as cli:
+@pytest.mark.parametrize("argv", [("-v",), ("demo", "-v"), ("--version",)])
+async def test_the_version_flag_answers_and_plays_nothing(argv: tuple[str, ...]) -> None:
+    async with agent(*argv) as cli:
         assert await cli.line() == b"2.1.999 (scripted agent)\n"
 
 
