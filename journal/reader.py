@@ -20,17 +20,17 @@ class Reader:
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._path = path
-        self._connection = connection
+        self.connection = connection
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"read {path.name}")
 
     async def call(self, function: Callable[[sqlite3.Connection], T]) -> T:
         """Run a function; raises what it raises, and JournalUnavailable when the file cannot be read."""
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, function, self._connection)
+            return await asyncio.get_running_loop().run_in_executor(self._thread, function, self.connection)
         except sqlite3.Error as error:
             raise explain(self._path, error) from error
 
     def close(self) -> None:
         """End after what runs."""
         self._thread.shutdown(wait=True)
-        self._connection.close()
+        self.connection.close()

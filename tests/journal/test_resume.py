@@ -1,0 +1,96 @@
+"""Resuming at any cursor, any number of times, gives exactly the log: in any way of appending and paging."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from journal import sqlite
+from journal.base import Entry, Journal
+from journal.cache import TailCache
+from journal.memory import MemoryJournal
+from journal.sqlite import SqliteJournal
+from normalize.envelope import Cursor
+
+
+@dataclass(frozen=True)
+class Step:
+    """Append a batch, then let a reader with its own page limits read some pages."""
+
+    batch: tuple[int, ...]
+    reader: int
+    pages: int
+    count: int
+    size: int
+    flush: bool
+
+
+STEPS = st.lists(
+    st.builds(
+        Step,
+        st.lists(st.integers(0, 300), max_size=6).map(tuple),
+        st.integers(0, 2),
+        st.integers(0, 4),
+        st.integers(1, 7),
+        st.integers(1, 900),
+        st.booleans(),
+    ),
+    max_size=30,
+)
+
+
+async def follow(journal: Journal, steps: list[Step]) -> None:
+    log: list[bytes] = []
+    cursors = {reader: Cursor("", 0) for reader in range(3)}
+    got: dict[int, list[bytes]] = {reader: [] for reader in range(3)}
+
+    async def read(reader: int, count: int, size: int) -> bool:
+        page = await journal.read_after("s", cursors[reader], count=count, size=size)
+        assert page.gap is None
+        assert [e.seq for e in page.envelopes] == list(
+            range(cursors[reader].seq + 1, cursors[reader].seq + 1 + len(page.envelopes))
+        )
+        assert len(page.envelopes) <= count
+        assert len(page.envelopes) <= 1 or sum(len(e.event) for e in page.envelopes) <= size
+        got[reader] += [e.event for e in page.envelopes]
+        cursors[reader] = page.cursor
+        return page.cursor.seq < page.last
+
+    for step in steps:
+        batch = [b"%d " % (len(log) + i) + b"x" * padding for i, padding in enumerate(step.batch)]
+        await journal.append("s", [Entry(event) for event in batch])
+        log += batch
+        if step.flush:
+            await journal.flush()
+        for _ in range(step.pages):
+            await read(step.reader, step.count, step.size)
+    await journal.flush()
+    for reader in range(3):
+        while await read(reader, 5, 1000):
+            pass
+        assert got[reader] == log
+
+
+@settings(max_examples=60, deadline=None)
+@given(STEPS)
+def test_in_memory(steps: list[Step]) -> None:
+    asyncio.run(follow(MemoryJournal(), steps))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS, log_count=st.integers(1, 8), log_bytes=st.integers(1, 500))
+def test_in_a_file_however_little_is_cached(
+    monkeypatch: pytest.MonkeyPatch, steps: list[Step], log_count: int, log_bytes: int
+) -> None:
+    async def main(path: Path) -> None:
+        journal = await SqliteJournal.open(path)
+        await follow(journal, steps)
+        await journal.close()
+
+    monkeypatch.setattr(sqlite, "TailCache", lambda: TailCache(log_count=log_count, log_bytes=log_bytes))
+    with TemporaryDirectory() as folder:
+        asyncio.run(main(Path(folder) / "journal.db"))
