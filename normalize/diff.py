@@ -17,9 +17,9 @@ NO_NEWLINE = "\\ No newline at end of file"
 Opcode = tuple[str, int, int, int, int]
 
 
-def of_files(path: str, old: str, new: str, *, created: bool = False) -> str:
-    """Return the diff between two whole files."""
-    return _between(path, _file_lines(old), _file_lines(new), 1, created=created)
+def of_files(path: str, old: str, new: str, *, start: int = 1, created: bool = False) -> str:
+    """Return the diff between two whole files, or between their ends from the line `start` on."""
+    return _between(path, _file_lines(old), _file_lines(new), start, created=created)
 
 
 def of_passages(path: str, old: str, new: str, *, start: int = 1) -> str:

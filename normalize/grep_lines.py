@@ -1,7 +1,7 @@
 """Lines of a content search, as ripgrep prints them: path, number and text with ":" (a match) or "-" (context) between.
 
 A path may itself hold ":" or "-" with digits, so a line alone can often be read in several ways. With context, lines come
-in groups parted by "--"; all lines of a group are of one file and one of them is a match: that decides.
+in groups parted by "--"; the lines of a group follow one another in one file and one is a match: that decides.
 """
 
 import re
@@ -11,6 +11,8 @@ from normalize.payload_files import SearchMatch
 
 _PLACE = re.compile(r"(?=([:-])(\d{1,9})\1)")
 _NUMBER = re.compile(r"(\d{1,9})([:-])")
+_FILE_NAME = re.compile(r"\A\S*[^\s/]\.[^\s/]+\Z|\A[^:]*\s[^:]*\Z")
+"""Has an extension, or blanks and no colon: what follows a colon is text more often than the rest of a name."""
 _LONGEST_PATH = 4096
 _READINGS = 8
 """More ways than this to read one line are not tried."""
@@ -62,10 +64,12 @@ def _numbered(group: list[str], path: str) -> Iterator[SearchMatch]:
 
 
 def _located(group: list[str]) -> Iterator[SearchMatch]:
-    """Read matches without context: the first number between colons is the line's."""
+    """Read matches without context: the first number between colons is the line's, if a file name precedes it."""
     for line in group:
         places = _places(line)
-        yield _match(line, next((place for place in places if place[1] == ":"), places[0]), None)
+        matches = [place for place in places if place[1] == ":"][:_READINGS] or places
+        named = (place for place in matches if _FILE_NAME.search(line[: place.start()]))
+        yield _match(line, next(named, matches[0]), None)
 
 
 def _of_one_file(group: list[str]) -> Iterator[SearchMatch]:
@@ -86,23 +90,22 @@ def _match(line: str, place: re.Match[str], file: str | None) -> SearchMatch:
 
 
 def _file_of(group: list[str]) -> str | None:
-    """Return the name that every line can be read as beginning with, and one of them as a match."""
+    """Return the name with which every line can be read, one after the other, and one of them as a match."""
     if not group:
         return None
     for first in _places(group[0])[:_READINGS]:
         name = group[0][: first.start()]
         named = [_reading(line, name) for line in group]
-        matching = [found for found in named if found is not None and found[1] == ":"]
-        if matching and all(named):
-            return matching[0][0]
+        readings = [found for found in named if found is not None]
+        matching = [found for found in readings if found[1] == ":"]
+        numbers = [int(found[2]) for found in readings]
+        if matching and numbers == list(range(numbers[0], numbers[0] + len(group))):
+            return matching[0].string[: matching[0].start()]
     return None
 
 
-def _reading(line: str, name: str) -> tuple[str, str] | None:
-    for place in _places(line)[:_READINGS]:
-        if _same(line[: place.start()], name):
-            return line[: place.start()], place[1]
-    return None
+def _reading(line: str, name: str) -> re.Match[str] | None:
+    return next((place for place in _places(line)[:_READINGS] if _same(line[: place.start()], name)), None)
 
 
 def _same(name: str, file: str | None) -> bool:

@@ -68,13 +68,10 @@ def _edited(path: str, only: Mutation, answer: Answer) -> tuple[list[Mutation], 
     new = _or(text(result, "newString"), only.new_content)
     everywhere = flag(result, "replaceAll") if "replaceAll" in result else only.replace_all
     original = text(result, "originalFile")
-    created = not old and not original if result else None
+    created = not old and not original
     patch = hunks.of_result(path, result, original)
     if patch is None and original is not None and old in original:
-        changed = original.replace(old, new, -1 if everywhere else 1) if old else new
-        patch = diff.of_files(path, original, changed)
-    if patch is None and created:
-        patch = diff.of_files(path, "", new, created=True)
+        patch = diff.of_files(path, original, _applied(original, old, new, everywhere=bool(everywhere)))
     if patch is None:
         patch = _from_snippet(path, old, new, answer.text)
     change = only.model_copy(
@@ -89,16 +86,28 @@ def _edited(path: str, only: Mutation, answer: Answer) -> tuple[list[Mutation], 
     return [change], created
 
 
+def _applied(original: str, old: str, new: str, *, everywhere: bool) -> str:
+    """Return the file after an edit; with a line's whole text the CLI also removes the line's end."""
+    if not new and not old.endswith("\n") and f"{old}\n" in original:
+        old = f"{old}\n"
+    if not old:
+        return new
+    return original.replace(old, new, -1 if everywhere else 1)
+
+
 def _from_snippet(path: str, old: str, new: str, said: str) -> str | None:
     """Find the edit in the numbered snippet that versions without structured results print.
 
-    The snippet begins four lines before the edit. An edit that could be in several places is not guessed at.
+    The snippet has four lines before the edit and four behind it, where the file has them. An edit that could be in
+    several places is not guessed at.
     """
     _, marker, snippet = said.partition(_SNIPPET)
     start, lines, _ = numbered.parse(snippet)
     if not (marker and lines and new):
         return None
     after = "\n".join(lines)
+    if not old and after == new:
+        return diff.of_files(path, "", new, created=True)
     places = []
     at = after.find(new)
     while at >= 0:
@@ -110,6 +119,8 @@ def _from_snippet(path: str, old: str, new: str, said: str) -> str | None:
         return None
     at = places[0]
     before = after[:at] + old + after[at + len(new) :]
+    if after.count("\n", at + len(new)) < _AROUND:
+        return diff.of_files(path, before, after, start=start)
     return diff.of_passages(path, before, after, start=start)
 
 
@@ -123,7 +134,7 @@ def _several(body: ModifyFile, original: str | None) -> list[Mutation]:
             current = None
             changed.append(mutation)
             continue
-        after = current.replace(old, new, -1 if mutation.replace_all else 1)
+        after = _applied(current, old, new, everywhere=bool(mutation.replace_all))
         step = {"diff": diff.of_files(body.file_path, current, after), "relative": None}
         changed.append(mutation.model_copy(update=step))
         current = after

@@ -18,6 +18,7 @@ _CUT = re.compile(
     re.MULTILINE,
 )
 _COUNT = re.compile(r"(.+):(\d{1,15})\Z", re.DOTALL)
+_ONLY_COUNT = re.compile(r"\d{1,15}\Z")
 _ENTRY = re.compile(r"( *)- (.*)\Z")
 
 
@@ -32,7 +33,7 @@ def search(body: CodeSearch, answer: Answer) -> CodeSearch:
     if mode == "content":
         output = _lines(body, text(result, "content"), listed)
     elif mode == "count":
-        output = _counts(result, listed)
+        output = _counts(body, result, listed)
     else:
         output = _files(body, result, listed)
     total, found = whole(result, "totalFiles", "totalMatches"), output.file_count or 0
@@ -51,7 +52,7 @@ def _lines(body: CodeSearch, content: str | None, listed: str) -> SearchOutput:
     return SearchOutput(files=files, file_count=len(files), match_count=hits, matches=matches)
 
 
-def _counts(result: JsonObject, listed: str) -> SearchOutput:
+def _counts(body: CodeSearch, result: JsonObject, listed: str) -> SearchOutput:
     total = _TOTAL.search(listed)
     content = text(result, "content")
     if content is None:
@@ -60,9 +61,10 @@ def _counts(result: JsonObject, listed: str) -> SearchOutput:
     for line in content.split("\n"):
         if found := _COUNT.match(line):
             counts[found[1]] = int(found[2])
-    known = whole(result, "numMatches")
-    if known is None:
-        known = int(total[1]) if total else sum(counts.values())
+        elif body.path and _ONLY_COUNT.match(line):
+            # A search of one file names it nowhere, and the CLI's own totals miss it.
+            counts[body.path] = int(line)
+    known = whole(result, "numMatches") or (int(total[1]) if total else 0) or sum(counts.values())
     return SearchOutput(files=list(counts), file_count=len(counts), match_count=known, counts=counts)
 
 

@@ -23,6 +23,8 @@ _PERSISTED = re.compile(
 )
 _CUT = re.compile(r"\.\.\. \[\d+ (?:lines|characters) truncated\] \.\.\.")
 _NO_OUTPUT = "(Bash completed with no output)"
+_NO_MESSAGE = "Error"
+"""All that 1.0 and 2.0 say of a command that failed in silence."""
 _FORGIVEN = {"grep", "egrep", "fgrep", "rg", "find", "diff", "test", "["}
 """Commands whose exit code 1 is no error to the CLI; the last one of a line decides."""
 _NOTE_LENGTH = 2000
@@ -101,7 +103,7 @@ def _plain(body: ShellExec, answer: Answer) -> ShellOutput:
         persisted, rest = saved[1], saved[2]
     return ShellOutput(
         exit_code=None if aborted else code,
-        stdout="" if rest == _NO_OUTPUT else rest,
+        stdout="" if rest == (_NO_OUTPUT if answer.reason is None else _NO_MESSAGE) else rest,
         interrupted=bool(interrupted or aborted) or None,
         timed_out=bool(timed_out) or None,
         task_id=task_id,
