@@ -1,0 +1,140 @@
+"""Tokens, Host and Origin, and the allowance of wrong tokens."""
+
+import pytest
+from pydantic import SecretStr
+
+from hub.access import AccessError, Allowance, Doors, Tokens, is_loopback, token_of
+from hub.config import HubConfig
+
+TOKEN, VIEW = "control-token-0123456789", "view-token-0123456789"
+
+
+def configured(**options: object) -> HubConfig:
+    return HubConfig.model_validate({"token": SecretStr(TOKEN), "view_token": SecretStr(VIEW), **options})
+
+
+def test_each_start_has_its_own_tokens_unless_they_are_configured() -> None:
+    first, second = Tokens.of(HubConfig()), Tokens.of(HubConfig())
+    assert len({first.control, first.view, second.control, second.view}) == 4
+    assert min(len(first.control), len(first.view)) >= 43
+    assert Tokens.of(configured()) == Tokens(TOKEN, VIEW)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"host": "0.0.0.0", "token": None}, "Listening on 0.0.0.0 lets other machines in"),
+        ({"host": "192.168.0.7", "token": None}, "configure a token"),
+        ({"token": SecretStr("short")}, "at least 16 characters"),
+        ({"view_token": SecretStr(TOKEN)}, "are the same"),
+    ],
+)
+def test_a_configuration_that_lets_in_whom_it_should_not_is_refused(
+    options: dict[str, object], sentence: str
+) -> None:
+    with pytest.raises(AccessError, match=sentence):
+        Tokens.of(configured(**options))
+
+
+def test_a_token_gives_its_role_and_nothing_else_does() -> None:
+    tokens = Tokens(TOKEN, VIEW)
+    assert tokens.role(TOKEN) == "control"
+    assert tokens.role(VIEW) == "view"
+    for wrong in ("", TOKEN[:-1], TOKEN + "x", "é\udc80", tokens.cookie("control")):
+        assert tokens.role(wrong) is None
+
+
+def test_a_cookie_gives_the_role_of_its_token_and_does_not_hold_it() -> None:
+    tokens = Tokens(TOKEN, VIEW)
+    assert tokens.role_of_cookie(tokens.cookie("control")) == "control"
+    assert tokens.role_of_cookie(tokens.cookie("view")) == "view"
+    assert tokens.role_of_cookie(TOKEN) is None
+    assert TOKEN not in tokens.cookie("control")
+    assert Tokens("another-token-0123456789", VIEW).role_of_cookie(tokens.cookie("control")) is None
+
+
+@pytest.mark.parametrize(
+    ("listens_on", "host", "allowed"),
+    [
+        ("127.0.0.1", "127.0.0.1:8787", True),
+        ("127.0.0.1", "localhost", True),
+        ("127.0.0.1", "LOCALHOST:1", True),
+        ("127.0.0.1", "demo.localhost:1", True),
+        ("127.0.0.1", "[::1]:8787", True),
+        ("127.0.0.1", "console.example", True),
+        ("127.0.0.1", "evil.example:8787", False),
+        ("127.0.0.1", "127.0.0.1.evil.example", False),
+        ("127.0.0.1", "192.168.0.7", False),
+        ("127.0.0.1", "127.0.0.1, evil.example", False),
+        ("127.0.0.1", "", False),
+        ("127.0.0.1", None, False),
+        ("127.0.0.1", "[", False),
+        ("0.0.0.0", "192.168.0.7:8787", True),
+        ("0.0.0.0", "evil.example", False),
+        ("build.internal", "build.internal:80", True),
+    ],
+)
+def test_a_host_must_be_known_so_that_a_rebound_name_does_not_get_in(
+    listens_on: str, host: str | None, allowed: bool
+) -> None:
+    assert Doors(listens_on, ("console.example",), ()).host_allowed(host) is allowed
+
+
+@pytest.mark.parametrize(
+    ("origin", "host", "allowed"),
+    [
+        (None, "127.0.0.1:1", True),
+        ("http://127.0.0.1:1", "127.0.0.1:1", True),
+        ("https://127.0.0.1:1", "127.0.0.1:1", True),
+        ("https://console.example", "127.0.0.1:1", True),
+        ("http://127.0.0.1:2", "127.0.0.1:1", False),
+        ("http://localhost:1", "127.0.0.1:1", False),
+        ("http://evil.example", "127.0.0.1:1", False),
+        ("null", "127.0.0.1:1", False),
+        ("file://127.0.0.1:1", "127.0.0.1:1", False),
+    ],
+)
+def test_a_page_must_be_the_hubs_own_or_configured(origin: str | None, host: str, allowed: bool) -> None:
+    assert Doors("127.0.0.1", (), ("https://console.example",)).origin_allowed(origin, host) is allowed
+
+
+def test_a_token_is_found_in_the_header_or_else_in_the_subprotocol() -> None:
+    assert token_of("Bearer abc", None) == ("abc", True)
+    assert token_of("bearer abc", "turnwire.v1, turnwire.token.def") == ("abc", True)
+    assert token_of("Basic abc", None) == ("", True)
+    assert token_of(None, "turnwire.v1, turnwire.token.def") == ("def", False)
+    assert token_of(None, "turnwire.v1") == (None, False)
+
+
+def test_an_allowance_runs_out_for_one_address_and_comes_back() -> None:
+    allowance = Allowance(3, 0.5)
+    for _ in range(3):
+        assert allowance.wait("a", 0.0) == 0
+        allowance.spend("a", 0.0)
+    assert allowance.wait("a", 0.0) == 2.0
+    assert allowance.wait("b", 0.0) == 0
+    assert allowance.wait("a", 1.0) == 1.0
+    assert allowance.wait("a", 2.0) == 0
+
+
+def test_an_allowance_remembers_a_bounded_number_of_addresses() -> None:
+    allowance = Allowance(1, 0.1)
+    for number in range(5000):
+        allowance.spend(str(number), 0.0)
+    assert len(allowance._spent) == 1024
+    assert allowance.wait("4999", 0.0) > 0
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [
+        ("127.0.0.1", True),
+        ("127.1.2.3", True),
+        ("::1", True),
+        ("localhost", True),
+        ("0.0.0.0", False),
+        ("a.b", False),
+    ],
+)
+def test_loopback_is_what_only_this_machine_reaches(host: str, loopback: bool) -> None:
+    assert is_loopback(host) is loopback

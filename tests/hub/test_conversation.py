@@ -1,0 +1,364 @@
+"""Frontends over real sockets: hello, commands, replies, events."""
+
+import asyncio
+import json
+
+import pytest
+from hub_stand import SESSION, StubHost, ask, events, receive, stand
+from pydantic import JsonValue, SecretStr
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.typing import Subprotocol
+
+from hub.config import HubConfig, Limits
+from hub.frames import AnyCommand, PermissionRespond, Prompt
+from hub.frames_out import SessionSummary
+
+
+async def test_welcome_comes_first_and_says_who_one_is() -> None:
+    async with stand() as hub, hub.websocket() as frontend:
+        welcome = await receive(frontend)
+        assert welcome == {
+            "type": "welcome",
+            "protocol": "turnwire.v1",
+            "version": "0.0.0",
+            "epoch": hub.journal.epoch,
+            "role": "control",
+            "sessions": [{"session": SESSION, "state": "idle", "last_seq": 0, "pending": 0}],
+        }
+        assert frontend.subprotocol == "turnwire.v1"
+
+
+async def test_a_subscription_replays_then_goes_on_live_and_can_be_given_back() -> None:
+    async with stand() as hub, hub.websocket() as frontend:
+        await receive(frontend)
+        await hub.append("a", "b")
+        reply = await ask(frontend, type="subscribe", session=SESSION)
+        assert reply == {
+            "type": "reply",
+            "id": "ask",
+            "ok": True,
+            "result": {"epoch": hub.journal.epoch, "last": 2},
+        }
+        assert await events(frontend, 2) == [(1, "a"), (2, "b")]
+        assert await receive(frontend) == {"type": "caught_up", "session": SESSION, "seq": 2}
+        await hub.append("c")
+        assert await events(frontend, 3) == [(3, "c")]
+        assert (await ask(frontend, type="unsubscribe", session=SESSION))["result"] == {"subscribed": True}
+        await hub.append("d")
+        assert (await ask(frontend, type="unsubscribe", session=SESSION))["result"] == {"subscribed": False}
+
+
+async def test_a_subscription_goes_on_after_its_cursor() -> None:
+    async with stand() as hub:
+        await hub.append("a", "b", "c")
+        async with hub.websocket() as frontend:
+            await ask(frontend, type="subscribe", session=SESSION, after=2, epoch=hub.journal.epoch)
+            assert await events(frontend, 3) == [(3, "c")]
+            refused = await ask(frontend, type="subscribe", session=SESSION, after=2)
+            assert refused["error"]["field"] == "epoch"
+            await ask(frontend, type="subscribe", session=SESSION, after=2, epoch="another")
+            frame = await receive(frontend)
+            while frame["type"] != "gap":
+                frame = await receive(frontend)
+            assert frame == {
+                "type": "gap",
+                "session": SESSION,
+                "from": 1,
+                "to": 2,
+                "epoch": hub.journal.epoch,
+            }
+            assert await events(frontend, 3) == [(1, "a"), (2, "b"), (3, "c")]
+
+
+async def test_one_connection_follows_many_sessions() -> None:
+    async with stand(host=StubHost(["one", "two"])) as hub, hub.websocket() as frontend:
+        await ask(frontend, type="subscribe", session="one")
+        await ask(frontend, type="subscribe", session="two")
+        await hub.append("first", session="one")
+        await hub.append("second", session="two")
+        seen: set[tuple[str, str]] = set()
+        while len(seen) < 2:
+            frame = await receive(frontend)
+            if frame["type"] == "event":
+                seen.add((frame["session"], frame["event"]["text"]))
+        assert seen == {("one", "first"), ("two", "second")}
+
+
+async def test_a_bad_frame_gets_its_reply_and_disturbs_nothing() -> None:
+    async with stand() as hub, hub.websocket() as bad, hub.websocket() as good:
+        await receive(bad)
+        await ask(good, type="subscribe", session=SESSION)
+        for frame in ("{", "[]", '{"type":"nope","id":"x"}', b"\x00"):
+            await bad.send(frame)
+            assert (await receive(bad))["ok"] is False
+        assert (await ask(bad, type="subscribe", session="nope"))["error"] == {
+            "code": "unknown_session",
+            "message": "There is no session 'nope'.",
+            "field": "session",
+        }
+        assert (await ask(bad, type="interrupt", session=SESSION))["ok"] is True
+        await hub.append("a")
+        assert await events(good, 1) == [(1, "a")]
+
+
+async def test_every_command_gets_one_reply_also_when_the_host_refuses_or_fails() -> None:
+    host = StubHost()
+
+    async def fail(_: AnyCommand) -> JsonValue:
+        raise ValueError("a bug")
+
+    host.handlers["interrupt"] = fail
+    async with stand(host=host) as hub, hub.websocket() as frontend:
+        assert (await ask(frontend, type="set_model", session=SESSION))["error"]["code"] == "not_running"
+        assert (await ask(frontend, type="interrupt", session=SESSION))["error"]["code"] == "internal"
+        assert (await ask(frontend, type="prompt", session=SESSION, text="x"))["result"] == {"did": "prompt"}
+
+
+async def test_a_slow_command_holds_up_no_other_on_the_same_connection() -> None:
+    host = StubHost()
+    release = asyncio.Event()
+
+    async def create(_: AnyCommand) -> JsonValue:
+        await release.wait()
+        return {"session": "new"}
+
+    host.handlers["session.create"] = create
+    async with stand(host=host) as hub, hub.websocket() as frontend:
+        await receive(frontend)
+        await frontend.send(json.dumps({"type": "session.create", "id": "slow"}))
+        quick = await ask(
+            frontend,
+            type="permission.respond",
+            id="quick",
+            session=SESSION,
+            pending_id="p",
+            option_id="allow_once",
+        )
+        assert quick["ok"] is True
+        release.set()
+        assert await receive(frontend) == {
+            "type": "reply",
+            "id": "slow",
+            "ok": True,
+            "result": {"session": "new"},
+        }
+
+
+async def test_commands_start_in_the_order_they_came_and_carry_the_frontends_name() -> None:
+    async with stand() as hub, hub.websocket() as frontend:
+        await ask(frontend, type="hello", name="kitchen")
+        for number in range(20):
+            await frontend.send(
+                json.dumps({"type": "prompt", "id": str(number), "session": SESSION, "text": str(number)})
+            )
+        await ask(frontend, type="permission.respond", session=SESSION, pending_id="p", option_id="o")
+        prompts = [command.text for command, _ in hub.host.commands if isinstance(command, Prompt)]
+        assert prompts == [str(number) for number in range(20)]
+        command, sender = hub.host.commands[-1]
+        assert isinstance(command, PermissionRespond)
+        assert (sender.name, sender.role) == ("kitchen", "control")
+
+
+async def test_a_command_goes_on_when_its_frontend_leaves() -> None:
+    host = StubHost()
+    started, release, done = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def create(_: AnyCommand) -> JsonValue:
+        started.set()
+        await release.wait()
+        done.set()
+        return None
+
+    host.handlers["session.create"] = create
+    async with stand(host=host) as hub:
+        async with hub.websocket() as frontend:
+            await frontend.send(json.dumps({"type": "session.create", "id": "1"}))
+            async with asyncio.timeout(5):
+                await started.wait()
+        release.set()
+        async with asyncio.timeout(5):
+            await done.wait()
+
+
+async def test_two_frontends_never_have_the_same_name() -> None:
+    async with stand() as hub, hub.websocket() as one, hub.websocket() as two, hub.websocket() as three:
+        assert (await ask(one, type="hello", name="tab"))["result"] == {"name": "tab", "role": "control"}
+        assert (await ask(two, type="hello", name="tab"))["result"]["name"] == "tab-2"
+        assert (await ask(one, type="hello", name="other"))["result"]["name"] == "other"
+        assert (await ask(three, type="hello", name="tab"))["result"]["name"] == "tab"
+
+
+async def test_payload_get_gives_the_whole_event_and_its_line() -> None:
+    from journal.base import Entry
+
+    async with stand() as hub, hub.websocket() as frontend:
+        whole = b'{"type":"notice","text":"\\u00e9 long","none":null}'
+        await hub.journal.append(SESSION, [Entry(b'{"type":"notice"}', whole=whole, raw=b'{"line":1}')])
+        reply = await ask(frontend, type="payload.get", session=SESSION, seq=1)
+        assert reply["result"] == {
+            "event": {"type": "notice", "text": "\u00e9 long", "none": None},
+            "raw": '{"line":1}',
+        }
+        missing = await ask(frontend, type="payload.get", session=SESSION, seq=2)
+        assert missing["error"]["code"] == "unknown_event"
+
+
+async def test_a_change_of_the_list_of_sessions_is_told_to_everyone() -> None:
+    async with stand() as hub, hub.websocket() as one, hub.websocket() as two:
+        await receive(one)
+        await receive(two)
+        hub.host.summaries.append(SessionSummary(session="s2", state="running"))
+        hub.host.changed()
+        for frontend in (one, two):
+            frame = await receive(frontend)
+            assert frame["type"] == "sessions"
+            assert [session["session"] for session in frame["sessions"]] == [SESSION, "s2"]
+        hub.host.summaries.pop(0)
+        for _ in range(50):
+            hub.host.changed()
+        frame = await receive(one)
+        assert [session["session"] for session in frame["sessions"]] == ["s2"]
+
+
+async def test_the_role_view_reads_and_is_refused_everything_else() -> None:
+    async with stand() as hub, hub.websocket(hub.hub.tokens.view) as frontend:
+        assert (await receive(frontend))["role"] == "view"
+        await hub.append("a")
+        assert (await ask(frontend, type="session.list"))["ok"] is True
+        refused = await ask(frontend, type="prompt", session=SESSION, text="rm -rf /")
+        assert refused["error"]["code"] == "forbidden"
+        assert (await ask(frontend, type="subscribe", session=SESSION))["ok"] is True
+        assert await events(frontend, 1) == [(1, "a")]
+        assert hub.host.commands == []
+
+
+async def test_a_token_may_come_by_subprotocol_or_by_the_first_frame() -> None:
+    async with stand() as hub:
+        offered = [Subprotocol("turnwire.v1"), Subprotocol(f"turnwire.token.{hub.token}")]
+        async with hub.websocket(None, subprotocols=offered) as frontend:
+            assert (await receive(frontend))["role"] == "control"
+            assert frontend.subprotocol == "turnwire.v1"
+        async with hub.websocket(None) as frontend:
+            await frontend.send(json.dumps({"type": "hello", "id": "h", "token": hub.token, "name": "tab"}))
+            assert (await receive(frontend))["type"] == "welcome"
+            assert await receive(frontend) == {"type": "reply", "id": "h", "ok": True}
+
+
+async def test_a_cookie_from_the_login_opens_a_websocket_of_the_same_origin() -> None:
+    async with stand() as hub:
+        status, headers, body = await hub.request(
+            "/login", method="POST", headers={"Authorization": f"Bearer {hub.token}"}
+        )
+        assert (status, json.loads(body)) == (200, {"role": "control"})
+        cookie, *attributes = headers["set-cookie"].split("; ")
+        assert cookie.startswith(f"turnwire-{hub.hub.port}=")
+        assert hub.token not in cookie
+        assert {"HttpOnly", "SameSite=Strict"} <= set(attributes)
+        async with hub.websocket(None, headers={"Cookie": f"other=1; {cookie}"}, origin=hub.base) as frontend:
+            assert (await receive(frontend))["role"] == "control"
+        stale = f"turnwire-{hub.hub.port}=0123"
+        async with hub.websocket(None, headers={"Cookie": stale}, origin=hub.base) as frontend:
+            await frontend.send(json.dumps({"type": "hello", "id": "h", "token": hub.token}))
+            assert (await receive(frontend))["type"] == "welcome"
+
+
+@pytest.mark.parametrize(
+    ("first", "code", "replies"),
+    [
+        ('{"type":"hello","id":"1","token":"wrong"}', 4401, 1),
+        ('{"type":"hello","id":"1"}', 4401, 1),
+        ('{"type":"session.list","id":"1"}', 4401, 1),
+        ("{", 4401, 1),
+        (None, 4408, 0),
+    ],
+)
+async def test_without_a_token_the_connection_is_closed_by_a_code(
+    first: str | None, code: int, replies: int
+) -> None:
+    config = HubConfig(limits=Limits(hello_s=0.2 if first is None else 10))
+    async with stand(config) as hub, hub.websocket(None) as frontend:
+        if first is not None:
+            await frontend.send(first)
+        for _ in range(replies):
+            assert (await receive(frontend))["error"]["code"] in {"unauthorized", "bad_frame"}
+        with pytest.raises(ConnectionClosed):
+            await receive(frontend)
+        assert frontend.close_code == code
+
+
+async def test_a_wrong_token_is_answered_by_status_to_programs_and_by_close_code_to_browsers() -> None:
+    async with stand() as hub:
+        with pytest.raises(InvalidStatus) as refused:
+            async with hub.websocket("wrong"):
+                pass
+        assert refused.value.response.status_code == 401
+        offered = [Subprotocol("turnwire.v1"), Subprotocol("turnwire.token.wrong")]
+        async with hub.websocket(None, subprotocols=offered) as frontend:
+            with pytest.raises(ConnectionClosed):
+                await receive(frontend)
+            assert frontend.close_code == 4401
+
+
+async def test_wrong_tokens_run_out_and_open_connections_go_on() -> None:
+    config = HubConfig(limits=Limits(failed_tokens=3, failed_tokens_per_s=0.001))
+    async with stand(config) as hub, hub.websocket() as good:
+        await receive(good)
+        for _ in range(3):
+            status, _, _ = await hub.request("/sessions", headers={"Authorization": "Bearer wrong"})
+            assert status == 401
+        status, headers, _ = await hub.request("/sessions", headers={"Authorization": "Bearer wrong"})
+        assert status == 429
+        assert int(headers["retry-after"]) > 0
+        async with hub.websocket(None) as frontend:
+            await frontend.send('{"type":"hello","id":"1","token":"wrong"}')
+            assert (await receive(frontend))["error"]["code"] == "unauthorized"
+            with pytest.raises(ConnectionClosed):
+                await receive(frontend)
+            assert frontend.close_code == 4429
+        assert (await ask(good, type="session.list"))["ok"] is True
+
+
+async def test_hello_can_take_another_role_but_not_a_wrong_token() -> None:
+    async with stand() as hub, hub.websocket(hub.hub.tokens.view) as frontend:
+        assert (await ask(frontend, type="hello", token="wrong"))["error"]["code"] == "unauthorized"
+        assert (await ask(frontend, type="interrupt", session=SESSION))["ok"] is False
+        assert (await ask(frontend, type="hello", token=hub.token))["result"]["role"] == "control"
+        assert (await ask(frontend, type="interrupt", session=SESSION))["ok"] is True
+
+
+async def test_commands_over_the_rate_are_refused_one_by_one() -> None:
+    config = HubConfig(limits=Limits(commands_per_s=0.001, commands_burst=5))
+    async with stand(config) as hub, hub.websocket() as frontend:
+        replies = [await ask(frontend, type="session.list", id=str(number)) for number in range(7)]
+        assert [reply["ok"] for reply in replies] == [True] * 5 + [False] * 2
+        assert replies[-1]["error"]["code"] == "rate_limited"
+
+
+async def test_a_flood_of_commands_ends_in_a_close_code() -> None:
+    config = HubConfig(limits=Limits(commands_per_s=0.001, commands_burst=1))
+    async with stand(config) as hub, hub.websocket() as flood, hub.websocket() as good:
+        await receive(good)
+        with pytest.raises(ConnectionClosed):
+            for number in range(2000):
+                await ask(flood, type="session.list", id=str(number))
+        assert flood.close_code == 4429
+        assert (await ask(good, type="session.list"))["ok"] is True
+
+
+async def test_permessage_deflate_is_an_option() -> None:
+    async with stand() as hub, hub.websocket() as frontend:
+        assert frontend.protocol.extensions == []
+    async with stand(HubConfig(compression=True)) as hub, hub.websocket() as frontend:
+        assert frontend.protocol.extensions != []
+        await ask(frontend, type="subscribe", session=SESSION)
+        await hub.append(*["text " * 100] * 3)
+        assert [seq for seq, _ in await events(frontend, 3)] == [1, 2, 3]
+
+
+async def test_stopping_the_hub_says_goodbye() -> None:
+    async with stand(HubConfig(token=SecretStr("0123456789abcdef"))) as hub:
+        frontend = await hub.websocket()
+        await receive(frontend)
+    with pytest.raises(ConnectionClosed):
+        await receive(frontend)
+    assert frontend.close_code == 1001

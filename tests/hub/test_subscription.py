@@ -1,0 +1,335 @@
+"""Delivery by cursor, against a log and sinks that are slow, stalled and cut at will."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+from hub_stand import SESSION, chunk
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hub.batch import Batch
+from hub.feed import Feeds
+from hub.frames_out import CaughtUp, GapFrame, Lag, OutFrame
+from hub.subscription import LAG_COUNT, LogUnreadable, Reader, SinkClosed
+from journal.base import Page, Retention, Whole
+from journal.memory import MemoryJournal
+from normalize.envelope import Cursor
+
+
+class SlowLog:
+    """A journal whose reads take some turns of the event loop, so that a page is old when it arrives."""
+
+    def __init__(self, journal: MemoryJournal, turns: int, seed: int = 0) -> None:
+        self.journal = journal
+        self.turns = turns
+        self.random = random.Random(seed)
+        self.reads = 0
+
+    @property
+    def epoch(self) -> str:
+        return self.journal.epoch
+
+    def last(self, session: str) -> int:
+        return self.journal.last(session)
+
+    async def read_after(
+        self, session: str, cursor: Cursor, *, count: int = 512, size: int = 1 << 20
+    ) -> Page:
+        self.reads += 1
+        await settle(self.random.randint(0, self.turns))
+        page = await self.journal.read_after(session, cursor, count=min(count, 7), size=size)
+        await settle(self.random.randint(0, self.turns))
+        return page
+
+    async def whole(self, session: str, seq: int) -> Whole | None:
+        return await self.journal.whole(session, seq)
+
+    def watch(self, watcher: Callable[[str, int], None]) -> Callable[[], None]:
+        return self.journal.watch(watcher)
+
+
+@dataclass
+class MemorySink:
+    """Takes frames while it is open."""
+
+    seen: list[int] = field(default_factory=list)
+    told: list[OutFrame] = field(default_factory=list)
+    batches: list[Batch] = field(default_factory=list)
+    overrun: int = 0
+
+    def __post_init__(self) -> None:
+        self._open = asyncio.Event()
+        self._open.set()
+        self.closed = False
+
+    @property
+    def writable(self) -> bool:
+        return self._open.is_set()
+
+    def stall(self) -> None:
+        self._open.clear()
+
+    def go(self) -> None:
+        self._open.set()
+
+    async def drained(self) -> None:
+        await self._open.wait()
+        if self.closed:
+            raise SinkClosed
+
+    def deliver(self, batch: Batch) -> None:
+        # One page that was being read when the sink stalled may still come.
+        self.overrun = 0 if self.writable else self.overrun + 1
+        assert self.overrun <= 1
+        self.batches.append(batch)
+        self.seen += [envelope.seq for envelope in batch.envelopes]
+
+    def tell(self, frame: OutFrame) -> None:
+        self.told.append(frame)
+
+
+async def settle(turns: int = 400) -> None:
+    for _ in range(turns):
+        await asyncio.sleep(0)
+
+
+@dataclass
+class Frontend:
+    """A client that comes and goes, and remembers what it saw."""
+
+    log: SlowLog
+    feeds: Feeds
+    seen: list[int] = field(default_factory=list)
+    sink: MemorySink | None = None
+    reader: Reader | None = None
+    task: asyncio.Task[None] | None = None
+    subscribed: bool = False
+
+    def connect(self) -> None:
+        if self.sink is None:
+            self.sink = MemorySink(self.seen)
+            self.reader = Reader(self.log, self.feeds, self.sink)
+            self.task = asyncio.create_task(self.reader.run())
+            self.subscribe()
+
+    def subscribe(self) -> None:
+        if self.reader is not None:
+            seq = self.seen[-1] if self.seen else 0
+            self.reader.subscribe(SESSION, Cursor(self.log.epoch, seq))
+            self.subscribed = True
+
+    def unsubscribe(self) -> None:
+        if self.reader is not None:
+            self.reader.unsubscribe(SESSION)
+            self.subscribed = False
+
+    def disconnect(self) -> None:
+        if self.reader is not None and self.task is not None:
+            self.reader.close()
+            self.task.cancel()
+            self.sink = self.reader = self.task = None
+
+
+Step = tuple[str, int]
+WHAT = [
+    "append",
+    "append",
+    "turns",
+    "turns",
+    "connect",
+    "disconnect",
+    "stall",
+    "go",
+    "unsubscribe",
+    "subscribe",
+]
+steps = st.lists(st.tuples(st.sampled_from(WHAT), st.integers(0, 12)), min_size=20, max_size=80)
+
+
+@settings(max_examples=200, deadline=None)
+@given(script=steps, turns=st.integers(0, 8), seed=st.integers(0, 1000))
+def test_every_frontend_ends_with_exactly_the_logs_sequence_whatever_happens_meanwhile(
+    script: list[Step], turns: int, seed: int
+) -> None:
+    asyncio.run(_play(script, turns, seed))
+
+
+async def _play(script: list[Step], turns: int, seed: int) -> None:
+    journal = MemoryJournal()
+    async with Feeds(log := SlowLog(journal, turns, seed)) as feeds:
+        frontends = [Frontend(log, feeds) for _ in range(3)]
+        for what, number in script:
+            frontend = frontends[number % 3]
+            match what:
+                case "append":
+                    await journal.append(SESSION, [chunk("x")] * number)
+                case "turns":
+                    await settle(number)
+                case "connect":
+                    frontend.connect()
+                case "disconnect":
+                    frontend.disconnect()
+                case "subscribe":
+                    frontend.subscribe()
+                case "unsubscribe":
+                    frontend.unsubscribe()
+                case "stall" if frontend.sink is not None:
+                    frontend.sink.stall()
+                case "go" if frontend.sink is not None:
+                    frontend.sink.go()
+        for frontend in frontends:
+            if frontend.sink is None:
+                frontend.connect()
+            elif not frontend.subscribed:
+                frontend.subscribe()
+            assert frontend.sink is not None
+            frontend.sink.go()
+        await settle(100 + journal.last(SESSION) * (turns + 2))
+        expected = list(range(1, journal.last(SESSION) + 1))
+        for frontend in frontends:
+            assert frontend.seen == expected
+            frontend.disconnect()
+
+
+async def test_a_frontend_that_subscribes_is_told_once_that_it_caught_up_and_is_then_live() -> None:
+    journal = MemoryJournal()
+    await journal.append(SESSION, [chunk("a"), chunk("b")])
+    async with Feeds(journal) as feeds:
+        frontend = Frontend(SlowLog(journal, 1), feeds)
+        frontend.connect()
+        await settle()
+        assert frontend.sink is not None
+        assert frontend.sink.told == [CaughtUp(session=SESSION, seq=2)]
+        await journal.append(SESSION, [chunk("c")])
+        await settle()
+        assert frontend.seen == [1, 2, 3]
+        assert frontend.sink.told == [CaughtUp(session=SESSION, seq=2)]
+        frontend.disconnect()
+
+
+async def test_live_frontends_share_one_read_and_one_batch() -> None:
+    journal = MemoryJournal()
+    async with Feeds(log := SlowLog(journal, 0)) as feeds:
+        frontends = [Frontend(log, feeds) for _ in range(10)]
+        for frontend in frontends:
+            frontend.connect()
+        await settle()
+        before = log.reads
+        await journal.append(SESSION, [chunk("a")])
+        await settle()
+        assert log.reads == before + 1
+        sinks = [frontend.sink for frontend in frontends]
+        assert len({id(sink.batches[0]) for sink in sinks if sink is not None}) == 1
+        for frontend in frontends:
+            frontend.disconnect()
+
+
+async def test_a_stalled_frontend_is_told_how_far_behind_it_is_and_that_it_caught_up_again() -> None:
+    journal = MemoryJournal()
+    async with Feeds(journal) as feeds:
+        frontend = Frontend(SlowLog(journal, 0), feeds)
+        frontend.connect()
+        await settle()
+        assert frontend.sink is not None
+        frontend.sink.stall()
+        await journal.append(SESSION, [chunk("x")] * (LAG_COUNT + 1))
+        await settle()
+        assert frontend.seen == []
+        frontend.sink.go()
+        await settle(4000)
+        assert frontend.sink.told == [
+            CaughtUp(session=SESSION, seq=0),
+            Lag(session=SESSION, behind=LAG_COUNT + 1),
+            CaughtUp(session=SESSION, seq=LAG_COUNT + 1),
+        ]
+        assert frontend.seen == list(range(1, LAG_COUNT + 2))
+        frontend.disconnect()
+
+
+async def test_what_retention_took_is_told_as_a_gap_before_what_is_left() -> None:
+    journal = MemoryJournal(Retention(max_count=16))
+    await journal.append(SESSION, [chunk("x")] * 100)
+    async with Feeds(journal) as feeds:
+        frontend = Frontend(SlowLog(journal, 0), feeds)
+        frontend.connect()
+        await settle()
+        assert frontend.sink is not None
+        first = frontend.seen[0]
+        assert frontend.sink.told[0] == GapFrame.model_validate(
+            {"session": SESSION, "from": 1, "to": first - 1, "epoch": journal.epoch}
+        )
+        assert frontend.seen == list(range(first, 101))
+        frontend.disconnect()
+
+
+async def test_a_cursor_of_another_life_of_the_log_is_told_so_and_starts_anew() -> None:
+    journal = MemoryJournal()
+    await journal.append(SESSION, [chunk("x")] * 3)
+    async with Feeds(journal) as feeds:
+        sink = MemorySink()
+        reader = Reader(journal, feeds, sink)
+        task = asyncio.create_task(reader.run())
+        reader.subscribe(SESSION, Cursor("another", 50))
+        await settle()
+        gap = sink.told[0]
+        assert isinstance(gap, GapFrame)
+        assert (gap.first, gap.last, gap.epoch) == (1, 50, journal.epoch)
+        assert sink.seen == [1, 2, 3]
+        reader.close()
+        task.cancel()
+
+
+async def test_many_sessions_of_one_frontend_take_turns() -> None:
+    journal = MemoryJournal()
+    sessions = [f"s{number}" for number in range(5)]
+    for session in sessions:
+        await journal.append(session, [chunk("x")] * 21)
+    async with Feeds(log := SlowLog(journal, 0)) as feeds:
+        sink = MemorySink()
+        reader = Reader(log, feeds, sink)
+        for session in sessions:
+            reader.subscribe(session, Cursor("", 0))
+        task = asyncio.create_task(reader.run())
+        await settle()
+        assert [batch.envelopes[0].session for batch in sink.batches[:5]] == sessions
+        assert sorted(sink.seen) == sorted(list(range(1, 22)) * 5)
+        reader.close()
+        task.cancel()
+
+
+class BrokenLog(SlowLog):
+    """Cannot be read for a while."""
+
+    broken = False
+
+    async def read_after(
+        self, session: str, cursor: Cursor, *, count: int = 512, size: int = 1 << 20
+    ) -> Page:
+        if self.broken:
+            raise OSError("the disk is gone")
+        return await super().read_after(session, cursor, count=count, size=size)
+
+
+async def test_a_log_that_cannot_be_read_ends_its_readers_and_no_one_else() -> None:
+    journal = MemoryJournal()
+    async with Feeds(log := BrokenLog(journal, 0)) as feeds:
+        sink = MemorySink()
+        reader = Reader(log, feeds, sink)
+        task = asyncio.create_task(reader.run())
+        reader.subscribe(SESSION, Cursor("", 0))
+        await settle()
+        log.broken = True
+        await journal.append(SESSION, [chunk("a")])
+        with pytest.raises(LogUnreadable):
+            async with asyncio.timeout(5):
+                await task
+        reader.close()
+        log.broken = False
+        again = Frontend(log, feeds)
+        again.connect()
+        await settle()
+        assert again.seen == [1]
+        again.disconnect()
