@@ -1,6 +1,5 @@
-"""Run the command line: `python -m sidecar`, the same as the console script `turnwire`."""
+"""`python -m sidecar` is `turnwire`."""
 
 from sidecar.cli import main
 
-if __name__ == "__main__":
-    main()
+main()

@@ -77,7 +77,7 @@ def translate_command(
 )
 def agent_command(context: typer.Context) -> None:
     """Run the scripted agent: a stand-in CLI that plays a script or a recording."""
-    from scripted_agent.__main__ import main as scripted_agent
+    from scripted_agent.command import main as scripted_agent
 
     raise typer.Exit(scripted_agent(context.args))
 
@@ -117,7 +117,3 @@ def main() -> None:
     from sidecar import cli_live  # noqa: F401 - registers its commands
 
     app()
-
-
-if __name__ == "__main__":
-    main()

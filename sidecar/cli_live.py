@@ -145,18 +145,17 @@ def configured(context: typer.Context, **fixed: object) -> Settings:
 
 def serving(work: Coroutine[None, None, None]) -> None:
     """Run the sidecar's event loop; what the user can mend is one sentence."""
-    from adapter.errors import AdapterError
     from hub.access import AccessError
     from journal.base import JournalError
-    from sidecar.agents import AgentNotFoundError
+    from sidecar.launch import CANNOT_START
     from sidecar.run import StartError
     from sidecar.serve import PortError
     from tracing.recording import RecordingError
 
     mendable = (
-        AdapterError,
+        *CANNOT_START,
         AccessError,
-        AgentNotFoundError,
+        ConfigurationError,
         JournalError,
         PortError,
         RecordingError,

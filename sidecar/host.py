@@ -10,19 +10,18 @@ from typing import assert_never
 import structlog
 from pydantic import JsonValue
 
-from adapter.errors import AdapterError
 from adapter.identity import ProcessIdentity, reap
 from hub import frames
 from hub.frames_out import SessionSummary
 from hub.host import CommandRefused, Frontend
 from journal.sessions import SessionRecord, SessionStore
-from sidecar.agents import AgentNotFoundError
 from sidecar.hosted import Changed, refuse, timestamp
-from sidecar.launch import Going, options_for
+from sidecar.launch import CANNOT_START, Going, options_for
 from sidecar.live import LiveSession, Surroundings
 from sidecar.live_commands import execute
 from sidecar.recovery import close_left_open
 from sidecar.registry import Registry
+from sidecar.rulebook import Rulebook
 
 log = structlog.get_logger()
 
@@ -30,10 +29,13 @@ log = structlog.get_logger()
 class LiveHost:
     """Sessions with a CLI each, and the store that remembers them."""
 
-    def __init__(self, around: Surroundings, store: SessionStore, registry: Registry[LiveSession]) -> None:
+    def __init__(
+        self, around: Surroundings, store: SessionStore, registry: Registry[LiveSession], rulebook: Rulebook
+    ) -> None:
         self._around = around
         self._settings = around.settings
         self._store = store
+        self._rulebook = rulebook
         self._registry = registry
         self._starting = asyncio.Lock()
 
@@ -195,8 +197,10 @@ class LiveHost:
                     f"{running} CLIs run, the most allowed; close a session, or raise max_processes",
                 )
             try:
-                await session.start(options_for(session.record, self._settings, going, session.env, None))
-            except (AdapterError, AgentNotFoundError) as error:
+                await session.start(
+                    options_for(session.record, self._settings, self._rulebook, going, session.env)
+                )
+            except CANNOT_START as error:
                 refuse("cannot_start", str(error))
             self._around.changed()
 

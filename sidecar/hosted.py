@@ -4,30 +4,18 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import NoReturn, Protocol
 
-from pydantic import JsonValue
-
-from hub.frames import SessionCommand
 from hub.frames_out import SessionSummary
-from hub.host import CommandRefused, Frontend
+from hub.host import CommandRefused
 
 Changed = Callable[[], None]
 """Called when what a list of sessions shows has changed."""
 
 
 class HostedSession(Protocol):
-    """A session that frontends can see and command."""
-
-    @property
-    def session(self) -> str:
-        """The id, turnwire's own."""
-        ...
+    """A session that frontends can see."""
 
     def summary(self) -> SessionSummary:
         """Return what a list of sessions shows."""
-        ...
-
-    async def execute(self, command: SessionCommand, frontend: Frontend) -> JsonValue:
-        """Do a command; raises CommandRefused."""
         ...
 
 

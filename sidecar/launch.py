@@ -5,13 +5,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from adapter.command import CommandOptions
-from adapter.environment import ALLOWED, build_environment
-from adapter.session import SessionOptions
+from adapter.attachments import AttachmentSettings
+from adapter.command import CommandError, CommandOptions
+from adapter.environment import ALLOWED, EnvironmentRefused, build_environment
+from adapter.mcp import McpError
+from adapter.options import SessionOptions
+from adapter.policies import Policy
+from adapter.process import ProgramNotFound
 from journal.sessions import SessionRecord
 from normalize.model import JsonObject
-from sidecar.agents import find
+from sidecar.agents import AgentNotFoundError, find
+from sidecar.rulebook import Rulebook
 from sidecar.settings import Settings
+
+CANNOT_START = (AgentNotFoundError, CommandError, EnvironmentRefused, McpError, ProgramNotFound)
+"""What is wrong with a session that cannot be started; each says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +55,11 @@ class Going:
 
 
 def options_for(
-    record: SessionRecord,
-    settings: Settings,
-    going: Going,
-    requested: Mapping[str, str],
-    traceparent: str | None,
+    record: SessionRecord, settings: Settings, rulebook: Rulebook, going: Going, requested: Mapping[str, str]
 ) -> SessionOptions:
-    """Return what to start; raises AgentNotFoundError and the adapter's errors."""
+    """Return what to start; raises one of CANNOT_START."""
     agent = find(record.agent or settings.agent, settings.agents)
-    environment = build_environment(
-        os.environ, allowed=(*ALLOWED, *settings.pass_env), requested=requested, traceparent=traceparent
-    )
+    environment = build_environment(os.environ, allowed=(*ALLOWED, *settings.pass_env), requested=requested)
     command = CommandOptions(
         model=record.model,
         resume=going.resume,
@@ -71,7 +73,11 @@ def options_for(
         executable=agent.argv,
         command=command,
         environment=environment,
-        policy=record.policy,
+        name=record.session,
+        policy=_policy(record.policy),
+        rules=rulebook.rules,
+        hooks=rulebook.hooks,
+        attachments=AttachmentSettings(mode=settings.attachments),
         answer_timeout=settings.permission_timeout_s,
         stall_after=settings.stall_after_s,
     )
@@ -82,3 +88,11 @@ def _mcp_servers(record: SessionRecord) -> dict[str, JsonObject]:
     if not isinstance(servers, dict):
         return {}
     return {name: server for name, server in servers.items() if isinstance(server, dict)}
+
+
+def _policy(name: str | None) -> Policy | None:
+    match name:
+        case None | "autonomous" | "supervised" | "plan":
+            return name
+        case _:
+            raise CommandError("policy", f"must be autonomous, supervised or plan, not {name!r}")

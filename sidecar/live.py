@@ -11,7 +11,11 @@ from dataclasses import dataclass, replace
 import structlog
 
 from adapter.audit import AuditTrail
-from adapter.session import Session, SessionNotice, SessionOptions, open_session
+from adapter.client import RequestFailed, RequestTimeout
+from adapter.notices import SessionNotice
+from adapter.options import SessionOptions
+from adapter.session import Session, open_session
+from adapter.transport import ProcessGone
 from adapter.watchdog import Watchdog
 from hub.frames_out import SessionSummary
 from journal.base import Journal
@@ -35,7 +39,8 @@ class Surroundings:
     settings: Settings
     journal: Journal
     watchdog: Watchdog
-    audit: AuditTrail | None
+    audit: Callable[[str], AuditTrail | None]
+    """Opens the audit trail for a session; None where nothing is kept."""
     spawn: Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
     """Starts a task in the host's task group."""
     save: Callable[[SessionRecord], None]
@@ -113,6 +118,20 @@ class LiveSession:
         self._task = self._around.spawn(self._live(options, running))
         await running
 
+    async def greeting(self, deadline: float) -> str | None:
+        """Wait until the CLI has introduced itself; return why it has gone instead, if it has."""
+        cli = self._cli
+        if cli is None:
+            return f"{self.record.agent} ended at once; run it by hand to see why"
+        try:
+            async with asyncio.timeout(deadline):
+                await asyncio.shield(cli.initialized)
+        except ProcessGone as error:
+            return str(error)
+        except (TimeoutError, RequestFailed, RequestTimeout):
+            pass  # an old or foreign CLI: it may speak all the same
+        return None
+
     async def stop(self) -> None:
         """Stop the CLI, by the ladder, and wait until its last event is journaled."""
         if self._cli is not None:
@@ -132,10 +151,10 @@ class LiveSession:
         await self._pipeline.feed([Announced(event)])
 
     async def _live(self, options: SessionOptions, running: asyncio.Future[None]) -> None:
+        audit = None
         try:
-            opened = open_session(
-                options, watchdog=self._around.watchdog, audit=self._around.audit, notify=self._noticed
-            )
+            audit = self._around.audit(self.session)
+            opened = open_session(options, watchdog=self._around.watchdog, audit=audit, notify=self._noticed)
             async with opened as cli:
                 self._cli = cli
                 self.amend(state="starting", pid=cli.identity.pid, process=cli.identity.to_text())
@@ -149,6 +168,8 @@ class LiveSession:
             else:
                 running.set_exception(error)
         finally:
+            if audit is not None:
+                audit.close()
             self._cli = None
             self._state.state = "exited"
             self.amend(state="exited", pid=None, process=None)
@@ -172,9 +193,7 @@ class LiveSession:
 
     def _noticed(self, notice: SessionNotice) -> None:
         """Publish what the adapter has to tell, as an event."""
-        event: AgentEvent
-        if notice.code in {"stalled", "resumed"}:
-            event = ev.ProcessStatus.model_validate({"state": notice.code, **notice.fields})
-        else:
-            event = ev.Notice(kind=notice.code, level="warning", text=notice.message)
+        event: AgentEvent = ev.Notice(kind=notice.code, level="warning", text=notice.message)
+        if notice.code == "stalled":
+            event = ev.ProcessStatus(state="stalled", reason=notice.message)
         self._around.spawn(self.announce(event))

@@ -2,10 +2,12 @@
 
 from pydantic import JsonValue
 
-from adapter.attachments import Attachment
-from adapter.client import ProcessGone, RequestFailed, RequestTimeout
-from adapter.permissions import AnswerRefused, PermissionAnswer, QuestionAnswer
+from adapter.attachments import AttachmentRefused, decode_attachment
+from adapter.client import RequestFailed, RequestTimeout
+from adapter.decisions import PermissionAnswer, QuestionAnswer
+from adapter.gatekeeper import AnswerRefused
 from adapter.session import Session
+from adapter.transport import ProcessGone
 from hub import frames
 from hub.host import CommandRefused, Frontend
 from sidecar.hosted import refuse
@@ -22,7 +24,9 @@ async def execute(
     try:
         return await _execute(session, cli, command, frontend)
     except AnswerRefused as error:
-        raise CommandRefused(error.code, error.message, "pending_id") from error
+        raise CommandRefused(error.code, error.message, error.field) from error
+    except AttachmentRefused as error:
+        raise CommandRefused("invalid_params", str(error), "attachments") from error
     except RequestTimeout as error:
         raise CommandRefused("timeout", str(error)) from error
     except RequestFailed as error:
@@ -71,10 +75,7 @@ async def _execute(
 
 
 async def _prompt(session: LiveSession, cli: Session, command: frames.Prompt) -> JsonValue:
-    attachments = [
-        Attachment(name=item.name, media_type=item.media_type, base64=item.base64)
-        for item in command.attachments or []
-    ]
+    attachments = [decode_attachment(item.base64, item.name) for item in command.attachments or []]
     if not command.text.strip() and not attachments:
         refuse("invalid_params", "a prompt needs text or an attachment", "text")
     if not cli.busy:

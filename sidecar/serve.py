@@ -8,7 +8,7 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
-from pathlib import Path
+from functools import partial
 
 import structlog
 
@@ -27,6 +27,7 @@ from sidecar.host import LiveHost
 from sidecar.keeper import Keeper
 from sidecar.live import LiveSession, Surroundings
 from sidecar.registry import Registry
+from sidecar.rulebook import read_rulebook
 from sidecar.settings import Settings
 from sidecar.taps import Taps
 from sidecar.version import VERSION
@@ -72,6 +73,7 @@ async def serve(settings: Settings, start: Callable[[LiveHost], Awaitable[None]]
 
     Raises JournalUnavailable, hub.access.AccessError and PortError before anything is served, and what `start` raises.
     """
+    rulebook = read_rulebook(settings.rules)
     taps = Taps(settings)
     try:
         async with open_journal(settings) as (journal, store), Watchdog.start() as watchdog:
@@ -81,13 +83,13 @@ async def serve(settings: Settings, start: Callable[[LiveHost], Awaitable[None]]
                     settings=settings,
                     journal=journal,
                     watchdog=watchdog,
-                    audit=_audit(settings),
+                    audit=partial(_audit, settings),
                     spawn=tasks.create_task,
                     save=keeper.save,
                     changed=registry.changed,
                     taps=taps.of,
                 )
-                host = LiveHost(around, store, registry)
+                host = LiveHost(around, store, registry, rulebook)
                 try:
                     await host.restore()
                     await with_hub(settings, journal, host, ready, start=lambda: start(host))
@@ -162,7 +164,5 @@ async def _retaining(journal: Journal) -> None:
         await asyncio.sleep(RETAIN_EVERY_S)
 
 
-def _audit(settings: Settings) -> AuditTrail | None:
-    if settings.journal == "memory":
-        return None
-    return AuditTrail(Path(settings.state_dir) / "audit.jsonl")
+def _audit(settings: Settings, session: str) -> AuditTrail | None:
+    return None if settings.journal == "memory" else AuditTrail(settings.state_dir / "audit.jsonl", session)

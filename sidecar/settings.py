@@ -8,7 +8,7 @@ The file is `turnwire.toml` in the current directory, or `config.toml` in the us
 import os
 import tomllib
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import (
@@ -167,7 +167,8 @@ def load(options: dict[str, object], config: Path | None = None) -> Settings:
             f"{file}: cannot be read as TOML ({error}); mend the file or name another with --config"
         ) from error
     try:
-        return Settings(**given, _toml=written)  # type: ignore[call-arg]  # `_toml` is for settings_customise_sources
+        arguments: dict[str, Any] = {**given, "_toml": written}
+        return Settings(**arguments)
     except ValidationError as error:
         raise ConfigurationError(
             "; ".join(_complaint(item["loc"], item["msg"], file) for item in error.errors())

@@ -47,19 +47,20 @@ def run(source: Path | None, out: BinaryIO, *, field_limit: int, stats: bool) ->
 
 def _file(translator: Translator, source: Path, out: BinaryIO, field_limit: int) -> None:
     try:
+        file = source.open("rb")
+    except OSError as error:
+        raise InputError(
+            f"{source}: {error.strerror}; name a file with what a CLI wrote to stdout"
+        ) from error
+    with file:
         if source.is_file() and source.stat().st_size == 0:
             raise InputError(
                 f"{source}: the file is empty; it should hold what a CLI wrote to stdout, one JSON object a line"
             )
         if source.is_file() and is_rows(source):
             _recording(translator, source, out, field_limit)
-            return
-        with source.open("rb") as file:
+        else:
             _stream(translator, file, out, field_limit)
-    except OSError as error:
-        raise InputError(
-            f"{source}: {error.strerror}; name a file with what a CLI wrote to stdout"
-        ) from error
 
 
 def _stream(translator: Translator, source: BinaryIO, out: BinaryIO, field_limit: int) -> None:
@@ -104,6 +105,7 @@ def _write(events: list[AgentEvent], out: BinaryIO, field_limit: int) -> None:
 def _report(translator: Translator, *, human: bool) -> str:
     """Say what became of every line; the parts add up to the lines."""
     parts = asdict(translator.stats)
+    parts = {"lines": sum(parts.values()), **parts}
     if not human:
         return json.dumps(parts)
     return "\n".join(f"{name:>10} {value}" for name, value in parts.items())
