@@ -12,15 +12,18 @@ from collections.abc import AsyncIterator, Callable
 
 from adapter.transport import ProcessGone, Transport
 from normalize.inputs import Received, Sent
-from protocol.control import AnyRequest, ControlRequest, ControlResponse
+from protocol.control import ControlRequest, ControlResponse
 from protocol.decode import decode, malformed
 from protocol.encode import encode_input
 from protocol.framing import DEFAULT_LIMIT, LineFramer, OversizeLine
 from protocol.json_values import JsonObject
 from protocol.messages import Message
+from protocol.requests import AnyRequest
 
 MAX_POSTED = 1024
 """Lines that may wait to be written before reading stops: a CLI that takes no answers gets no more requests read."""
+
+_OURS = "turnwire_"
 
 
 class RequestTimeout(Exception):
@@ -42,7 +45,7 @@ class Client:
         self, transport: Transport, *, on_sent: Callable[[Sent], None], line_limit: int = DEFAULT_LIMIT
     ) -> None:
         self.strays = 0
-        """Answers that nobody waits for: second ones, late ones, unknown ones."""
+        """Answers to requests of ours that nobody waits for: second ones, late ones."""
         self._transport = transport
         self._on_sent = on_sent
         self._framer = LineFramer(line_limit)
@@ -97,7 +100,7 @@ class Client:
 
     async def exchange(self, request: AnyRequest, deadline: float) -> ControlResponse:
         """Ask the CLI and return its whole answer, be it an error; raises RequestTimeout and ProcessGone."""
-        request_id = f"turnwire_{next(self._numbers)}"
+        request_id = f"{_OURS}{next(self._numbers)}"
         answered: asyncio.Future[ControlResponse] = asyncio.get_running_loop().create_future()
         self._waiting[request_id] = answered
         try:
@@ -152,7 +155,8 @@ class Client:
 
     def _settle(self, response: ControlResponse) -> None:
         answered = self._waiting.get(response.request_id)
-        if answered is None or answered.done():
-            self.strays += 1
-        else:
+        if answered is not None and not answered.done():
             answered.set_result(response)
+        elif response.request_id.startswith(_OURS):
+            self.strays += 1
+        # anything else is the echo of an answer of ours: --replay-user-messages repeats those as well (2.1)

@@ -172,10 +172,27 @@ class CliProcess:
         """Send a signal to the whole process group, and to whatever else the CLI started."""
         signal_all([self.identity], number, fresh=True)
 
+    def kill(self) -> None:
+        """Send SIGKILL to all of it."""
+        self.signal(signal.SIGKILL)
+
     @property
     def has_exited(self) -> bool:
         """True once the process is gone; its last output may still wait to be read."""
         return self._pipes.exited.is_set()
+
+    async def exited(self) -> None:
+        """Wait until the process is gone."""
+        await self._pipes.exited.wait()
+
+    async def exits_within(self, seconds: float) -> bool:
+        """Wait until the process is gone, for so many seconds at most, and tell whether it is."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self.exited()
+        except TimeoutError:
+            return False
+        return True
 
     async def wait(self) -> Exit:
         """Wait for the exit of the process and the end of its output, end its leftovers, and say how it ended."""

@@ -7,8 +7,8 @@ as well. Ours have the form of the CLI's and are as narrow as its own: this very
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from protocol.control import CanUseTool
 from protocol.json_values import JsonObject, text_at
+from protocol.requests import CanUseTool
 
 INTERACTIVE = frozenset({"AskUserQuestion", "ExitPlanMode"})
 """Tools that are a question to a human, so that no answer can stand for the next one."""
@@ -34,7 +34,9 @@ def suggestions(request: CanUseTool) -> list[JsonObject]:
 
 
 def _command(arguments: JsonObject) -> str:
-    return text_at(arguments, "command")
+    command = text_at(arguments, "command")
+    # a star in a rule is a wildcard: the rule would allow more than this command
+    return "" if "*" in command or "\n" in command else command
 
 
 def _domain(arguments: JsonObject) -> str:

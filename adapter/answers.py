@@ -1,0 +1,159 @@
+"""A frontend's answer -> what the CLI is told; pure.
+
+An answer that does not fit its request is an InvalidAnswer: the request goes on waiting, nothing is allowed. An allow
+always carries the arguments and a deny always a message, as the CLI demands (see protocol/answers.py).
+"""
+
+from typing import Literal, NamedTuple
+
+from adapter.command import PERMISSION_MODES
+from adapter.decisions import PermissionAnswer, QuestionAnswer
+from adapter.grants import Grant, granted
+from normalize.inputs import Decision
+from normalize.permission_options import DESTINATIONS, REJECT_INTERRUPT, options, updates
+from normalize.suggestions import suggestions
+from protocol.answers import Allow, Deny, answer_permission
+from protocol.control import ControlResponse, success
+from protocol.json_values import JsonObject
+from protocol.requests import CanUseTool, Elicitation, RequestUserDialog
+
+DENIED = "The user does not want to proceed with this tool call."
+"""What the agent is told when a human rejects and says nothing."""
+
+NOT_ANSWERED = "The user did not answer the question."
+"""What the agent is told when a question is declined."""
+
+TIMED_OUT = "Nobody answered in time."
+"""What the agent is told on expiry."""
+
+Question = Elicitation | RequestUserDialog
+
+
+class InvalidAnswer(Exception):
+    """The answer does not fit the request; names the field of the command that is wrong."""
+
+    def __init__(self, message: str, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class Outcome(NamedTuple):
+    """What an answer comes to."""
+
+    response: ControlResponse
+    decision: Decision
+    grants: tuple[tuple[Grant, str], ...] = ()
+
+
+def answer_tool(
+    request_id: str, request: CanUseTool, answer: PermissionAnswer, by: str, waited: int
+) -> Outcome:
+    """Answer a permission request; raises InvalidAnswer."""
+    offered = suggestions(request)
+    kinds = {option.option_id: option.kind for option in options(offered)}
+    if answer.destination is not None and answer.destination not in DESTINATIONS:
+        raise InvalidAnswer(f"destination must be one of {', '.join(DESTINATIONS)}", "destination")
+    if answer.mode is not None and answer.mode not in PERMISSION_MODES:
+        raise InvalidAnswer(f"mode must be one of {', '.join(PERMISSION_MODES)}", "mode")
+    match kinds.get(answer.option_id):
+        case "allow_once" | "allow_always":
+            changes = updates(answer.option_id, offered, answer.destination)
+            if answer.mode is not None:
+                changes.append({"type": "setMode", "mode": answer.mode, "destination": "session"})
+            allowed = Allow(
+                request.input if answer.updated_input is None else answer.updated_input, changes or None
+            )
+            return Outcome(
+                answer_permission(request_id, allowed),
+                Decision(
+                    request_id,
+                    "allow",
+                    by,
+                    waited,
+                    option_id=answer.option_id,
+                    updated_input=answer.updated_input,
+                    destination=_destination(changes),
+                ),
+                tuple(granted(changes)),
+            )
+        case "reject_once" | "reject_always":
+            interrupt = answer.interrupt or answer.option_id == REJECT_INTERRUPT
+            return deny(
+                request_id, answer.message or DENIED, by, waited, answer.option_id, interrupt=interrupt
+            )
+        case None:
+            raise InvalidAnswer(f"option_id must be one of {', '.join(kinds)}", "option_id")
+
+
+def answer_user_question(
+    request_id: str, request: CanUseTool, answer: QuestionAnswer, by: str, waited: int
+) -> Outcome:
+    """Answer AskUserQuestion, whose answers travel as an edited input; raises InvalidAnswer."""
+    if answer.action != "accept":
+        return deny(request_id, answer.message or NOT_ANSWERED, by, waited)
+    if not answer.answers:
+        raise InvalidAnswer("answers must give the answer of each question", "answers")
+    joined = {
+        question: given if isinstance(given, str) else ", ".join(given)
+        for question, given in answer.answers.items()
+    }
+    updated = {**request.input, "answers": joined}
+    return Outcome(
+        answer_permission(request_id, Allow(updated)),
+        Decision(request_id, "answer", by, waited, updated_input=updated),
+    )
+
+
+def answer_question(
+    request_id: str, request: Question, answer: QuestionAnswer, by: str, waited: int
+) -> Outcome:
+    """Answer an elicitation or a dialog; raises InvalidAnswer."""
+    if isinstance(request, Elicitation):
+        if answer.content is not None and not isinstance(answer.content, dict):
+            raise InvalidAnswer("content must be an object that fits the requested schema", "content")
+        payload: JsonObject = {"action": answer.action}
+        if answer.action == "accept" and answer.content is not None:
+            payload["content"] = answer.content
+    elif answer.action == "accept":
+        payload = {"behavior": "completed", "result": answer.content}
+    else:
+        payload = {"behavior": "cancelled"}
+    behavior: Literal["answer", "deny"] = "answer" if answer.action == "accept" else "deny"
+    return Outcome(
+        success(request_id, payload), Decision(request_id, behavior, by, waited, message=answer.message)
+    )
+
+
+def deny(
+    request_id: str,
+    message: str,
+    by: str,
+    waited: int,
+    option_id: str | None = None,
+    *,
+    interrupt: bool = False,
+) -> Outcome:
+    """Refuse a tool call."""
+    return Outcome(
+        answer_permission(request_id, Deny(message, interrupt or None)),
+        Decision(request_id, "deny", by, waited, option_id=option_id, message=message, interrupt=interrupt),
+    )
+
+
+def expire(request_id: str, request: CanUseTool | Question, waited: int) -> Outcome:
+    """Answer for a human who did not: a tool call is denied and its turn stopped (spec 3), a question is dismissed."""
+    match request:
+        case CanUseTool():
+            return deny(request_id, TIMED_OUT, "timeout", waited, interrupt=True)
+        case Elicitation():
+            payload: JsonObject = {"action": "cancel"}
+        case RequestUserDialog():
+            payload = {"behavior": "cancelled"}
+    return Outcome(
+        success(request_id, payload), Decision(request_id, "deny", "timeout", waited, message=TIMED_OUT)
+    )
+
+
+def _destination(changes: list[JsonObject]) -> str | None:
+    places = {str(change["destination"]) for change in changes if change.get("type") != "setMode"}
+    return places.pop() if len(places) == 1 else None

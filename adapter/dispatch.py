@@ -1,0 +1,82 @@
+"""The reader of a session: every line into the inbox, every control request to whom it concerns, then the next line."""
+
+import asyncio
+
+from adapter.client import Client
+from adapter.decisions import CancelledByCli, ProcessEnded, TurnEnded
+from adapter.gatekeeper import Gatekeeper
+from adapter.inbox import Inbox
+from adapter.mcp import McpHost
+from adapter.process import CliProcess
+from adapter.transport import Exit, ProcessGone
+from adapter.turns import TurnWatch
+from protocol.control import ControlCancelRequest, ControlRequest
+from protocol.messages import Message
+from protocol.requests import McpMessage
+from protocol.results import Result
+
+SILENT_GRACE = 5.0
+"""Seconds that a CLI may live on after it closed its stdout: nothing can be heard of it any more."""
+
+
+class Dispatcher:
+    """Reads until the CLI has gone."""
+
+    def __init__(
+        self,
+        process: CliProcess,
+        client: Client,
+        inbox: Inbox,
+        *,
+        turns: TurnWatch,
+        gatekeeper: Gatekeeper,
+        mcp: McpHost,
+        tasks: asyncio.TaskGroup,
+    ) -> None:
+        self._process = process
+        self._client = client
+        self._inbox = inbox
+        self._turns = turns
+        self._gatekeeper = gatekeeper
+        self._mcp = mcp
+        self._tasks = tasks
+        self._answering: dict[str, asyncio.Task[None]] = {}
+
+    async def read(self) -> Exit:
+        """Read everything, void what waits, and return how the CLI ended."""
+        async for batch in self._client.batches():
+            for received in batch:
+                self._inbox.put(received)
+                self.take(received.message)
+            await self._inbox.room()
+        if not await self._process.exits_within(SILENT_GRACE):
+            self._process.kill()
+        exit_ = await self._process.wait()
+        self._gatekeeper.happened(ProcessEnded())
+        self._client.give_up(ProcessGone(f"the CLI has exited ({exit_.signal or f'code {exit_.code}'})"))
+        for task in self._answering.values():
+            task.cancel()
+        self._turns.ended()
+        return exit_
+
+    def take(self, message: Message) -> None:
+        """Do what a message asks for; never waits."""
+        self._turns.received(message)
+        match message:
+            case ControlRequest(request_id, McpMessage() as request):
+                task = self._tasks.create_task(self._answer_mcp(request_id, request))
+                self._answering[request_id] = task
+                task.add_done_callback(lambda _: self._answering.pop(request_id, None))
+            case ControlRequest(request_id, request):
+                self._gatekeeper.asked(request_id, request)
+            case ControlCancelRequest(request_id):
+                if (answering := self._answering.get(request_id)) is not None:
+                    answering.cancel()
+                self._gatekeeper.happened(CancelledByCli(request_id))
+            case Result():
+                self._gatekeeper.happened(TurnEnded())
+            case _:
+                pass
+
+    async def _answer_mcp(self, request_id: str, request: McpMessage) -> None:
+        self._client.post(await self._mcp.answer(request_id, request))

@@ -1,0 +1,105 @@
+"""What humans allowed for good: the rules of "always" answers, as far as a policy of ours has to know them.
+
+The CLI keeps its own record of them. Under `supervised` our hook asks before that record is read, so it needs one too:
+in memory for the session, in a file of turnwire's own for the rest. (The CLI's settings files in a workspace are no
+source: they come with a repository, and nobody here agreed to them.)
+"""
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from protocol.json_values import JsonObject, text_at
+
+_SHELL = frozenset(";&|`$<>\n(){}")
+_EVERYWHERE = "*"
+
+
+class Grant(NamedTuple):
+    """A tool that may be called without asking, and what with."""
+
+    tool: str
+    """The tool's name."""
+    content: str = ""
+    """Which calls: a command, a command's beginning (`git log:*`), a host (`domain:example.org`); "" for all."""
+
+    def covers(self, tool: str, arguments: JsonObject) -> bool:
+        """Tell whether a call was allowed; a content that is not understood covers nothing."""
+        if tool != self.tool:
+            return False
+        if not self.content:
+            return True
+        if tool == "Bash":
+            return _covers_command(self.content, text_at(arguments, "command"))
+        if tool == "WebFetch" and self.content.startswith("domain:"):
+            return _host(text_at(arguments, "url")) == self.content.removeprefix("domain:")
+        return False
+
+
+def granted(updates: Iterable[JsonObject]) -> list[tuple[Grant, str]]:
+    """Return the grants in permission updates, each with its destination."""
+    return [
+        (Grant(text_at(rule, "toolName"), text_at(rule, "ruleContent")), text_at(update, "destination"))
+        for update in updates
+        if update.get("type") == "addRules" and update.get("behavior") == "allow"
+        for rule in update.get("rules") or []
+        if text_at(rule, "toolName")
+    ]
+
+
+class GrantStore:
+    """The file of what was allowed beyond a session: {workspace: [[tool, content], …]}, "*" for all workspaces."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def load(self, workspace: Path) -> tuple[Grant, ...]:
+        """Return what was allowed in a workspace; nothing when the file is missing or damaged."""
+        table = self._read()
+        return tuple(
+            Grant(*pair)
+            for place in (_EVERYWHERE, str(workspace))
+            for pair in table.get(place, [])
+            if len(pair) == 2 and all(isinstance(part, str) for part in pair)
+        )
+
+    def remember(self, workspace: Path, grants: Sequence[tuple[Grant, str]]) -> None:
+        """Add grants whose destination outlives the session."""
+        table = self._read()
+        for grant, destination in grants:
+            if destination != "session":
+                place = _EVERYWHERE if destination == "userSettings" else str(workspace)
+                pairs = table.setdefault(place, [])
+                if list(grant) not in pairs:
+                    pairs.append(list(grant))
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        fresh = self._path.with_suffix(f".{os.getpid()}.new")
+        fresh.write_text(json.dumps(table, indent=1), encoding="utf-8")
+        fresh.chmod(0o600)
+        fresh.replace(self._path)
+
+    def _read(self) -> dict[str, list[list[str]]]:
+        try:
+            table = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        if not isinstance(table, dict):
+            return {}
+        return {place: pairs for place, pairs in table.items() if isinstance(pairs, list)}
+
+
+def _covers_command(content: str, command: str) -> bool:
+    if not content.endswith(":*"):
+        return command == content and "*" not in content
+    beginning = content.removesuffix(":*")
+    return (command == beginning or command.startswith(beginning + " ")) and not _SHELL.intersection(command)
+
+
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None

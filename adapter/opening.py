@@ -1,0 +1,235 @@
+"""Start a session and see to its end: everything it consists of is made here, and nothing of it is left behind."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from adapter.audit import AuditTrail
+from adapter.client import Client, RequestFailed, RequestTimeout
+from adapter.command import CommandError, build_command
+from adapter.dispatch import Dispatcher
+from adapter.gatekeeper import Gatekeeper
+from adapter.grants import GrantStore
+from adapter.hosting import host_servers
+from adapter.inbox import Inbox
+from adapter.mcp import sdk_config
+from adapter.notices import Notify, SessionNotice
+from adapter.options import SessionOptions
+from adapter.policies import PermissionSettings, hook_table, launch
+from adapter.process import CliProcess, find_program
+from adapter.session import Session
+from adapter.transport import ProcessGone
+from adapter.turns import TurnWatch
+from adapter.version import Version, abilities, detect_version
+from adapter.watchdog import Watchdog
+from normalize.inputs import Decision, Ended
+from protocol.control import ControlRequest, ControlResponse
+from protocol.decode import decode
+from protocol.encode import line_of
+from protocol.json_values import JsonObject
+from protocol.requests import Initialize, McpMessage
+
+
+@asynccontextmanager
+async def open_session(
+    options: SessionOptions,
+    *,
+    watchdog: Watchdog | None = None,
+    audit: AuditTrail | None = None,
+    grants: GrantStore | None = None,
+    notify: Notify = lambda _: None,
+) -> AsyncIterator[Session]:
+    """Run a CLI while the context is open; leaving it stops the CLI and all that it started.
+
+    Args:
+        options: what to run, and how.
+        watchdog: ends the CLI should the sidecar die.
+        audit: the trail of decisions.
+        grants: always-answers beyond the session, for the policy `supervised`.
+        notify: is told what no line tells.
+
+    Raises:
+        CommandError: the options make no command.
+        ProgramNotFound: the program or the workspace does not exist.
+    """
+    program = find_program(options.executable[0], options.environment) if options.executable else ""
+    version = await _version(options, program)
+    settings = permission_settings(options, version)
+    argv = build_argv(options, settings, version)
+    process = await CliProcess.spawn(
+        argv, workspace=options.workspace, environment=options.environment, watchdog=watchdog
+    )
+    inbox = Inbox()
+    client = Client(process, on_sent=inbox.put, line_limit=options.line_limit)
+    failed: Exception | None = None
+    try:
+        async with asyncio.TaskGroup() as tasks:
+
+            def send(server: str, message: JsonObject) -> None:
+                tasks.create_task(_pass_on(client, server, message, options.control_deadline))
+
+            gatekeeper = Gatekeeper(
+                settings,
+                _Outlet(client, inbox),
+                tasks=tasks,
+                environment=options.environment,
+                notify=notify,
+                audit=audit,
+                grants=grants,
+            )
+            mcp = await host_servers(
+                options.hosted_servers,
+                workspace=options.workspace,
+                tasks=tasks,
+                send=send,
+                notify=notify,
+                watchdog=watchdog,
+            )
+            turns = TurnWatch()
+            session = Session(
+                options,
+                process=process,
+                argv=argv,
+                version=version,
+                client=client,
+                inbox=inbox,
+                turns=turns,
+                gatekeeper=gatekeeper,
+            )
+            dispatcher = Dispatcher(
+                process, client, inbox, turns=turns, gatekeeper=gatekeeper, mcp=mcp, tasks=tasks
+            )
+            reader = tasks.create_task(_read(dispatcher, session, inbox, process))
+            helpers = [tasks.create_task(client.write_posted())]
+            if options.stall_after is not None:
+                watch = turns.watch(options.stall_after, lambda: gatekeeper.waits, _tell_stalled(notify))
+                helpers.append(tasks.create_task(watch))
+            beginning = _initialize(
+                session,
+                client=client,
+                gatekeeper=gatekeeper,
+                settings=settings,
+                servers=mcp.names,
+                notify=notify,
+            )
+            helpers.append(tasks.create_task(beginning))
+            try:
+                yield session
+            except Exception as error:  # noqa: BLE001  raised again below, outside of the group that would wrap it
+                failed = error
+            finally:
+                inbox.widen()
+                await session.stop()
+                await asyncio.wait([reader])
+                for helper in helpers:
+                    helper.cancel()
+                await mcp.close()
+    finally:
+        # reached with a living CLI only when something failed before the session was whole
+        if not process.has_exited:
+            process.kill()
+            await process.wait()
+    if failed is not None:
+        raise failed
+
+
+def permission_settings(options: SessionOptions, version: Version | None) -> PermissionSettings:
+    """Return how permissions are decided in a session."""
+    return PermissionSettings(
+        policy=options.policy,
+        rules=options.rules,
+        hooks=options.hooks,
+        workspace=str(options.workspace),
+        check_uncommitted=options.check_uncommitted,
+        answer_timeout=options.answer_timeout,
+        answers_cancelled=abilities(version).waits_after_cancel,
+    )
+
+
+def build_argv(options: SessionOptions, settings: PermissionSettings, version: Version | None) -> list[str]:
+    """Return the argv of a session's CLI; raises CommandError."""
+    started = launch(settings, options.command.permission_mode)
+    hosted = sdk_config(list(options.hosted_servers))
+    if both := sorted(set(hosted) & set(options.command.mcp_servers)):
+        raise CommandError("mcp_servers", f"{', '.join(both)}: hosted in the sidecar and configured as well")
+    command = replace(
+        options.command,
+        permission_mode=started.permission_mode,
+        skip_permissions=started.skip_permissions or options.command.skip_permissions,
+        mcp_servers={**options.command.mcp_servers, **hosted},
+    )
+    return build_command(options.executable, command, version)
+
+
+class _Outlet:
+    def __init__(self, client: Client, inbox: Inbox) -> None:
+        self._client = client
+        self._inbox = inbox
+
+    def respond(self, response: ControlResponse) -> None:
+        self._client.post(response)
+
+    def decided(self, decision: Decision) -> None:
+        self._inbox.put(decision)
+
+
+async def _version(options: SessionOptions, program: str) -> Version | None:
+    if options.version is not None or not options.ask_version or options.command.bare:
+        return options.version
+    return await detect_version((program, *options.executable[1:]), options.environment, options.workspace)
+
+
+async def _read(dispatcher: Dispatcher, session: Session, inbox: Inbox, process: CliProcess) -> None:
+    exit_ = await dispatcher.read()
+    inbox.put(Ended(session.stopping or "exited", exit_.code, exit_.signal, process.stderr_tail))
+
+
+async def _initialize(
+    session: Session,
+    *,
+    client: Client,
+    gatekeeper: Gatekeeper,
+    settings: PermissionSettings,
+    servers: list[str],
+    notify: Notify,
+) -> None:
+    """The first thing the CLI is told: prompts wait for the answer, so that no tool runs before the hooks are known."""
+    options = session.options
+    if not options.initialize:
+        session.initialized.set_result({})
+        return
+    request = Initialize(
+        hooks=hook_table(settings),
+        sdk_mcp_servers=servers or None,
+        supported_dialog_kinds=list(options.dialogs) or None,
+    )
+    try:
+        response = await client.exchange(request, options.initialize_deadline)
+        if response.error is not None:
+            raise RequestFailed(f"the CLI refuses to be initialised: {response.error}")
+    except (RequestTimeout, RequestFailed, ProcessGone) as error:
+        notify(SessionNotice("initialize_failed", str(error)))
+        session.initialized.set_exception(error)
+        return
+    body = response.response
+    for waiting in (*body.pending_permission_requests, *body.pending_user_dialog_requests):
+        message = decode(line_of(waiting))
+        if isinstance(message, ControlRequest):
+            gatekeeper.asked(message.request_id, message.request)
+    session.initialized.set_result(response.payload if isinstance(response.payload, dict) else {})
+
+
+async def _pass_on(client: Client, server: str, message: JsonObject, deadline: float) -> None:
+    try:
+        await client.exchange(McpMessage(server_name=server, message=message), deadline)
+    except (RequestTimeout, ProcessGone):
+        pass  # old CLIs take no messages of hosted servers; it was the server's own idea
+
+
+def _tell_stalled(notify: Notify) -> Callable[[float], None]:
+    def tell(seconds: float) -> None:
+        message = f"the agent has said nothing for {seconds:.0f} s; interrupt it, or wait on"
+        notify(SessionNotice("stalled", message))
+
+    return tell

@@ -1,0 +1,188 @@
+"""One CLI session: the process, its protocol and its permissions, composed; commands in, what happened out.
+
+`adapter.opening.open_session` makes it. One task reads, one writes; people, hooks, git and MCP servers are waited for
+by tasks beside them, so a request that is pending for an hour holds up nothing. What happens comes out of `inputs()`
+in the order in which it happened.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Literal, TypeAlias
+from uuid import uuid4
+
+from adapter.attachments import Attachment, AttachmentFolder
+from adapter.client import Client, RequestFailed, RequestTimeout
+from adapter.decisions import InterruptSent, PermissionAnswer, QuestionAnswer
+from adapter.gatekeeper import Gatekeeper
+from adapter.identity import ProcessIdentity
+from adapter.inbox import Inbox
+from adapter.ladder import climb
+from adapter.options import SessionOptions
+from adapter.process import CliProcess
+from adapter.transport import ProcessGone
+from adapter.turns import TurnWatch
+from adapter.version import Version, abilities
+from normalize.inputs import SessionInput
+from protocol.json_values import JsonObject
+from protocol.messages import User, UserBody
+from protocol.requests import (
+    AnyRequest,
+    CancelAsyncMessage,
+    Interrupt,
+    SetModel,
+    SetPermissionMode,
+    UnknownRequest,
+)
+
+Priority: TypeAlias = Literal["now", "next", "later"]
+
+
+class Session:
+    """A running CLI."""
+
+    def __init__(
+        self,
+        options: SessionOptions,
+        *,
+        process: CliProcess,
+        argv: Sequence[str],
+        version: Version | None,
+        client: Client,
+        inbox: Inbox,
+        turns: TurnWatch,
+        gatekeeper: Gatekeeper,
+    ) -> None:
+        self.options = options
+        self.identity: ProcessIdentity = process.identity
+        """What to record, to reap the CLI after a crash."""
+        self.argv = tuple(argv)
+        """How the CLI was started."""
+        self.version = version
+        """The CLI's version; None when it does not say."""
+        self.initialized: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
+        """The answer to `initialize`: commands, models, …; or why there is none."""
+        self.initialized.add_done_callback(lambda future: future.cancelled() or future.exception())
+        self._process = process
+        self._client = client
+        self._inbox = inbox
+        self._turns = turns
+        self._gatekeeper = gatekeeper
+        self._folder = AttachmentFolder(options.workspace, options.name)
+        self.stopping: Literal["stopped", "hung"] | None = None
+        """Why we stop the CLI; None while we do not."""
+
+    @property
+    def busy(self) -> bool:
+        """True while a turn runs."""
+        return self._turns.busy
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """The requests that wait for a human."""
+        return self._gatekeeper.waiting_for_humans
+
+    def inputs(self) -> AsyncIterator[list[SessionInput]]:
+        """Yield what happens, in order, until Ended; for one consumer."""
+        return self._inbox.batches()
+
+    async def prompt(
+        self,
+        text: str,
+        *,
+        attachments: Sequence[Attachment] = (),
+        priority: Priority = "next",
+        uuid: str | None = None,
+    ) -> str:
+        """Say something to the agent and return the prompt's uuid; waits for `initialize`.
+
+        Raises:
+            AttachmentRefused: an attachment is not taken.
+            ProcessGone, RequestTimeout, RequestFailed: there is no CLI that could be spoken to.
+        """
+        await asyncio.shield(self.initialized)
+        content = await asyncio.to_thread(self._folder.compose, text, attachments, self.options.attachments)
+        if priority == "now" and self.busy:
+            await self.interrupt()
+        uuid = uuid or str(uuid4())
+        message = User(
+            message=UserBody(content=content),
+            uuid=uuid,
+            session_id="",
+            # 1.0 and 2.0 know no priorities: there a prompt always waits its turn
+            priority=None if priority == "next" else priority,
+        )
+        self._turns.prompted()
+        await self._client.send(message)
+        return uuid
+
+    async def interrupt(
+        self, deadline: float | None = None, *, escalate_after: float | None = None
+    ) -> JsonObject:
+        """Stop the running turn; raises RequestTimeout, RequestFailed and ProcessGone.
+
+        With `escalate_after`, the whole CLI is stopped when the turn has not ended so many seconds later.
+        """
+        self._gatekeeper.happened(InterruptSent())
+        try:
+            answer = await self._client.request(Interrupt(), deadline or self.options.control_deadline)
+        except RequestTimeout:
+            if escalate_after is None:
+                raise
+        else:
+            if escalate_after is None or await self._turns.idle_within(escalate_after):
+                return answer
+        await self.stop("hung")
+        return {}
+
+    def respond(self, pending_id: str, answer: PermissionAnswer, by: str) -> None:
+        """Answer a permission request; raises AnswerRefused."""
+        self._gatekeeper.answered(pending_id, answer, by)
+
+    def answer(self, pending_id: str, answer: QuestionAnswer, by: str) -> None:
+        """Answer a question, an elicitation or a dialog; raises AnswerRefused."""
+        self._gatekeeper.answered(pending_id, answer, by)
+
+    async def control(self, request: JsonObject, deadline: float | None = None) -> JsonObject:
+        """Make any control request: {"subtype": …, …}; raises RequestTimeout, RequestFailed and ProcessGone."""
+        if request.get("subtype") == "interrupt":
+            return await self.interrupt(deadline)
+        return await self._request(UnknownRequest(request), deadline)
+
+    async def set_model(self, model: str | None) -> JsonObject:
+        """Change the model; None for the default one."""
+        return await self._request(SetModel(model=model))
+
+    async def set_permission_mode(self, mode: str) -> JsonObject:
+        """Change the CLI's permission mode."""
+        return await self._request(SetPermissionMode(mode=mode))
+
+    async def withdraw(self, uuid: str) -> bool:
+        """Take back a prompt that still waits, and tell whether it did; raises RequestFailed where the CLI cannot."""
+        if not abilities(self.version).withdraws_prompts:
+            raise RequestFailed(f"CLI {self.version} cannot take back a prompt")
+        answer = await self._request(CancelAsyncMessage(message_uuid=uuid))
+        return answer.get("cancelled") is True
+
+    async def stop(self, reason: Literal["stopped", "hung"] = "stopped") -> None:
+        """Climb the stop ladder until the CLI is gone; `inputs()` ends with Ended(reason)."""
+        if self.stopping is None and not self._process.has_exited:
+            self.stopping = reason
+        await climb(
+            self._process,
+            self.options.stop,
+            interrupt=self._end_turn if self.busy and reason == "stopped" else None,
+        )
+
+    def remove_attachments(self) -> None:
+        """Remove the files that were saved for this session."""
+        self._folder.remove()
+
+    async def _end_turn(self) -> None:
+        try:
+            await self._client.exchange(Interrupt(), self.options.stop.interrupt)
+        except ProcessGone:
+            return
+        await self._turns.idle()
+
+    async def _request(self, request: AnyRequest, deadline: float | None = None) -> JsonObject:
+        return await self._client.request(request, deadline or self.options.control_deadline)

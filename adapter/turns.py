@@ -1,0 +1,80 @@
+"""Is a turn running, and has the CLI gone silent in it? Tells once for each silence."""
+
+import asyncio
+from collections.abc import Callable
+
+from protocol.messages import Assistant, Message, StreamEvent
+from protocol.results import Result
+from protocol.system import Init
+
+
+class TurnWatch:
+    """Follows the messages of a session."""
+
+    def __init__(self) -> None:
+        self.busy = False
+        """True from a prompt, or from the first line of a turn that the CLI starts by itself, to its result."""
+        self._changed = asyncio.Event()
+        self._heard = asyncio.get_running_loop().time()
+
+    def prompted(self) -> None:
+        """A prompt was written."""
+        self._heard = asyncio.get_running_loop().time()
+        self._set(busy=True)
+
+    def received(self, message: Message) -> None:
+        """A line came."""
+        self._heard = asyncio.get_running_loop().time()
+        match message:
+            case Result():
+                self._set(busy=False)
+            case Init() | StreamEvent():
+                self._set(busy=True)
+            case Assistant() if message.parent_tool_use_id is None:
+                self._set(busy=True)
+            case _:
+                pass
+
+    def ended(self) -> None:
+        """The CLI has gone."""
+        self._set(busy=False)
+
+    async def idle(self) -> None:
+        """Wait until no turn runs."""
+        while self.busy:
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def idle_within(self, seconds: float) -> bool:
+        """Wait until no turn runs, for so many seconds at most, and tell whether that is so."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self.idle()
+        except TimeoutError:
+            return False
+        return True
+
+    async def watch(self, seconds: float, waits: Callable[[], bool], tell: Callable[[float], None]) -> None:
+        """Call `tell` with the seconds of silence, once for each; `waits` says that the CLI is waiting for us."""
+        told_for = -1.0
+        while True:
+            if not self.busy:
+                self._changed.clear()
+                await self._changed.wait()
+                continue
+            now = asyncio.get_running_loop().time()
+            left = self._heard + seconds - now
+            if left > 0:
+                await asyncio.sleep(left)
+            elif waits():
+                self._heard = now
+            else:
+                if told_for != self._heard:
+                    told_for = self._heard
+                    tell(now - self._heard)
+                await asyncio.sleep(seconds)
+
+    def _set(self, *, busy: bool) -> None:
+        if busy != self.busy:
+            self.busy = busy
+            self._changed.set()
