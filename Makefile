@@ -6,11 +6,15 @@ BIN    := $(VENV)/bin
 STAMPS := .stamps
 PYTEST_ARGS ?=
 
+# The TypeScript client and console are built and tested where Node is new enough; the built console is in hub/static.
+NODE := $(shell node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null && echo node)
+MARKS := not long$(if $(NODE),, and not node)
+
 # apt-get needs root; sudo only where we are not root and it exists.
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv system demo test test-long lint types golden bench web clean
+.PHONY: help venv system demo test test-long test-web lint types golden bench web web-deps clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -22,12 +26,13 @@ $(STAMPS)/venv: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@mkdir -p $(STAMPS) && touch $@
 
-system: ## install chromium and redis-server where apt-get is there and they are missing
+system: ## install chromium, redis-server and curl where apt-get is there and they are missing
 	@missing=; \
 	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || missing="$$missing chromium"; \
 	command -v redis-server >/dev/null || missing="$$missing redis-server"; \
+	command -v curl >/dev/null || missing="$$missing curl"; \
 	if [ -z "$$missing" ]; then :; \
-	elif ! command -v apt-get >/dev/null; then echo "tests of the console and of the Redis journal need:$$missing (no apt-get here)" >&2; \
+	elif ! command -v apt-get >/dev/null; then echo "some tests need:$$missing (no apt-get here)" >&2; \
 	else echo "installing$$missing"; \
 	    $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
 	fi
@@ -35,11 +40,24 @@ system: ## install chromium and redis-server where apt-get is there and they are
 demo: venv ## serve a scripted session; prints the URL to open
 	$(BIN)/turnwire run --agent demo
 
-test: venv system lint types ## everything that must hold, in under ten minutes
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+test: venv system lint types test-web ## everything that must hold, in under ten minutes
+	$(BIN)/python -m pytest -m "$(MARKS)" $(PYTEST_ARGS)
 
-test-long: venv system ## the tests that take minutes
-	$(BIN)/python -m pytest -m long $(PYTEST_ARGS)
+test-long: venv system $(if $(NODE),web-deps) ## the tests that take minutes
+	$(BIN)/python -m pytest -m "long$(if $(NODE),, and not node)" $(PYTEST_ARGS)
+
+test-web: $(if $(NODE),web-deps) ## types and unit tests of the TypeScript side
+ifdef NODE
+	cd web && npm run --silent types && npm test --silent
+else
+	@echo "Node 20.19 or newer is not here: the tests of the TypeScript client are left out" >&2
+endif
+
+web-deps: $(STAMPS)/web
+
+$(STAMPS)/web: web/package-lock.json
+	cd web && npm ci --no-audit --no-fund --silent && npm run --silent build -w client
+	@mkdir -p $(STAMPS) && touch $@
 
 lint: venv ## ruff and the import floors
 	$(BIN)/ruff check .
@@ -55,8 +73,8 @@ golden: venv ## write the goldens anew from the recordings; read the diff before
 bench: venv ## measure
 	@set -e; for script in bench/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
 
-web: ## build the console into hub/static
-	cd web && npm ci --no-audit --no-fund && npm run build
+web: web-deps ## build the console into hub/static
+	cd web && npm run build
 
 clean: ## remove what make made, the virtual environment excepted
 	rm -rf $(STAMPS) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

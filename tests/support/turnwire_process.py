@@ -1,0 +1,97 @@
+"""turnwire itself as a real process: `turnwire run …` in a folder of its own, its URL, its end."""
+
+import asyncio
+import os
+import re
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from recordings import ROOT
+
+DEADLINE = 60.0
+"""Seconds that any wait may take."""
+
+TURNWIRE = (sys.executable, "-m", "sidecar")
+"""The command line, without depending on the console script being on PATH."""
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    """An environment of the test's own: nothing of the developer's reaches turnwire or what it starts."""
+    home.mkdir(parents=True, exist_ok=True)
+    return {
+        "HOME": str(home),
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "PYTHONPATH": str(ROOT),
+        "LANG": "C.UTF-8",
+        "TZ": "UTC",
+        **more,
+    }
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running turnwire."""
+
+    url: str
+    """The printed URL, with the control token."""
+    view_url: str
+    """The printed URL for watching."""
+    process: asyncio.subprocess.Process
+
+    @property
+    def base(self) -> str:
+        """The address without the token."""
+        return self.url.split("#")[0].rstrip("/")
+
+    @property
+    def token(self) -> str:
+        """The control token."""
+        return self.url.split("token=")[1]
+
+
+async def _line(stream: asyncio.StreamReader | None) -> str:
+    assert stream is not None
+    return (await stream.readline()).decode()
+
+
+@asynccontextmanager
+async def turnwire(
+    folder: Path, *arguments: str, env: Mapping[str, str] | None = None, stdout_lines: int = 2
+) -> AsyncIterator[Served]:
+    """Run a serving command (its options, then what stands behind `--`) until the context closes.
+
+    Fails with turnwire's stderr when it does not come up, and when it does not end well on SIGTERM.
+    """
+    command, *options = arguments
+    split = options.index("--") if "--" in options else len(options)
+    own = ("--port", "0", "--state-dir", str(folder / "state"))
+    process = await asyncio.create_subprocess_exec(
+        *TURNWIRE,
+        *(command, *options[:split], *(own if command != "replay" else own[:2]), *options[split:]),
+        cwd=folder,
+        env=dict(env) if env is not None else environment(folder / "home"),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=(folder / "turnwire.log").open("wb"),
+    )
+    try:
+        async with asyncio.timeout(DEADLINE):
+            printed = [await _line(process.stdout) for _ in range(stdout_lines)]
+        urls = [found.group() for line in printed if (found := re.search(r"https?://\S+", line))]
+        assert len(urls) >= 2, f"no URL: {printed} {(folder / 'turnwire.log').read_text()}"
+        yield Served(urls[0], urls[1], process)
+        assert process.returncode is None, (folder / "turnwire.log").read_text()
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        try:
+            async with asyncio.timeout(DEADLINE):
+                await process.wait()
+        except TimeoutError:
+            os.kill(process.pid, 9)
+            await process.wait()
+            raise
+    assert process.returncode == 0, (folder / "turnwire.log").read_text()
