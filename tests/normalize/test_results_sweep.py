@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from patches import patched
 from tool_pairs import Pair, pairs
 
 from normalize.payload import (
@@ -18,50 +19,6 @@ from normalize.payload import (
 from normalize.results import Enriched
 from normalize.tools import TOOLS, call, title
 from recordings import Recording, recordings
-
-HUNK = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
-NO_NEWLINE = "\\ No newline at end of file"
-
-
-def patched(original: str, diff: str) -> str:
-    """Apply a unified diff, insisting that every context and every removed line is where the diff says."""
-    old = original.split("\n")
-    new: list[str] = []
-    at = 0
-    lines = diff.split("\n")
-    assert lines.pop() == ""
-    assert lines[0].startswith("--- ")
-    assert lines[1].startswith("+++ ")
-    position = 2
-    while position < len(lines):
-        found = HUNK.fullmatch(lines[position])
-        assert found is not None, lines[position]
-        start, length, new_start, new_length = map(int, found.groups())
-        position += 1
-        begin = start - 1 if length else start
-        new += old[at:begin]
-        at = begin
-        assert new_start == len(new) + (1 if new_length else 0)
-        removed = added = 0
-        while position < len(lines) and not lines[position].startswith("@@"):
-            mark, content = lines[position][:1], lines[position][1:]
-            if lines[position] == NO_NEWLINE:
-                position += 1
-                continue
-            if mark in " -":
-                assert old[at] == content
-                at += 1
-                removed += 1
-            if mark in " +":
-                new.append(content)
-                added += 1
-            position += 1
-        assert (removed, added) == (length, new_length)
-    new += old[at:]
-    text = "\n".join(new)
-    if diff.endswith(f"{NO_NEWLINE}\n"):
-        text = text.removesuffix("\n")
-    return text
 
 
 def body(payload: NormalizedPayload) -> dict[str, Any]:
@@ -256,10 +213,3 @@ def test_the_recordings_hold_every_kind_of_payload() -> None:
         "generic",
         "misc",
     }
-
-
-def test_the_patch_applier_of_this_test_refuses_a_wrong_diff() -> None:
-    diff = "--- f\n+++ f\n@@ -2,1 +2,1 @@\n-b\n+B\n"
-    assert patched("a\nb\n", diff) == "a\nB\n"
-    with pytest.raises(AssertionError):
-        patched("b\na\n", diff)
