@@ -6,13 +6,13 @@ The file is one sidecar's at a time. See docs/journal.md for what is guaranteed 
 """
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Self
 
+from journal.backlog import Backlog
 from journal.base import (
     KEEP_ALL,
     Entry,
@@ -67,12 +67,7 @@ class SqliteJournal:
         self._next_log = max((row.id for row in opened.logs), default=0) + 1
         self._cache = TailCache()
         self._watchers = Watchers()
-        self._backlog = 0
-        self._room = asyncio.Event()
-        self._accepted = self._committed = 0
-        self._flushes: deque[tuple[int, asyncio.Future[None]]] = deque()
-        self._trouble: JournalUnavailable | None = None
-        self._closed = False
+        self._backlog = Backlog(BACKLOG_BYTES)
         self.reader = Reader(opened.reading, opened.path)
         self.writer = Writer(opened.connection, opened.path, retention, clock, self)
         """For those who keep something else in the same file."""
@@ -98,20 +93,14 @@ class SqliteJournal:
     @property
     def trouble(self) -> str | None:
         """Why nothing can be written at present."""
-        return None if self._trouble is None else str(self._trouble)
+        return None if self._backlog.trouble is None else str(self._backlog.trouble)
 
     async def append(self, session: str, entries: Sequence[Entry]) -> int:
         """Number the entries and queue them for the writer."""
         size = sum(entry.size for entry in entries)
         if size >= BATCH_BYTES:
             raise JournalError(f"{size} bytes cannot be journaled at once; the limit is {BATCH_BYTES}.")
-        while self._backlog >= BACKLOG_BYTES or self._closed:
-            if self._closed:
-                raise JournalUnavailable(f"The journal {self.path} is closed.")
-            if self._trouble is not None:
-                raise self._trouble
-            self._room.clear()
-            await self._room.wait()
+        await self._backlog.room()
         log = self._logs.get(session)
         if not entries:
             return log.accepted if log else 0
@@ -122,20 +111,13 @@ class SqliteJournal:
         first = log.accepted + 1
         log.accepted += len(entries)
         log.micros = max(log.micros, self._clock())
-        self._backlog += size
-        self._accepted += 1
+        self._backlog.accept(size)
         self.writer.append(Append(log.id, session, first, log.micros, entries, size))
         return log.accepted
 
     async def flush(self) -> None:
         """Wait until all that was accepted is committed."""
-        if self._committed == self._accepted:
-            return
-        if self._trouble is not None:
-            raise self._trouble
-        flushed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._flushes.append((self._accepted, flushed))
-        await flushed
+        await self._backlog.flush()
 
     def last(self, session: str) -> int:
         """Return the newest number that was committed."""
@@ -196,8 +178,7 @@ class SqliteJournal:
 
     async def close(self) -> None:
         """Write what is queued and let go of the file; raises JournalUnavailable when that cannot be written."""
-        self._closed = True
-        self._room.set()
+        self._backlog.close(JournalUnavailable(f"The journal {self.path} is closed."))
         try:
             await self.writer.stop()
         finally:
@@ -206,7 +187,6 @@ class SqliteJournal:
 
     def committed(self, appends: list[Append], extents: dict[int, Extent]) -> None:
         """Make readable and announce what the writer committed."""
-        self._trouble = None
         sessions: dict[str, list[Envelope]] = {}
         for batch in appends:
             ts = stamp(batch.micros)
@@ -214,28 +194,16 @@ class SqliteJournal:
                 Envelope(batch.session, seq, ts, entry.event)
                 for seq, entry in enumerate(batch.entries, batch.first)
             )
-            self._backlog -= batch.size
-        self._committed += len(appends)
         for session, envelopes in sessions.items():
             self._cache.add(session, envelopes)
         self._take_over(extents)
-        if self._backlog < BACKLOG_BYTES:
-            self._room.set()
-        while self._flushes and self._flushes[0][0] <= self._committed:
-            _, flushed = self._flushes.popleft()
-            if not flushed.done():
-                flushed.set_result(None)
+        self._backlog.commit(len(appends), sum(batch.size for batch in appends))
         for session, envelopes in sessions.items():
             self._watchers.announce(session, envelopes[-1].seq)
 
     def stuck(self, reason: JournalUnavailable) -> None:
         """Note that nothing can be written at present, and tell those who wait for it."""
-        self._trouble = reason
-        self._room.set()
-        while self._flushes:
-            _, flushed = self._flushes.popleft()
-            if not flushed.done():
-                flushed.set_exception(reason)
+        self._backlog.stuck(reason)
 
     def _take_over(self, extents: dict[int, Extent]) -> None:
         for number, extent in extents.items():

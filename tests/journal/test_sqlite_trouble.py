@@ -126,7 +126,7 @@ async def test_readers_far_behind_go_on_while_the_disk_is_full(tmp_path: Path) -
 async def test_appending_is_refused_only_once_the_backlog_is_full(
     journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "BACKLOG_BYTES", 350_000)
+    monkeypatch.setattr(journal._backlog, "_limit", 350_000)
     with small_files(150_000):
         for expected in range(11, 15):
             assert await journal.append("a", [BIG]) == expected
@@ -144,7 +144,7 @@ async def test_appending_is_refused_only_once_the_backlog_is_full(
 async def test_appending_waits_while_the_backlog_is_full_and_then_goes_on_in_order(
     journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "BACKLOG_BYTES", 100_000)
+    monkeypatch.setattr(journal._backlog, "_limit", 100_000)
     async with asyncio.timeout(30):
         for expected in range(11, 211):
             assert await journal.append("a", [BIG]) == expected
@@ -155,7 +155,7 @@ async def test_appending_waits_while_the_backlog_is_full_and_then_goes_on_in_ord
 async def test_one_who_waits_for_room_is_refused_when_the_disk_fails(
     journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "BACKLOG_BYTES", 50_000)
+    monkeypatch.setattr(journal._backlog, "_limit", 50_000)
     with small_files(150_000):
         await journal.append("a", [BIG] * 3)
         async with asyncio.timeout(10):

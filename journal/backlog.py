@@ -1,0 +1,72 @@
+"""What was accepted and is not yet readable: its bound, and those who wait for it.
+
+The policy of a journal that writes elsewhere than in the event loop: append waits while the bound is reached, is refused
+when nothing can be written besides, and a flush that cannot succeed fails instead of waiting for a disk or a network.
+"""
+
+import asyncio
+from collections import deque
+
+from journal.base import JournalUnavailable
+
+
+class Backlog:
+    """Counts batches and their bytes between acceptance and commit, which happen in the same order."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._size = 0
+        self._accepted = self._committed = 0
+        self._room = asyncio.Event()
+        self._flushes: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._closed: JournalUnavailable | None = None
+        self.trouble: JournalUnavailable | None = None
+
+    async def room(self) -> None:
+        """Wait for room; raises JournalUnavailable when there is none to wait for."""
+        while self._closed is not None or self._size >= self._limit:
+            if (refusal := self._closed or self.trouble) is not None:
+                raise refusal
+            self._room.clear()
+            await self._room.wait()
+
+    def accept(self, size: int) -> None:
+        """Count a batch in."""
+        self._accepted += 1
+        self._size += size
+
+    def commit(self, count: int, size: int) -> None:
+        """Count batches out that became readable; what was wrong is over."""
+        self.trouble = None
+        self._committed += count
+        self._size -= size
+        if self._size < self._limit:
+            self._room.set()
+        while self._flushes and self._flushes[0][0] <= self._committed:
+            _, flushed = self._flushes.popleft()
+            if not flushed.done():
+                flushed.set_result(None)
+
+    async def flush(self) -> None:
+        """Wait until all batches counted in are counted out; raises JournalUnavailable when that cannot be now."""
+        if self._committed == self._accepted:
+            return
+        if self.trouble is not None:
+            raise self.trouble
+        flushed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._flushes.append((self._accepted, flushed))
+        await flushed
+
+    def stuck(self, reason: JournalUnavailable) -> None:
+        """Note that nothing can be written at present, and tell those who wait."""
+        self.trouble = reason
+        self._room.set()
+        while self._flushes:
+            _, flushed = self._flushes.popleft()
+            if not flushed.done():
+                flushed.set_exception(reason)
+
+    def close(self, refusal: JournalUnavailable) -> None:
+        """Accept no more."""
+        self._closed = refusal
+        self._room.set()
