@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, unquote
 
 from pydantic import JsonValue
 
@@ -39,12 +39,12 @@ class Request:
     @property
     def path(self) -> str:
         """The path, decoded."""
-        return unquote(urlsplit(self.target).path)
+        return unquote(self.target.partition("?")[0])
 
     @property
     def query(self) -> Mapping[str, str]:
         """The first value of each query parameter."""
-        return {name: values[0] for name, values in parse_qs(urlsplit(self.target).query).items()}
+        return {name: values[0] for name, values in parse_qs(self.target.partition("?")[2]).items()}
 
     def cookie(self, name: str) -> str | None:
         """Return a cookie's value."""

@@ -137,6 +137,13 @@ async def stand(
             await hub.stop()
 
 
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait for what has no event of its own."""
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110 - the hub does not announce what only tests wait for
+            await asyncio.sleep(0)
+
+
 async def receive(websocket: ClientConnection) -> dict[str, Any]:
     """Return the next frame."""
     async with asyncio.timeout(10):
@@ -160,6 +167,6 @@ async def events(websocket: ClientConnection, last: int) -> list[tuple[int, str]
     received: list[tuple[int, str]] = []
     while not received or received[-1][0] < last:
         frame = await receive(websocket)
-        for event in {"event": [frame], "events": frame.get("events", [])}.get(frame["type"], []):
-            received.append((event["seq"], event["event"]["text"]))
+        batch = {"event": [frame], "events": frame.get("events", [])}.get(frame["type"], [])
+        received += [(event["seq"], event["event"]["text"]) for event in batch]
     return received

@@ -1,0 +1,196 @@
+"""Peers that do what they should not: each is answered as documented while a good frontend goes on."""
+
+import asyncio
+import json
+import struct
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from hub_stand import SESSION, Stand, ask, events, receive, stand, until
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from hub.config import HubConfig, Limits
+
+
+@asynccontextmanager
+async def hub_and_good_frontend(**limits: float) -> AsyncIterator[tuple[Stand, ClientConnection]]:
+    """At the end the good frontend has seen everything, and can still do something."""
+    async with stand(HubConfig(limits=Limits.model_validate(limits))) as hub, hub.websocket() as good:
+        await ask(good, type="subscribe", session=SESSION)
+        yield hub, good
+        await hub.append("after")
+        last = hub.journal.last(SESSION)
+        seen = [seq for seq, _ in await events(good, last)]
+        assert seen == list(range(last + 1 - len(seen), last + 1))
+        assert (await ask(good, type="prompt", session=SESSION, text="still there?"))["ok"] is True
+
+
+async def open_raw(hub: Stand, data: bytes = b"") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", hub.hub.port)
+    writer.write(data)
+    return reader, writer
+
+
+async def rest_of(reader: asyncio.StreamReader) -> bytes:
+    async with asyncio.timeout(10):
+        try:
+            return await reader.read()
+        except ConnectionResetError:
+            return b""
+
+
+@pytest.mark.parametrize(
+    "headers", [{"Origin": "http://evil.example"}, {"Origin": "null"}, {"Host": "evil.example"}]
+)
+async def test_a_page_of_another_origin_and_a_rebound_name_do_not_get_in(headers: dict[str, str]) -> None:
+    async with hub_and_good_frontend() as (hub, _):
+        lines = {"Host": f"127.0.0.1:{hub.hub.port}", "Authorization": f"Bearer {hub.token}", **headers}
+        status, _, body = await hub.request(
+            "/ws",
+            headers={
+                **lines,
+                "Connection": "Upgrade",
+                "Upgrade": "websocket",
+                "Sec-WebSocket-Version": "13",
+                "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+            },
+        )
+        assert status == 403
+        assert json.loads(body)["error"]["code"] in {"origin_not_allowed", "host_not_allowed"}
+
+
+async def test_a_subprotocol_that_is_not_ours_is_refused() -> None:
+    async with hub_and_good_frontend() as (hub, _):
+        with pytest.raises(InvalidStatus) as refused:
+            async with hub.websocket(subprotocols=["other.v9"]):
+                pass
+        assert refused.value.response.status_code == 400
+
+
+@pytest.mark.parametrize(("token", "code"), [("", 1009), (None, 1009)])
+async def test_a_frame_of_100_mb_is_refused_by_its_head(token: str | None, code: int) -> None:
+    async with hub_and_good_frontend() as (hub, _), hub.websocket(token) as frontend:
+        if token is not None:
+            await receive(frontend)
+        # Only the head is sent: the hub must not wait for, or hold, what it announces.
+        frontend.transport.write(struct.pack("!BBQ", 0x81, 0x80 | 127, 100 << 20) + b"\0\0\0\0")
+        with pytest.raises(ConnectionClosed):
+            await receive(frontend)
+        assert frontend.close_code == code
+
+
+async def test_the_role_control_may_send_attachments_and_the_role_view_may_not() -> None:
+    async with hub_and_good_frontend() as (hub, good):
+        large = [{"base64": "A" * (3 << 20)}]
+        assert (await ask(good, type="prompt", session=SESSION, attachments=large))["ok"] is True
+        async with hub.websocket(hub.hub.tokens.view) as frontend:
+            await receive(frontend)
+            with pytest.raises(ConnectionClosed):
+                await ask(frontend, type="prompt", session=SESSION, attachments=large)
+            assert frontend.close_code == 1009
+
+
+async def test_a_frame_that_is_not_utf_8_or_breaks_the_protocol_closes_only_its_connection() -> None:
+    async with hub_and_good_frontend() as (hub, _):
+        for data, code in (
+            (b"\x81\x81\0\0\0\0\xff", 1007),
+            (b"\x81\x01x", 1002),
+            (b"\xf1\x80\0\0\0\0", 1002),
+        ):
+            async with hub.websocket() as frontend:
+                await receive(frontend)
+                frontend.transport.write(data)
+                with pytest.raises(ConnectionClosed):
+                    await receive(frontend)
+                assert frontend.close_code == code
+
+
+async def test_a_half_open_handshake_is_cut_at_its_deadline() -> None:
+    async with hub_and_good_frontend(handshake_s=0.3) as (hub, _):
+        peers = [await open_raw(hub, data) for data in (b"", b"GET /ws HTTP/1.1\r\nHost: localhost\r\n")]
+        for reader, writer in peers:
+            assert await rest_of(reader) == b""
+            writer.close()
+        assert hub.hub.connections == 1
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"SSH-2.0-OpenSSH_9.6\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"X: y\r\n" * 1000 + b"\r\n",
+        b"GET /" + b"x" * 20000 + b" HTTP/1.1\r\n\r\n",
+        b"GET /%ff%00 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET http://[ HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
+        b"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+        b"\0" * 100_000,
+    ],
+    ids=range(11),
+)
+async def test_a_request_that_is_none_ends_its_connection_with_an_error_or_without_a_word(
+    data: bytes,
+) -> None:
+    async with hub_and_good_frontend(handshake_s=1) as (hub, _):
+        reader, writer = await open_raw(hub, data)
+        answer = await rest_of(reader)
+        assert answer == b"" or answer.split()[1][:1] == b"4", answer
+        writer.close()
+
+
+async def test_connections_over_the_limit_are_turned_away_with_503() -> None:
+    async with hub_and_good_frontend(connections=20, newcomers=5, handshake_s=30) as (hub, _):
+        silent = [await open_raw(hub) for _ in range(40)]
+        await until(lambda: hub.hub.connections == 6)
+        with pytest.raises((InvalidStatus, ConnectionResetError)) as refused:
+            async with hub.websocket():
+                pass
+        assert not isinstance(refused.value, InvalidStatus) or refused.value.response.status_code == 503
+        turned_away = [await rest_of(reader) for reader, _ in silent[5:]]
+        assert all(answer.startswith(b"HTTP/1.1 503 ") for answer in turned_away)
+        assert all(b"too_many_connections" in answer for answer in turned_away)
+        assert hub.hub.connections == 6
+        for _, writer in silent:
+            writer.close()
+        await until(lambda: hub.hub.connections == 1)
+        async with hub.websocket() as frontend:
+            await receive(frontend)
+
+
+async def test_a_peer_that_vanished_is_noticed() -> None:
+    async with hub_and_good_frontend(ping_s=0.1, silence_s=0.5) as (hub, _):
+        reader, writer = await open_raw(
+            hub,
+            f"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+            f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+            f"Authorization: Bearer {hub.token}\r\n\r\n".encode(),
+        )
+        # It gets the pings, and never answers one.
+        answer = await rest_of(reader)
+        assert b" 101 " in answer
+        assert answer.count(b"\x89\x00") >= 2
+        writer.close()
+
+
+async def test_a_stalled_frontend_lags_without_holding_up_anyone_and_then_gets_everything() -> None:
+    async with hub_and_good_frontend() as (hub, good), hub.websocket() as stalled:
+        await ask(stalled, type="subscribe", session=SESSION)
+        stalled.transport.pause_reading()
+        text = "x" * 10_000
+        for last in range(100, 3001, 100):
+            await hub.append(*[text] * 100)
+            assert (await events(good, last))[-1][0] == last
+        stalled.transport.resume_reading()
+        seen: list[int] = []
+        frames: list[str] = []
+        while not seen or seen[-1] < 3000:
+            frame = await receive(stalled)
+            frames.append(frame["type"])
+            seen += [event["seq"] for event in frame.get("events", [frame] if "seq" in frame else [])]
+        assert "lag" in frames
+        assert seen[seen.index(1) :] == list(range(1, 3001))

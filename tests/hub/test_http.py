@@ -1,0 +1,193 @@
+"""Plain HTTP: files, probes, login, and the mirror of the stream as server-sent events."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from hub_stand import SESSION, Stand, stand, until
+
+from hub.config import HubConfig, Limits
+from hub.routes import Probes
+
+
+@asynccontextmanager
+async def stream(hub: Stand, target: str, **headers: str) -> AsyncIterator[asyncio.StreamReader]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", hub.hub.port)
+    head = {"Host": f"127.0.0.1:{hub.hub.port}", "Authorization": f"Bearer {hub.token}", **headers}
+    lines = [f"GET {target} HTTP/1.1", *(f"{name}: {value}" for name, value in head.items()), "", ""]
+    writer.write("\r\n".join(lines).encode())
+    try:
+        yield reader
+    finally:
+        writer.close()
+        await writer.wait_closed()
+
+
+async def blocks(reader: asyncio.StreamReader, count: int) -> list[str]:
+    async with asyncio.timeout(10):
+        return [(await reader.readuntil(b"\n\n")).decode().rstrip() for _ in range(count)]
+
+
+async def test_the_stream_mirrors_the_session_and_resumes_at_its_last_id() -> None:
+    async with stand() as hub:
+        await hub.append("a", "b")
+        async with stream(hub, f"/sessions/{SESSION}/events") as reader:
+            async with asyncio.timeout(10):
+                head = (await reader.readuntil(b"\r\n\r\n")).decode()
+            assert head.startswith("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream")
+            retry, first, second, caught_up = await blocks(reader, 4)
+            assert retry == "retry: 1000"
+            assert caught_up.startswith("event: caught_up\ndata: {")
+            identifier, payload = second.split("\n")
+            assert identifier == f"id: {hub.journal.epoch}-2"
+            assert json.loads(payload.removeprefix("data: "))["event"]["text"] == "b"
+            assert first.startswith(f"id: {hub.journal.epoch}-1\n")
+            await hub.append("c")
+            assert (await blocks(reader, 1))[0].startswith(f"id: {hub.journal.epoch}-3\n")
+        last = {"Last-Event-ID": f"{hub.journal.epoch}-2"}
+        async with stream(hub, f"/sessions/{SESSION}/events", **last) as reader:
+            async with asyncio.timeout(10):
+                await reader.readuntil(b"\r\n\r\n")
+            assert (await blocks(reader, 2))[1].startswith(f"id: {hub.journal.epoch}-3\n")
+        async with stream(hub, f"/sessions/{SESSION}/events?after=another-7") as reader:
+            async with asyncio.timeout(10):
+                await reader.readuntil(b"\r\n\r\n")
+            _, gap, first, *_ = await blocks(reader, 3)
+            assert gap.startswith("event: gap\n")
+            assert first.startswith(f"id: {hub.journal.epoch}-1\n")
+
+
+async def test_a_stream_lives_longer_than_the_deadline_of_a_request_and_is_kept_alive() -> None:
+    async with stand(HubConfig(limits=Limits(handshake_s=0.2, ping_s=0.3))) as hub:
+        await hub.append("a")
+        async with stream(hub, f"/sessions/{SESSION}/events") as reader:
+            async with asyncio.timeout(10):
+                await reader.readuntil(b": ping\n\n")
+                await reader.readuntil(b": ping\n\n")
+            await hub.append("b")
+            assert "-2\n" in (await blocks(reader, 1))[0]
+        await until(lambda: hub.hub.connections == 0)
+
+
+async def test_stopping_the_hub_ends_its_streams() -> None:
+    async with stand() as hub:
+        await hub.append("a")
+        reader, writer = await asyncio.open_connection("127.0.0.1", hub.hub.port)
+        writer.write(
+            f"GET /sessions/{SESSION}/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {hub.token}\r\n\r\n".encode()
+        )
+        async with asyncio.timeout(10):
+            await reader.readuntil(b"caught_up")
+    async with asyncio.timeout(10):
+        await reader.read()
+    writer.close()
+    await writer.wait_closed()
+
+
+async def test_the_probes_say_how_the_sidecar_is() -> None:
+    trouble: list[str] = []
+    probes = Probes(lambda: ("text/plain", b"turnwire_up 1\n"), lambda: trouble[0] if trouble else None)
+    async with stand(probes=probes) as hub:
+        assert (await hub.request("/healthz"))[0] == 200
+        assert (await hub.request("/readyz"))[0] == 200
+        trouble.append("the disk is full")
+        status, _, body = await hub.request("/readyz")
+        assert (status, json.loads(body)["error"]) == (
+            503,
+            {"code": "not_ready", "message": "the disk is full"},
+        )
+        assert (await hub.request("/metrics"))[0] == 401
+        status, headers, body = await hub.request(
+            "/metrics", headers={"Authorization": f"Bearer {hub.token}"}
+        )
+        assert (status, headers["content-type"], body) == (200, "text/plain", b"turnwire_up 1\n")
+
+
+async def test_the_console_is_served_with_a_strict_policy_and_from_nowhere_else(tmp_path: Path) -> None:
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "index.html").write_text("<p>hi")
+    (tmp_path / "assets" / "app-1a2b.js").write_text("1")
+    async with stand(HubConfig(static=tmp_path)) as hub:
+        status, headers, body = await hub.request("/")
+        assert (status, body) == (200, b"<p>hi")
+        assert headers["content-type"] == "text/html; charset=utf-8"
+        policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
+        assert policy["default-src"] == "'none'"
+        assert policy["script-src"] == "'self'"
+        assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "no-referrer")
+        assert (await hub.request("/", headers={"If-None-Match": headers["etag"]}))[0] == 304
+        assert (await hub.request("/", method="HEAD"))[2] == b""
+        _, headers, _ = await hub.request("/assets/app-1a2b.js")
+        assert headers["content-type"].startswith("text/javascript")
+        assert "immutable" in headers["cache-control"]
+        for path in (
+            "/../pyproject.toml",
+            "/assets/../../x",
+            "/%2e%2e/pyproject.toml",
+            "//etc/passwd",
+            "/assets",
+        ):
+            assert (await hub.request(path))[0] == 404
+
+
+async def test_the_shipped_page_has_no_inline_script() -> None:
+    async with stand() as hub:
+        status, _, body = await hub.request("/")
+        assert status == 200
+        page = body.decode()
+        for script in page.split("<script")[1:]:
+            attributes, _, rest = script.partition(">")
+            assert "src=" in attributes
+            assert rest.startswith("</script>")
+
+
+@pytest.mark.parametrize(
+    ("target", "method", "headers", "status", "code"),
+    [
+        ("/nope", "GET", {}, 404, "not_found"),
+        ("/", "POST", {"Content-Length": "0"}, 405, "method_not_allowed"),
+        ("/login", "GET", {}, 405, "method_not_allowed"),
+        ("/login", "POST", {}, 401, "unauthorized"),
+        ("/login", "POST", {"Authorization": "Bearer wrong"}, 401, "unauthorized"),
+        ("/sessions", "GET", {}, 401, "unauthorized"),
+        (f"/sessions/{SESSION}/events", "GET", {}, 401, "unauthorized"),
+        (f"/sessions/{SESSION}/events?token=TOKEN", "GET", {}, 401, "unauthorized"),
+        ("/sessions/nope/events", "GET", {"Authorization": "Bearer TOKEN"}, 404, "unknown_session"),
+        ("/", "GET", {"Host": "evil.example"}, 403, "host_not_allowed"),
+        ("/", "GET", {"Origin": "http://evil.example"}, 403, "origin_not_allowed"),
+        (
+            "/sessions",
+            "GET",
+            {"Authorization": "Bearer TOKEN", "Sec-Fetch-Site": "same-site"},
+            403,
+            "origin_not_allowed",
+        ),
+        ("/logout", "POST", {"Sec-Fetch-Site": "cross-site"}, 403, "origin_not_allowed"),
+    ],
+)
+async def test_a_refused_request_says_why(
+    target: str, method: str, headers: dict[str, str], status: int, code: str
+) -> None:
+    async with stand() as hub:
+        sent = {name: value.replace("TOKEN", hub.token) for name, value in headers.items()}
+        answer, _, body = await hub.request(target.replace("TOKEN", hub.token), method=method, headers=sent)
+        assert (answer, json.loads(body)["error"]["code"]) == (status, code)
+
+
+async def test_logging_out_takes_the_cookie_back() -> None:
+    async with stand() as hub:
+        status, headers, _ = await hub.request("/logout", method="POST")
+        assert status == 200
+        assert "Max-Age=0" in headers["set-cookie"]
+
+
+async def test_the_list_of_sessions_is_there_for_curl() -> None:
+    async with stand() as hub:
+        status, _, body = await hub.request(
+            "/sessions", headers={"Authorization": f"Bearer {hub.hub.tokens.view}"}
+        )
+        assert status == 200
+        assert json.loads(body) == [{"session": SESSION, "state": "idle", "last_seq": 0, "pending": 0}]
