@@ -102,6 +102,10 @@ class ScriptedMessagesApi:
         return blocks
 
 
+# what the CLI itself writes into user messages, beside the prompt
+_NO_PROMPT = ("<system-reminder>", "[Request interrupted")
+
+
 def _last_prompt(messages: list[JSON]) -> tuple[str, int]:
     """The newest prompt, and how many messages with tool results came after it."""
     results = 0
@@ -111,13 +115,13 @@ def _last_prompt(messages: list[JSON]) -> tuple[str, int]:
         content = message["content"]
         if isinstance(content, str):
             return content, results
-        if any(block["type"] == "tool_result" for block in content):
-            results += 1
-            continue
-        texts = [block["text"] for block in content if block["type"] == "text"]
-        # the CLI puts its own context into the same message
-        if own := [value for value in texts if not value.lstrip().startswith("<system-reminder>")]:
-            return own[-1], results
+        # after an interrupt one message carries the broken call's result and, behind it, the next prompt
+        has_result = False
+        for block in reversed(content):
+            if block["type"] == "text" and not block["text"].lstrip().startswith(_NO_PROMPT):
+                return block["text"], results + has_result
+            has_result = has_result or block["type"] == "tool_result"
+        results += has_result
     return "", results
 
 

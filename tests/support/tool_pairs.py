@@ -7,10 +7,11 @@ from typing import Any
 
 from normalize import results, tools
 from normalize.results import Enriched
+from protocol import lenient
 from protocol.blocks import ToolResultBlock
 from protocol.decode import decode
 from protocol.messages import User
-from recordings import Recording
+from recordings import Recording, recording
 
 
 @dataclass(frozen=True)
@@ -77,3 +78,36 @@ def _blocks(message: Any) -> list[dict[str, Any]]:
         return []
     content = message["message"].get("content")
     return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def answered(
+    name: str,
+    call: Any,
+    content: Any,
+    structured: Any = None,
+    *,
+    is_error: bool = False,
+    denied: bool = False,
+) -> Enriched:
+    """What the normalizer makes of a made-up call and result."""
+    block = lenient.build(
+        ToolResultBlock, {"tool_use_id": "t", "content": content, **({"is_error": True} if is_error else {})}
+    )
+    return results.enrich(tools.call(name, call), block, structured, denied=denied)
+
+
+def body(done: Enriched) -> dict[str, Any]:
+    """The one populated body of a payload, without empty fields."""
+    populated: dict[str, Any] = done.payload.model_dump(exclude_none=True)[done.payload.kind]
+    return populated
+
+
+def output(done: Enriched) -> Any:
+    """What the result added to the body."""
+    return body(done).get("output")
+
+
+def recorded(version: str, scenario: str, name: str, number: int = 0) -> Enriched:
+    """What the normalizer makes of one call of a recording: the `number`-th of the named tool, from 0."""
+    found = [pair for pair in pairs(recording(version, scenario)) if pair.name == name]
+    return found[number].enriched()

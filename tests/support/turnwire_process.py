@@ -68,22 +68,24 @@ async def turnwire(
     command, *options = arguments
     split = options.index("--") if "--" in options else len(options)
     own = ("--port", "0", "--state-dir", str(folder / "state"))
-    process = await asyncio.create_subprocess_exec(
-        *TURNWIRE,
-        *(command, *options[:split], *(own if command != "replay" else own[:2]), *options[split:]),
-        cwd=folder,
-        env=dict(env) if env is not None else environment(folder / "home"),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=(folder / "turnwire.log").open("wb"),
-    )
+    log = folder / "turnwire.log"
+    with log.open("wb") as stderr:
+        process = await asyncio.create_subprocess_exec(
+            *TURNWIRE,
+            *(command, *options[:split], *(own if command != "replay" else own[:2]), *options[split:]),
+            cwd=folder,
+            env=dict(env) if env is not None else environment(folder / "home"),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=stderr,
+        )
     try:
         async with asyncio.timeout(DEADLINE):
             printed = [await _line(process.stdout) for _ in range(stdout_lines)]
         urls = [found.group() for line in printed if (found := re.search(r"https?://\S+", line))]
-        assert len(urls) >= 2, f"no URL: {printed} {(folder / 'turnwire.log').read_text()}"
+        assert len(urls) >= 2, f"no URL: {printed} {log.read_text()}"
         yield Served(urls[0], urls[1], process)
-        assert process.returncode is None, (folder / "turnwire.log").read_text()
+        assert process.returncode is None, log.read_text()
     finally:
         if process.returncode is None:
             process.terminate()
@@ -94,4 +96,4 @@ async def turnwire(
             os.kill(process.pid, 9)
             await process.wait()
             raise
-    assert process.returncode == 0, (folder / "turnwire.log").read_text()
+    assert process.returncode == 0, log.read_text()
