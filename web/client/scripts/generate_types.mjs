@@ -1,4 +1,5 @@
-// Reads what `turnwire schema` prints on standard input and writes TypeScript types to standard output.
+// Usage: generate_types.mjs FRAMES COMMANDS. Reads two files that hold what `turnwire schema frames` and `turnwire schema
+// commands` print, and writes TypeScript types to standard output.
 // A field that has a default is always there in what the hub sends, and may be left out of what it is sent;
 // a field whose default is null is left out when it is empty, so `null` never needs to be handled.
 import { readFileSync } from "node:fs";
@@ -79,10 +80,10 @@ function definition(name, schema, sent) {
   return `${head}export interface ${name} {\n${fields.join("")}}\n`;
 }
 
-const printed = JSON.parse(readFileSync(0, "utf8"));
+const [frames, commands] = process.argv.slice(2).map((path) => JSON.parse(readFileSync(path, "utf8")));
 const parts = [
-  ["OutFrame", "Any frame the hub sends; `type` tells which.", printed.frames, false],
-  ["AnyCommand", "Any command a frontend sends; `type` tells which.", printed.commands, true],
+  ["OutFrame", "Any frame the hub sends; `type` tells which.", frames, false],
+  ["AnyCommand", "Any command a frontend sends; `type` tells which.", commands, true],
 ];
 const written = new Map([["JsonValue", ""]]);
 let out = `// Generated from \`turnwire schema\` by scripts/generate_types.mjs; do not edit.
@@ -98,8 +99,8 @@ for (const [root, description, schema, sent] of parts) {
   }
   out += `\n${comment(description, "")}export type ${root} = ${typeOf(schema)};\n`;
 }
-const event = printed.frames.$defs.EventFrame.properties.event;
+const event = frames.$defs.EventFrame.properties.event;
 out += `\n${comment("Any event of a session; `type` tells which.", "")}export type AgentEvent = ${typeOf(event)};\n`;
-const payload = printed.frames.$defs.ToolCall.properties.normalized;
+const payload = frames.$defs.ToolCall.properties.normalized;
 out += `\n${comment("What a tool call does and what came of it; `kind` tells which field is populated.", "")}export type NormalizedPayload = ${typeOf(payload)};\n`;
 process.stdout.write(out);

@@ -14,7 +14,7 @@ export interface AgentPlan {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known. */
+  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
@@ -109,6 +109,18 @@ export interface CodeSearch {
   file_type?: string;
   /** files_with_matches, content or count. */
   mode?: string;
+  /** Whether line numbers were asked for, where the agent said so. */
+  line_numbers?: boolean;
+  /** True when upper and lower case count as equal. */
+  case_insensitive?: boolean;
+  /** True when a match may span lines. */
+  multiline?: boolean;
+  /** Lines of context asked for before each match. */
+  before?: number;
+  /** Lines of context asked for after each match. */
+  after?: number;
+  /** Number of lines or files asked for. */
+  limit?: number;
   /** Present once the result is there. */
   output?: SearchOutput;
 }
@@ -213,6 +225,8 @@ export interface CompleteData {
   permission_denials?: Array<Record<string, JsonValue>>;
   /** UUIDs of the prompts the turn has served. */
   prompts?: string[];
+  /** Why the turn began, as known at its end; `turn_started` may have had to guess. */
+  origin?: "user" | "queued" | "background" | "autonomous";
   /** Exit code of a CLI that ended before the turn did. */
   exit_code?: number;
   /** Signal that ended such a CLI, such as SIGKILL. */
@@ -250,6 +264,12 @@ export interface ContentPart {
   base64?: string;
   /** Where the part is, when it is not inline. */
   url?: string;
+  /** Name of a document or of a tool that is referred to. */
+  title?: string;
+  /** The notebook cell it belongs to. */
+  cell_id?: string;
+  /** `code`, `markdown` or `output`, of a notebook. */
+  cell_type?: string;
   /** The block as it came, of a kind this version does not know. */
   raw?: JsonValue;
 }
@@ -283,6 +303,8 @@ export interface CreateTask {
   description?: string;
   /** Its id, once the result is there. */
   task_id?: string;
+  /** How it reads while it is being done. */
+  active_form?: string;
 }
 
 /** A new entry of the task list. */
@@ -306,7 +328,7 @@ export interface Error {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known. */
+  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
@@ -382,7 +404,7 @@ export interface HookActivity {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known. */
+  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
@@ -548,7 +570,7 @@ export interface MessageChunk {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known. */
+  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
@@ -621,7 +643,11 @@ export interface ModifyOutput {
 
 /** One change to a file. */
 export interface Mutation {
-  /** What happens: a new file, a file replaced, a passage replaced, a notebook cell added or removed. */
+  /**
+   * What happens: a new file, a file replaced, a passage replaced, a notebook cell added or removed.
+   *
+   * Whether a file is new or replaced is known by the result; a call that writes a whole file says `create`.
+   */
   type: "create" | "overwrite" | "edit" | "insert" | "delete";
   /** The whole new content, of create, overwrite and insert. */
   content?: string;
@@ -631,6 +657,8 @@ export interface Mutation {
   new_content?: string;
   /** Unified diff with the file's true line numbers, as far as they are known. */
   diff?: string;
+  /** True when the diff counts lines from the beginning of the passage, the file's own numbers being unknown. */
+  relative?: boolean;
   /** True when every occurrence is replaced. */
   replace_all?: boolean;
   /** The notebook cell that is changed. */
@@ -698,7 +726,7 @@ export interface PermissionRequest {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known. */
+  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
@@ -811,7 +839,7 @@ export interface QuestionRequest {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known. */
+  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
@@ -881,6 +909,8 @@ export interface ReadFile {
   offset?: number;
   /** Number of lines asked for. */
   limit?: number;
+  /** Pages asked for, of a PDF: `3` or `1-5`. */
+  pages?: string;
   /** Present once the result is there. */
   output?: ReadOutput;
 }
@@ -909,6 +939,8 @@ export interface ReadOutput {
   total_lines?: number;
   /** Images, PDF pages and notebook cells. */
   parts?: ContentPart[];
+  /** True when the CLI returned nothing, the file being as it was when last read. */
+  unchanged?: boolean;
 }
 
 /** A piece of the agent's thinking. */
@@ -922,7 +954,7 @@ export interface Reasoning {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known. */
+  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
@@ -1241,7 +1273,7 @@ export interface TaskUpdate {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known. */
+  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
@@ -1277,12 +1309,14 @@ export interface TodoItem {
   id?: string;
   /** What is to be done. */
   description: string;
-  /** pending, in_progress, completed or deleted. */
+  /** pending, in_progress, completed or deleted; empty when a call leaves it as it is. */
   status: string;
   /** How it reads while it is being done. */
   active_form?: string;
   /** Ids of entries that come first. */
   blocked_by?: string[];
+  /** The agent that has taken it. */
+  owner?: string;
 }
 
 /** The agent calls a tool. One per tool_use block. */
@@ -1296,7 +1330,7 @@ export interface ToolCall {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known. */
+  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
@@ -1323,7 +1357,7 @@ export interface ToolUpdate {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known. */
+  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
@@ -1390,7 +1424,7 @@ export interface UserMessage {
   truncated?: Record<string, number>;
   /** The tool call whose subagent this belongs to; absent in the main thread. */
   parent_tool_call_id?: string;
-  /** The API message's id, where it is known. */
+  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;

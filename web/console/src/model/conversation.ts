@@ -222,7 +222,8 @@ export class Conversation {
       this.touch(tool, frame.seq);
     }
     const quiet = aside(event);
-    if (quiet && (!tool || event.task_status !== "running")) this.aside(frame, quiet);
+    // A tool call that still runs shows its task's news itself.
+    if (quiet && (!tool || (tool.status !== "running" && event.task_status !== "running"))) this.aside(frame, quiet);
   }
 
   private aside(frame: EventFrame, { label, text }: { label: string; text: string }): void {

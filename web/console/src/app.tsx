@@ -1,0 +1,86 @@
+/** The page: sessions, the conversation, the inspector; and the door when the token is wrong. */
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { Composer } from "./composer/composer.js";
+import { Inspector } from "./inspector/inspector.js";
+import { keepToken } from "./state/access.js";
+import type { Hub } from "./state/hub.js";
+import { useSource } from "./state/source.js";
+import { allowNotifications, useAttention } from "./view/attention.js";
+import { LiveContext, type Page, PageContext } from "./view/context.js";
+import { SessionHead } from "./view/head.js";
+import { ReplayBar } from "./view/replay.js";
+import { Sidebar } from "./view/sidebar.js";
+import { ConnectionBar, Toasts } from "./view/status.js";
+import { Transcript } from "./view/transcript.js";
+
+function Door({ reason }: { reason: string | undefined }) {
+  const [token, setToken] = useState("");
+  return (
+    <main class="door">
+      <h1>turnwire</h1>
+      <p>{reason ?? "This console needs an access token."} Open the address that turnwire printed, or paste the token here.</p>
+      <form onSubmit={(event) => { event.preventDefault(); keepToken(token.trim()); location.reload(); }}>
+        <label>Access token<input type="password" autocomplete="off" value={token} onInput={(event) => setToken(event.currentTarget.value)} /></label>
+        <button type="submit" class="primary">Open</button>
+      </form>
+    </main>
+  );
+}
+
+export function App({ hub }: { hub: Hub }) {
+  useSource(hub.changed, hub.switched);
+  const [menu, setMenu] = useState(false);
+  const [panel, setPanel] = useState(false);
+  const [seq, setSeq] = useState<number | undefined>(undefined);
+  const [notify, setNotify] = useState(false);
+  useAttention(hub, notify);
+  const live = hub.current;
+
+  const page = useMemo<Page>(() => ({ hub, inspect: (picked) => { setSeq(picked); setPanel(true); } }), [hub]);
+  useEffect(() => {
+    setMenu(false);
+    setSeq(undefined);
+  }, [live]);
+  useEffect(() => {
+    function onKeyDown(event: KeyboardEvent): void {
+      if (event.key === "Escape" && menu) setMenu(false);
+      if (!event.altKey || event.ctrlKey || event.metaKey) return;
+      if (event.code === "KeyI") setPanel((open) => !open);
+      else if (event.code === "KeyC") document.querySelector<HTMLElement>(".composer textarea")?.focus();
+      else if (event.code === "KeyR") document.querySelector<HTMLElement>(".request")?.focus();
+      else return;
+      event.preventDefault();
+    }
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  }, [menu]);
+
+  if (hub.state === "denied") return <Door reason={hub.reason} />;
+  return (
+    <PageContext.Provider value={page}>
+      <div class={`page ${menu ? "menu-open" : ""} ${panel ? "panel-open" : ""}`}>
+        <Sidebar />
+        {menu && <button type="button" class="veil" aria-label="Close the menu" onClick={() => setMenu(false)} />}
+        <main>
+          <ConnectionBar />
+          {live ? (
+            <LiveContext.Provider value={live} key={live.id}>
+              <SessionHead onMenu={() => setMenu(!menu)} onPanel={() => setPanel(!panel)} panel={panel} notify={notify} onNotify={() => void allowNotifications().then((given) => setNotify(given && !notify))} />
+              <Transcript />
+              <ReplayBar />
+              <Composer />
+            </LiveContext.Provider>
+          ) : (
+            <div class="empty">{hub.welcome && <p>No session yet. Start one on the left.</p>}</div>
+          )}
+        </main>
+        {panel && live && (
+          <LiveContext.Provider value={live} key={`panel-${live.id}`}>
+            <Inspector seq={seq} onSeq={setSeq} onClose={() => setPanel(false)} />
+          </LiveContext.Provider>
+        )}
+        <Toasts />
+      </div>
+    </PageContext.Provider>
+  );
+}

@@ -1,0 +1,22 @@
+/** Prompts that wait for their turn, each of which can be taken back. */
+import { visibleCode } from "../text/visible.js";
+import { useLive, usePage } from "../view/context.js";
+import { IconButton } from "../view/parts.js";
+
+export function Queue() {
+  const { hub } = usePage();
+  const live = useLive();
+  const queue = [...live.conversation.state.queue.values()];
+  if (queue.length === 0) return null;
+  return (
+    <ul class="queue" aria-label="Waiting prompts">
+      {queue.map(({ uuid, text }) => (
+        <li key={uuid}>
+          <span class="chip">waits</span>
+          <span class="queued-text">{visibleCode((text ?? `prompt ${uuid.slice(0, 8)}`).slice(0, 200))}</span>
+          <IconButton icon="cross" label="Withdraw this prompt" onClick={() => void hub.run({ type: "prompt.withdraw", session: live.id, prompt: uuid })} />
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,50 @@
+/** What is known of the session, and what can be done with it as a whole. */
+import type { CommandInput } from "turnwire-client";
+import { useSource } from "../state/source.js";
+import { money } from "../text/format.js";
+import { visibleCode } from "../text/visible.js";
+import { useLive, usePage } from "../view/context.js";
+
+export function SessionFacts() {
+  const { hub } = usePage();
+  const live = useLive();
+  useSource(hub.changed, live.changed);
+  const { info, mode, cost } = live.conversation.state;
+  const summary = hub.summary;
+  const session = live.id;
+  const facts: Array<[string, string | undefined]> = [
+    ["Session", session],
+    ["State", summary?.state],
+    ["Agent", summary?.agent],
+    ["Model", info?.model ?? summary?.model],
+    ["Version", info?.version],
+    ["Folder", info?.cwd ?? summary?.workspace],
+    ["Permission mode", mode],
+    ["Policy", summary?.policy],
+    ["Session of the agent", summary?.cli_session_id],
+    ["Events", String(live.conversation.log.at(-1)?.seq ?? 0)],
+    ["Cost", cost === undefined ? undefined : money(cost)],
+    ["MCP servers", info?.mcp_servers?.map(({ name, status }) => `${name} (${status ?? "?"})`).join(", ")],
+    ["Tools", info?.tools?.join(", ")],
+    ["Subagents", info?.agents?.join(", ")],
+    ["Skills", info?.skills?.join(", ")],
+  ];
+  const deeds: Array<[string, CommandInput]> = [
+    ["Resume", { type: "session.resume", session }],
+    ["Fork", { type: "session.fork", session }],
+    ["Retry last turn", { type: "session.retry", session }],
+    ["Close", { type: "session.close", session }],
+  ];
+  return (
+    <>
+      <dl class="session-facts">
+        {facts.map(([name, value]) => value && <div key={name}><dt>{name}</dt><dd>{visibleCode(value)}</dd></div>)}
+      </dl>
+      {hub.mayControl && (
+        <div class="buttons">
+          {deeds.map(([name, command]) => <button key={name} type="button" class="secondary" onClick={() => void hub.run(command)}>{name}</button>)}
+        </div>
+      )}
+    </>
+  );
+}

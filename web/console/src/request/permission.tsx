@@ -1,0 +1,151 @@
+/** Leave to call a tool, or to carry out a plan: what would happen, the input to edit, and the ways to answer. */
+import { useState } from "preact/hooks";
+import type { JsonValue, PermissionOption, PermissionRequest } from "turnwire-client";
+import type { RequestRow } from "../model/rows.js";
+import { visibleCode } from "../text/visible.js";
+import { ToolBody } from "../tools/bodies.js";
+import { useLive, usePage } from "../view/context.js";
+import { Code, Json, Prose } from "../view/text.js";
+import { parseInput, startEditing } from "./edit.js";
+
+interface Draft {
+  editing: boolean;
+  text: string;
+  message: string;
+  destination: string;
+  mode: string;
+}
+
+const DESTINATIONS = { session: "for this session", localSettings: "in this project, for me", projectSettings: "in this project, for all", userSettings: "everywhere, for me" };
+const MODES = { "": "as before planning", default: "ask for each tool", acceptEdits: "accept edits", bypassPermissions: "ask nothing" };
+const remembers = (option: PermissionOption) => option.kind.endsWith("_always");
+const rejects = (option: PermissionOption) => option.kind.startsWith("reject");
+
+export function PermissionForm({ row, request, plan }: { row: RequestRow; request: PermissionRequest; plan: boolean }) {
+  const { hub } = usePage();
+  const { id: session } = useLive();
+  const [draft, setState] = useState<Draft>(
+    (row.view.draft as Draft | undefined) ?? { editing: false, text: "", message: "", destination: "session", mode: "" },
+  );
+  const [busy, setBusy] = useState(false);
+  const [wrong, setWrong] = useState("");
+  // Once first, then no, then what is remembered: the keys count in the order in which the buttons stand.
+  const always = request.permission_options.filter(remembers);
+  const options = [...request.permission_options.filter((option) => !remembers(option)), ...always];
+  const open = options.some((option) => option.kind === "allow_always" && option.destination === undefined && !option.option_id.includes(":"));
+  const edited = startEditing(request);
+
+  function change(part: Partial<Draft>): void {
+    const next = { ...draft, ...part };
+    row.view.draft = next;
+    setState(next);
+  }
+
+  async function answer(option: PermissionOption): Promise<void> {
+    if (busy) return;
+    let updated: Record<string, JsonValue> | undefined;
+    if (draft.editing && !rejects(option)) {
+      const parsed = parseInput(request, draft.text);
+      if (typeof parsed === "string") return setWrong(parsed);
+      updated = parsed;
+    }
+    setBusy(true);
+    await hub.run({
+      type: "permission.respond",
+      session,
+      pending_id: request.pending_id,
+      option_id: option.option_id,
+      ...(updated && { updated_input: updated }),
+      ...(rejects(option) && draft.message && { message: draft.message }),
+      ...(open && option.kind === "allow_always" && { destination: draft.destination }),
+      ...(plan && !rejects(option) && draft.mode && { mode: draft.mode }),
+    });
+    setBusy(false);
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const typing = event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLSelectElement || event.target instanceof HTMLInputElement;
+    if (typing && event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      const reject = event.target instanceof HTMLInputElement;
+      const option = options.find((candidate) => rejects(candidate) === reject);
+      event.preventDefault();
+      if (option) void answer(option);
+    }
+    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    const option = options[Number(event.key) - 1];
+    if (option) void answer(option);
+    else if (event.key === "e" && edited) change({ editing: true, text: draft.text || edited.text });
+    else return;
+    event.preventDefault();
+  }
+
+  const button = (option: PermissionOption, index: number) => (
+    <button key={option.option_id} type="button" disabled={busy} data-option={option.option_id} class={option.kind === "allow_once" ? "primary" : rejects(option) ? "danger" : "secondary"} onClick={() => void answer(option)}>
+      {visibleCode(option.name)} {index < 9 && <kbd>{index + 1}</kbd>}
+    </button>
+  );
+  const title = plan || (request.normalized?.kind === "shell_exec" && request.normalized.shell_exec.command === request.permission_title) ? undefined : request.permission_title;
+
+  return (
+    <div class="request-form" onKeyDown={onKeyDown}>
+      {title && <p><b>{visibleCode(title)}</b></p>}
+      {request.reason && <p>{visibleCode(request.reason)}</p>}
+      {request.blocked_path && <p>It concerns <code>{visibleCode(request.blocked_path)}</code></p>}
+      {request.agent_id && <p class="quiet">Asked by subagent {visibleCode(request.agent_id)}</p>}
+      {draft.editing && edited ? (
+        <label class="edit">
+          <span>{edited.label}</span>
+          <textarea spellcheck={false} value={draft.text} onInput={(event) => change({ text: event.currentTarget.value })} rows={Math.min(14, draft.text.split("\n").length + 1)} aria-invalid={wrong !== ""} />
+          {wrong && <span class="wrong" role="alert">{wrong}</span>}
+        </label>
+      ) : (
+        <Proposal row={row} request={request} />
+      )}
+      {plan && (
+        <label class="inline">
+          <span>Permissions while it is carried out:</span>
+          <select value={draft.mode} onChange={(event) => change({ mode: event.currentTarget.value })}>
+            {Object.entries(MODES).map(([value, text]) => <option key={value} value={value}>{text}</option>)}
+          </select>
+        </label>
+      )}
+      {open && (
+        <label class="inline">
+          <span>“Always” is remembered</span>
+          <select value={draft.destination} onChange={(event) => change({ destination: event.currentTarget.value })}>
+            {Object.entries(DESTINATIONS).map(([value, text]) => <option key={value} value={value}>{text}</option>)}
+          </select>
+        </label>
+      )}
+      <label class="message">
+        <span>{plan ? "What should be different?" : "What to tell the agent when you deny"}</span>
+        <input type="text" value={draft.message} placeholder="Optional" onInput={(event) => change({ message: event.currentTarget.value })} />
+      </label>
+      <div class="buttons">
+        {options.slice(0, options.length - always.length).map(button)}
+        {edited && (
+          <button type="button" class="quiet-button" onClick={() => change({ editing: !draft.editing, text: draft.text || edited.text })}>
+            {draft.editing ? "Keep the original" : "Edit input"} {!draft.editing && <kbd>e</kbd>}
+          </button>
+        )}
+      </div>
+      {always.length > 0 && <div class="buttons remembered">{always.map((option, index) => button(option, options.length - always.length + index))}</div>}
+    </div>
+  );
+}
+
+function Proposal({ row, request }: { row: RequestRow; request: PermissionRequest }) {
+  const payload = request.normalized ?? row.tool?.payload;
+  if (payload?.kind === "show_plan") return <div class="document"><Prose text={payload.show_plan.plan ?? row.tool?.plan?.plan_content ?? ""} /></div>;
+  if (payload?.kind === "shell_exec" && payload.shell_exec.command) {
+    return (
+      <>
+        <Code text={payload.shell_exec.command} language="bash" label="Command to run" />
+        {payload.shell_exec.description && <p class="quiet">{visibleCode(payload.shell_exec.description)}</p>}
+      </>
+    );
+  }
+  if (payload && payload.kind !== "read_file" && payload.kind !== "code_search") return <ToolBody payload={payload} />;
+  const input = request.tool_input ?? request.action_details;
+  return input ? <Json value={input} label="Input of the tool" /> : null;
+}

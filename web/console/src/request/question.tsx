@@ -1,0 +1,135 @@
+/** Questions of the agent with their choices, and what MCP servers ask for by schema or by address. */
+import { useState } from "preact/hooks";
+import type { JsonValue, QuestionRequest } from "turnwire-client";
+import type { RequestRow } from "../model/rows.js";
+import { visibleCode } from "../text/visible.js";
+import { useLive, usePage } from "../view/context.js";
+import { Json } from "../view/text.js";
+import { fieldsOf, SchemaForm, startValues, toContent, type Values } from "./schema_form.js";
+
+interface Draft {
+  chosen: Record<string, string[]>;
+  other: Record<string, string>;
+}
+
+interface Props {
+  row: RequestRow;
+  request: QuestionRequest;
+}
+
+export function QuestionForm({ row, request }: Props) {
+  const { hub } = usePage();
+  const { id: session } = useLive();
+  const [draft, setState] = useState<Draft>((row.view.draft as Draft | undefined) ?? { chosen: {}, other: {} });
+  const [busy, setBusy] = useState(false);
+  const questions = request.questions ?? [];
+
+  function change(next: Draft): void {
+    row.view.draft = next;
+    setState(next);
+  }
+
+  function choose(question: string, label: string, many: boolean): void {
+    const before = draft.chosen[question] ?? [];
+    const after = !many ? [label] : before.includes(label) ? before.filter((one) => one !== label) : [...before, label];
+    change({ other: many ? draft.other : { ...draft.other, [question]: "" }, chosen: { ...draft.chosen, [question]: after } });
+  }
+
+  function write(question: string, text: string, many: boolean): void {
+    change({ other: { ...draft.other, [question]: text }, chosen: many ? draft.chosen : { ...draft.chosen, [question]: [] } });
+  }
+
+  const answersOf = (question: string) => [...(draft.chosen[question] ?? []), ...(draft.other[question]?.trim() ? [draft.other[question].trim()] : [])];
+  const complete = questions.every(({ question }) => answersOf(question).length > 0);
+
+  async function send(accept: boolean): Promise<void> {
+    setBusy(true);
+    const answers = Object.fromEntries(questions.map(({ question }) => [question, answersOf(question).join(", ")]));
+    await hub.run({ type: "question.answer", session, pending_id: request.pending_id, ...(accept ? { answers, action: "accept" as const } : { action: "decline" as const }) });
+    setBusy(false);
+  }
+
+  return (
+    <form
+      class="request-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (complete) void send(true);
+      }}
+    >
+      {questions.map((question, at) => (
+        <fieldset key={question.question}>
+          <legend>{question.header && <span class="chip">{visibleCode(question.header)}</span>} {visibleCode(question.question)}</legend>
+          {question.options.map((option) => (
+            <label key={option.label} class="choice">
+              <input
+                type={question.multi_select ? "checkbox" : "radio"}
+                name={`${request.pending_id}-${at}`}
+                checked={(draft.chosen[question.question] ?? []).includes(option.label)}
+                onChange={() => choose(question.question, option.label, question.multi_select)}
+              />
+              <span><b>{visibleCode(option.label)}</b>{option.description && <small>{visibleCode(option.description)}</small>}</span>
+            </label>
+          ))}
+          <label class="message">
+            <span>Another answer</span>
+            <input type="text" value={draft.other[question.question] ?? ""} onInput={(event) => write(question.question, event.currentTarget.value, question.multi_select)} />
+          </label>
+        </fieldset>
+      ))}
+      <div class="buttons">
+        <button type="submit" class="primary" disabled={!complete || busy}>Answer</button>
+        <button type="button" class="danger" disabled={busy} onClick={() => void send(false)}>Decline</button>
+      </div>
+    </form>
+  );
+}
+
+export function ElicitationForm({ row, request }: Props) {
+  const { hub } = usePage();
+  const { id: session } = useLive();
+  const fields = fieldsOf(request.requested_schema);
+  const [values, setValues] = useState<Values>((row.view.draft as Values | undefined) ?? startValues(fields));
+  const [free, setFree] = useState("");
+  const [wrong, setWrong] = useState("");
+  const address = request.url !== undefined && /^https?:\/\//i.test(request.url) ? request.url : undefined;
+
+  async function send(action: "accept" | "decline" | "cancel"): Promise<void> {
+    let content: JsonValue | undefined;
+    if (action === "accept") {
+      try {
+        content = fields.length > 0 ? toContent(fields, values) : free.trim() ? (JSON.parse(free) as JsonValue) : undefined;
+      } catch (error) {
+        return setWrong(error instanceof Error ? error.message : String(error));
+      }
+    }
+    await hub.run({ type: "question.answer", session, pending_id: request.pending_id, action, ...(content !== undefined && { content }) });
+  }
+
+  return (
+    <form
+      class="request-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send("accept");
+      }}
+    >
+      {request.message && <p>{visibleCode(request.message)}</p>}
+      {request.url && <p>{address ? <a href={address} target="_blank" rel="noopener noreferrer">{visibleCode(address)}</a> : <code>{visibleCode(request.url)}</code>}</p>}
+      {fields.length > 0 && <SchemaForm fields={fields} values={values} onChange={(next) => { row.view.draft = next; setValues(next); }} />}
+      {fields.length === 0 && !request.url && (
+        <label class="edit">
+          <span>Answer as JSON, if one is needed</span>
+          <textarea rows={3} value={free} onInput={(event) => setFree(event.currentTarget.value)} />
+        </label>
+      )}
+      {request.details && <Json value={request.details} label="The request as it came" />}
+      {wrong && <p class="wrong" role="alert">{wrong}</p>}
+      <div class="buttons">
+        <button type="submit" class="primary">Accept</button>
+        <button type="button" class="danger" onClick={() => void send("decline")}>Decline</button>
+        <button type="button" class="quiet-button" onClick={() => void send("cancel")}>Cancel</button>
+      </div>
+    </form>
+  );
+}

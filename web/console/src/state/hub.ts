@@ -1,0 +1,100 @@
+/** The console's own state: the connection, the sessions, the one on screen, and what went wrong. */
+import {
+  Client, type CommandInput, type ConnectionState, type JsonValue, type SessionSummary, type Welcome,
+} from "turnwire-client";
+import { LiveSession } from "./live.js";
+import { Source } from "./source.js";
+
+export interface Toast {
+  readonly key: number;
+  readonly text: string;
+}
+
+const SESSION = /^#\/s\/(.+)$/;
+
+export class Hub {
+  readonly client: Client;
+  /** Connection, role and the list of sessions. */
+  readonly changed = new Source();
+  /** Another session is on screen. */
+  readonly switched = new Source();
+  readonly toasted = new Source();
+  state: ConnectionState = "connecting";
+  reason: string | undefined;
+  welcome: Welcome | undefined;
+  sessions: SessionSummary[] = [];
+  current: LiveSession | undefined;
+  toasts: Toast[] = [];
+  private toastKeys = 0;
+
+  constructor(url: string, token: string | undefined, name: string) {
+    this.client = new Client({
+      url,
+      name,
+      ...(token !== undefined && { token }),
+      onState: (state, reason) => {
+        this.state = state;
+        this.reason = reason?.message;
+        this.changed.emit();
+      },
+      onWelcome: (welcome) => {
+        this.welcome = welcome;
+        this.list(welcome.sessions);
+      },
+      onSessions: (sessions) => this.list(sessions),
+    });
+    addEventListener("hashchange", () => this.route());
+    addEventListener("online", () => this.client.reconnect());
+  }
+
+  get mayControl(): boolean {
+    return this.welcome?.role === "control";
+  }
+
+  get summary(): SessionSummary | undefined {
+    return this.sessions.find(({ session }) => session === this.current?.id);
+  }
+
+  select(session: string): void {
+    location.hash = `#/s/${encodeURIComponent(session)}`;
+  }
+
+  /** Does a command for a view: says what went wrong, and gives undefined then. */
+  async run(command: CommandInput): Promise<JsonValue | undefined> {
+    try {
+      return await this.client.command(command);
+    } catch (error) {
+      this.toast(error instanceof Error ? error.message : String(error));
+      return undefined;
+    }
+  }
+
+  toast(text: string): void {
+    const key = ++this.toastKeys;
+    this.toasts = [...this.toasts.slice(-3), { key, text }];
+    this.toasted.emit();
+    setTimeout(() => this.dismiss(key), 10_000);
+  }
+
+  dismiss(key: number): void {
+    this.toasts = this.toasts.filter((toast) => toast.key !== key);
+    this.toasted.emit();
+  }
+
+  private list(sessions: SessionSummary[]): void {
+    this.sessions = sessions;
+    this.route();
+    this.changed.emit();
+  }
+
+  private route(): void {
+    const wanted = SESSION.exec(location.hash)?.[1];
+    const id = wanted === undefined ? undefined : decodeURIComponent(wanted);
+    const known = this.sessions.find(({ session }) => session === id) ?? (this.current ? undefined : this.sessions[0]);
+    if (!known || known.session === this.current?.id) return;
+    this.current?.close();
+    this.current = new LiveSession(this.client, known.session);
+    this.switched.emit();
+  }
+}
+

@@ -1,0 +1,85 @@
+/**
+ * A session on screen: its conversation, and who watches which row. Events are folded as they come; views are told once
+ * a frame, and only those whose row changed. While the log is caught up with, nothing is drawn but the progress.
+ */
+import type { Client, CommandError, Subscription } from "turnwire-client";
+import { Conversation } from "../model/conversation.js";
+import type { Row } from "../model/rows.js";
+import { Source, type Unwatch } from "./source.js";
+
+export class LiveSession {
+  readonly id: string;
+  conversation = new Conversation();
+  /** Rows were added, or the conversation began anew. */
+  readonly grown = new Source();
+  /** What is known of the session as a whole changed. */
+  readonly changed = new Source();
+  /** Connection facts: catching up, lag. */
+  readonly delivery = new Source();
+  caughtUp = false;
+  behind = 0;
+  refused: string | undefined;
+  private readonly subscription: Subscription;
+  private readonly rowWatchers = new Map<Row, Set<() => void>>();
+  private scheduled = false;
+
+  constructor(client: Client, id: string) {
+    this.id = id;
+    this.subscription = client.subscribe(id, {
+      onEvents: (events) => {
+        for (const event of events) this.conversation.fold(event);
+        this.behind = 0;
+        this.schedule();
+      },
+      onCaughtUp: () => {
+        this.caughtUp = true;
+        this.behind = 0;
+        this.delivery.emit();
+        this.flush();
+      },
+      onGap: (gap, restarted) => {
+        if (restarted) this.conversation = new Conversation();
+        else this.conversation.gap(gap.from, gap.to);
+        this.schedule();
+      },
+      onLag: (behind) => {
+        this.behind = behind;
+        this.delivery.emit();
+      },
+      onRefused: (error: CommandError) => {
+        this.refused = error.message;
+        this.delivery.emit();
+      },
+    });
+  }
+
+  watchRow(row: Row, watcher: () => void): Unwatch {
+    const watchers = this.rowWatchers.get(row) ?? new Set();
+    this.rowWatchers.set(row, watchers.add(watcher));
+    return () => {
+      watchers.delete(watcher);
+      if (watchers.size === 0) this.rowWatchers.delete(row);
+    };
+  }
+
+  close(): void {
+    this.subscription.close();
+  }
+
+  private schedule(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    // A hidden page gets no frames, but its title must still say that somebody is asked.
+    if (document.hidden) setTimeout(() => this.flush(), 200);
+    else requestAnimationFrame(() => this.flush());
+  }
+
+  private flush(): void {
+    this.scheduled = false;
+    if (!this.caughtUp) return this.delivery.emit();
+    const { rows, grown, session } = this.conversation.changes();
+    for (const row of rows) this.rowWatchers.get(row)?.forEach((watcher) => watcher());
+    if (grown) this.grown.emit();
+    if (session) this.changed.emit();
+  }
+}

@@ -1,0 +1,29 @@
+/** Terminal output as styled runs. Colours only: everything else a terminal would obey is dropped or spelt out. */
+import Anser from "anser";
+import { visibleCode } from "./visible.js";
+
+export interface Run {
+  readonly text: string;
+  readonly className: string;
+}
+
+/** More runs than this are no output for a human; such text is shown without colours. */
+const MOST_RUNS = 3000;
+// Operating system commands, and control sequences other than colours.
+const OTHER = /\u001b\][\s\S]*?(?:\u0007|\u001b\\)|\u001b\[[0-9;?]*[@-ln-~]|\u001b[PX^_][\s\S]*?\u001b\\|\u001b[()][A-Z0-9]|\u001b[=>78cDEHMNOZ]/g;
+const COLOUR = /\u001b\[[0-9;:]*m/g;
+const RETURN = /[^\n\r]*\r(?!\n)/g;
+
+export function runs(text: string): Run[] {
+  // A carriage return starts the line again, as progress bars do: what stood there before is gone.
+  const plain = text.replaceAll("\r\n", "\n").replace(RETURN, "").replace(OTHER, "");
+  let count = 0;
+  for (let at = plain.indexOf("\u001b["); at >= 0 && count <= MOST_RUNS; at = plain.indexOf("\u001b[", at + 2)) count += 1;
+  if (count === 0 || count > MOST_RUNS) return [{ text: visibleCode(plain.replace(COLOUR, "")), className: "" }];
+  return Anser.ansiToJson(plain, { use_classes: true, remove_empty: true, json: true }).map((part) => ({
+    text: visibleCode(part.content),
+    className: [part.fg, part.bg && `${part.bg}-bg`, ...part.decorations.map((name) => `ansi-${name}`)]
+      .filter((name) => typeof name === "string" && /^ansi-[a-z-]+$/.test(name))
+      .join(" "),
+  }));
+}

@@ -1,0 +1,38 @@
+/** Numbers and times as people read them. */
+const counts = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+
+export function count(value: number): string {
+  return value < 10_000 ? value.toLocaleString("en") : counts.format(value);
+}
+
+export function money(value: number): string {
+  if (value === 0) return "$0";
+  return value < 0.01 ? `$${value.toFixed(4)}` : `$${value.toFixed(2)}`;
+}
+
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+export function bytes(value: number): string {
+  if (value < 1024) return `${value} B`;
+  return value < 1024 * 1024 ? `${(value / 1024).toFixed(1)} kB` : `${(value / 1024 / 1024).toFixed(1)} MB`;
+}
+
+export function time(ts: string): string {
+  const date = new Date(ts);
+  return Number.isNaN(date.getTime()) ? "" : clock.format(date);
+}
+
+export function between(start: string, end: string): number {
+  return Math.max(0, Date.parse(end) - Date.parse(start));
+}
+
+export function plural(value: number, word: string): string {
+  return `${count(value)} ${word}${value === 1 ? "" : "s"}`;
+}

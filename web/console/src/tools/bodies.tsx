@@ -1,0 +1,173 @@
+/** What a tool card shows when it is open, by kind of payload. */
+import type { CodeSearch, HttpRequest, ModifyFile, NormalizedPayload, ReadFile, ShellExec, TodoItem } from "turnwire-client";
+import { languageOf } from "../text/highlight.js";
+import { plural } from "../text/format.js";
+import { visibleCode } from "../text/visible.js";
+import { Parts } from "../view/images.js";
+import { Icon } from "../view/icons.js";
+import { Code, Json, Prose, Terminal } from "../view/text.js";
+import { MutationView } from "./diff_view.js";
+
+function Read({ body }: { body: ReadFile }) {
+  const output = body.output;
+  if (!output) return null;
+  return (
+    <>
+      {output.content !== undefined && (
+        <Code text={output.content} language={languageOf(body.file_path)} start={output.start_line ?? 1} label={`Content of ${body.file_path}`} />
+      )}
+      <Parts parts={output.parts} />
+      {output.total_lines !== undefined && output.truncated && <p class="quiet">The file has {plural(output.total_lines, "line")}.</p>}
+    </>
+  );
+}
+
+function Modify({ body }: { body: ModifyFile }) {
+  return (
+    <>
+      {body.mutations.map((mutation, index) => (
+        <MutationView key={index} mutation={mutation} path={body.file_path} />
+      ))}
+      {body.output && !body.output.applied && body.output.message && <Terminal text={body.output.message} label="What the tool said" error />}
+    </>
+  );
+}
+
+function Shell({ body }: { body: ShellExec }) {
+  const { command, description, output, work_dir } = body;
+  return (
+    <>
+      {description && <p class="quiet">{visibleCode(description)}{work_dir && ` — in ${visibleCode(work_dir)}`}</p>}
+      {command && <Code text={command} language="bash" label="Command" />}
+      {output?.stdout && <Terminal text={output.stdout} label="Standard output" />}
+      {output?.stderr && <Terminal text={output.stderr} label="Standard error" error />}
+      <Parts parts={output?.parts} />
+      {output && (
+        <p class="quiet">
+          {[
+            output.exit_code !== undefined && `Exit code ${output.exit_code}`,
+            !output.stdout && !output.stderr && !output.parts && "no output",
+            output.truncated && "the agent was given less than the command wrote",
+            output.status && `task ${output.status}`,
+            output.task_id && `task id ${output.task_id}`,
+            output.persisted_path && `whole output in ${output.persisted_path}`,
+          ].filter(Boolean).join(" · ")}
+        </p>
+      )}
+    </>
+  );
+}
+
+const MOST = 200;
+
+function Search({ body }: { body: CodeSearch }) {
+  const output = body.output;
+  if (!output) return null;
+  if (output.matches) {
+    const lines = output.matches.map((match) => [match.file, match.line, match.text].filter((part) => part !== undefined).join(":"));
+    return <Code text={lines.join("\n")} label="Matches" />;
+  }
+  const counted = output.counts && Object.entries(output.counts).map(([file, found]) => `${file}: ${found}`);
+  const files = counted ?? output.files ?? [];
+  if (files.length === 0) return <p class="quiet">{output.file_count === 0 ? "Nothing was found." : "No file names were returned."}</p>;
+  return (
+    <ul class="files">
+      {files.slice(0, MOST).map((file) => (
+        <li key={file}>{visibleCode(file)}</li>
+      ))}
+      {files.length > MOST && <li class="quiet">and {plural(files.length - MOST, "more file")}</li>}
+    </ul>
+  );
+}
+
+function Http({ body }: { body: HttpRequest }) {
+  return (
+    <>
+      {body.prompt && <p class="quiet">{visibleCode(body.prompt)}</p>}
+      {body.results && (
+        <ul class="files">
+          {body.results.map((hit, index) => (
+            <li key={index}>{visibleCode([hit.title, hit.url].filter((part) => typeof part === "string").join(" — "))}</li>
+          ))}
+        </ul>
+      )}
+      {body.response && <div class="pane document" tabIndex={0} role="region" aria-label="Answer"><Prose text={body.response} /></div>}
+    </>
+  );
+}
+
+const MARKS = { completed: "done", in_progress: "busy", deleted: "gone" } as Record<string, string>;
+
+export function Todos({ items }: { items: readonly TodoItem[] }) {
+  return (
+    <ul class="todos">
+      {items.map((item, index) => (
+        <li key={item.id ?? index} class={MARKS[item.status] ?? "open"}>
+          <span class="mark" role="img" aria-label={item.status.replace("_", " ")}>{item.status === "completed" && <Icon name="check" />}</span>
+          {visibleCode(item.status === "in_progress" ? (item.active_form ?? item.description) : item.description)}
+          {item.blocked_by && item.blocked_by.length > 0 && <small> after {item.blocked_by.join(", ")}</small>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function ToolBody({ payload }: { payload: NormalizedPayload }) {
+  switch (payload.kind) {
+    case "read_file":
+      return <Read body={payload.read_file} />;
+    case "modify_file":
+      return <Modify body={payload.modify_file} />;
+    case "shell_exec":
+      return <Shell body={payload.shell_exec} />;
+    case "code_search":
+      return <Search body={payload.code_search} />;
+    case "http_request":
+      return <Http body={payload.http_request} />;
+    case "subagent_task":
+      return (
+        <>
+          <div class="pane document" tabIndex={0} role="region" aria-label="Task of the agent"><Prose text={payload.subagent_task.prompt} /></div>
+          {payload.subagent_task.output?.text && <div class="report"><Prose text={payload.subagent_task.output.text} /></div>}
+        </>
+      );
+    case "create_task":
+      return payload.create_task.description ? <Prose text={payload.create_task.description} /> : null;
+    case "manage_todos":
+      return <Todos items={payload.manage_todos.items} />;
+    case "show_plan":
+      return (
+        <>
+          {payload.show_plan.plan && <div class="document"><Prose text={payload.show_plan.plan} /></div>}
+          {payload.show_plan.feedback && <p>Answer: {visibleCode(payload.show_plan.feedback)}</p>}
+        </>
+      );
+    case "ask_user":
+      return (
+        <dl class="answers">
+          {payload.ask_user.questions.map(({ question }) => (
+            <div key={question}>
+              <dt>{visibleCode(question)}</dt>
+              <dd>{visibleCode(payload.ask_user.answers?.[question] ?? "not answered")}</dd>
+            </div>
+          ))}
+        </dl>
+      );
+    case "mcp_tool":
+      return (
+        <>
+          <Json value={payload.mcp_tool.input} label="Arguments" />
+          <Parts parts={payload.mcp_tool.output} />
+        </>
+      );
+    case "generic":
+      return (
+        <>
+          {payload.generic.input !== undefined && <Json value={payload.generic.input} label="Arguments" />}
+          {payload.generic.output !== undefined && <Json value={payload.generic.output} label="Result" />}
+        </>
+      );
+    case "misc":
+      return payload.misc.details === undefined ? null : <Json value={payload.misc.details} label="Details" />;
+  }
+}

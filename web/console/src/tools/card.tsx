@@ -1,0 +1,107 @@
+/** A tool call as a card: one line, and what is behind it. Subagents hold the rows of their own thread. */
+import { useState } from "preact/hooks";
+import type { ToolRow } from "../model/rows.js";
+import { between, bytes, duration } from "../text/format.js";
+import { visibleCode } from "../text/visible.js";
+import { useLive, usePage } from "../view/context.js";
+import { Icon } from "../view/icons.js";
+import { Badge, Fold, type Tone } from "../view/parts.js";
+import { NestedRow } from "../view/row.js";
+import { Prose, Terminal } from "../view/text.js";
+import { ToolBody } from "./bodies.js";
+import { toolHead } from "./heads.js";
+
+const REASONS = {
+  failed: "failed", denied: "denied", interrupted: "interrupted", process_exited: "the agent exited", no_result: "no result",
+} as const;
+/** Kinds whose body says more than the line above it, and is short enough to stand open. */
+const OPEN = new Set(["modify_file", "manage_todos", "shell_exec"]);
+const CHILDREN = 30;
+
+function status(row: ToolRow): { tone: Tone; text: string } {
+  if (row.update?.background && row.status !== "error") return { tone: "plain", text: row.task?.task_status ?? "in the background" };
+  if (row.status === "running") return { tone: "busy", text: "running" };
+  if (row.status === "error") return { tone: "bad", text: REASONS[row.update?.reason ?? "failed"] };
+  return { tone: "good", text: "done" };
+}
+
+function Children({ row }: { row: ToolRow }) {
+  const [shown, setShown] = useState(CHILDREN);
+  const hidden = row.children.length - shown;
+  return (
+    <div class="children">
+      {hidden > 0 && (
+        <button type="button" class="more" onClick={() => setShown(shown + 4 * CHILDREN)}>
+          Show {hidden} earlier steps
+        </button>
+      )}
+      {row.children.slice(-shown).map((child) => (
+        <NestedRow key={child.key} row={child} />
+      ))}
+    </div>
+  );
+}
+
+function Cut({ row }: { row: ToolRow }) {
+  const { inspect } = usePage();
+  if (!row.truncated) return null;
+  const size = Math.max(...Object.values(row.truncated));
+  return (
+    <button type="button" class="more" onClick={() => inspect(row.lastSeq)}>
+      Cut for size: {bytes(size)} in full in the inspector
+    </button>
+  );
+}
+
+export function ToolCard({ row }: { row: ToolRow }) {
+  const live = useLive();
+  const [, render] = useState(0);
+  const head = toolHead(row);
+  const { tone, text } = status(row);
+  const asked = [...live.conversation.pending.values()].some((request) => request.tool === row);
+  const open = row.view.open ?? ((row.parent === undefined && OPEN.has(row.payload?.kind ?? "") && !asked) || row.status === "error");
+  const took = row.span?.end === undefined ? undefined : between(row.span.start, row.span.end);
+  return (
+    <article class={`card tool ${tone}`} aria-label={`${head.verb} ${head.subject}`.trim().slice(0, 120)}>
+      <Fold
+        open={open}
+        onToggle={() => {
+          row.view.open = !open;
+          render((n) => n + 1);
+        }}
+        head={
+          <>
+            <Icon name={head.icon} />
+            <span class="verb">{visibleCode(head.verb)}</span>
+            <span class={`subject ${head.mono ? "mono" : ""}`}>{visibleCode(head.subject.slice(0, 300))}</span>
+            <span class="facts">
+              {head.facts.map((fact) => (
+                <span key={fact}>{fact}</span>
+              ))}
+              {took !== undefined && took >= 1000 && <span>{duration(took)}</span>}
+            </span>
+            <Badge tone={asked ? "warn" : tone}>{asked ? "waits for you" : text}</Badge>
+          </>
+        }
+      >
+        <div class="card-body">
+          {row.payload && <ToolBody payload={row.payload} />}
+          {row.plan && row.payload?.kind !== "show_plan" && <Prose text={row.plan.plan_content} />}
+          {row.update?.error && !coversError(row) && <Terminal text={row.update.error} label="Error" error />}
+          {row.children.length > 0 && <Children row={row} />}
+          <Cut row={row} />
+        </div>
+      </Fold>
+    </article>
+  );
+}
+
+/** Some errors stand in the body already. */
+function coversError({ update, payload }: ToolRow): boolean {
+  const error = update?.error?.trim() ?? "";
+  if (payload?.kind === "modify_file") return payload.modify_file.output?.message?.trim() === error;
+  if (payload?.kind === "generic") return payload.generic.output === update?.error;
+  if (payload?.kind !== "shell_exec") return false;
+  const output = payload.shell_exec.output;
+  return [output?.stdout, output?.stderr].some((text) => text !== undefined && text !== "" && error.includes(text.trim()));
+}

@@ -1,0 +1,49 @@
+/** The session's head: what it is, how it is, how full its context, what it cost. */
+import { useSource } from "../state/source.js";
+import { count, money } from "../text/format.js";
+import { visibleCode } from "../text/visible.js";
+import { useLive, usePage } from "./context.js";
+import { Badge, IconButton, type Tone } from "./parts.js";
+import { isScripted } from "./sidebar.js";
+import { toggleTheme } from "./theme.js";
+
+function ContextMeter() {
+  const { conversation } = useLive();
+  const context = conversation.state.context;
+  if (!context) return null;
+  const share = Math.min(100, Math.max(0, context.context_efficiency));
+  const tone = share > 90 ? "bad" : share > 75 ? "warn" : "good";
+  const text = `${count(context.context_window_used)} of ${count(context.context_window_size)} tokens of context used`;
+  return (
+    <span class="meter-box" title={text}>
+      <span class={`meter ${tone}`} role="meter" aria-label="Context" aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(share)} aria-valuetext={text}>
+        <span style={{ width: `${share}%` }} />
+      </span>
+      {Math.round(share)} %
+    </span>
+  );
+}
+
+export function SessionHead(props: { onMenu: () => void; onPanel: () => void; panel: boolean; notify: boolean; onNotify: () => void }) {
+  const { hub } = usePage();
+  const live = useLive();
+  useSource(hub.changed, live.changed);
+  const summary = hub.summary;
+  const { state, pending, running } = live.conversation;
+  const cost = state.cost ?? summary?.total_cost_usd;
+  const [text, tone]: [string, Tone] = pending.size > 0 ? ["waits for you", "warn"] : summary?.state === "replaying" ? ["replaying", "busy"] : running ? ["working", "busy"] : state.exited || summary?.state === "exited" ? ["exited", "plain"] : ["idle", "good"];
+  return (
+    <header class="session-head">
+      <IconButton icon="menu" label="Sessions" className="menu" onClick={props.onMenu} />
+      <h1 title={state.info?.cwd}>{visibleCode(summary?.title ?? live.id)}</h1>
+      {isScripted(summary) && <Badge tone="warn">scripted</Badge>}
+      <Badge tone={tone}>{text}</Badge>
+      <span class="spring" />
+      <ContextMeter />
+      {cost !== undefined && <span class="cost" title="Cost of this agent process">{money(cost)}</span>}
+      <IconButton icon="bell" label="Notify me when I am asked" className="wide-only" pressed={props.notify} onClick={props.onNotify} />
+      <IconButton icon="theme" label="Dark or light" className="wide-only" onClick={toggleTheme} />
+      <IconButton icon="panel" label="Inspector" pressed={props.panel} onClick={props.onPanel} />
+    </header>
+  );
+}

@@ -1,0 +1,68 @@
+/** One row of the conversation: watches its own changes, and chooses the view of its kind. */
+import { useEffect, useReducer } from "preact/hooks";
+import type { Row } from "../model/rows.js";
+import { RequestCard } from "../request/card.js";
+import { ToolCard } from "../tools/card.js";
+import { useLive, usePage } from "./context.js";
+import { AsidesView, FactView, GapView, NoticeView, OddView } from "./facts.js";
+import { IconButton } from "./parts.js";
+import { PlanView, ReasoningView, TextView, TurnHead, UserView } from "./speech.js";
+
+function body(row: Row) {
+  switch (row.kind) {
+    case "turn":
+      return <TurnHead row={row} />;
+    case "user":
+      return <UserView row={row} />;
+    case "text":
+      return <TextView row={row} />;
+    case "reasoning":
+      return <ReasoningView row={row} />;
+    case "tool":
+      return <ToolCard row={row} />;
+    case "request":
+      return <RequestCard row={row} />;
+    case "plan":
+      return <PlanView row={row} />;
+    case "asides":
+      return <AsidesView row={row} />;
+    case "notice":
+      return <NoticeView row={row} />;
+    case "fact":
+      return <FactView row={row} />;
+    case "odd":
+      return <OddView row={row} />;
+    case "gap":
+      return <GapView row={row} />;
+  }
+}
+
+function useRow(row: Row): void {
+  const live = useLive();
+  const [, render] = useReducer((n: number) => n + 1, 0);
+  const drawn = row.rev;
+  useEffect(() => {
+    const unwatch = live.watchRow(row, () => render(undefined));
+    // It may have changed between drawing and watching.
+    if (row.rev !== drawn) render(undefined);
+    return unwatch;
+  }, [live, row]);
+}
+
+export function RowView({ row }: { row: Row }) {
+  useRow(row);
+  const { inspect } = usePage();
+  return (
+    <div class={`row row-${row.kind} ${row.withdrawn ? "withdrawn" : ""}`} data-seq={row.seq}>
+      {row.withdrawn && <p class="quiet">The agent took this back.</p>}
+      {body(row)}
+      <IconButton icon="code" label={`Inspect event ${row.lastSeq}`} className="inspect" onClick={() => inspect(row.lastSeq)} />
+    </div>
+  );
+}
+
+/** A row of a subagent, inside its tool card. */
+export function NestedRow({ row }: { row: Row }) {
+  useRow(row);
+  return <div class={`row nested row-${row.kind} ${row.withdrawn ? "withdrawn" : ""}`}>{body(row)}</div>;
+}

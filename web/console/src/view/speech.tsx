@@ -1,0 +1,110 @@
+/** What is said: turn heads, prompts, answers, reasoning, plans. */
+import { useState } from "preact/hooks";
+import type { PlanRow, TextRow, Turn, TurnRow, UserRow } from "../model/rows.js";
+import { between, count, duration, money, plural, time } from "../text/format.js";
+import { visibleCode } from "../text/visible.js";
+import { Parts } from "./images.js";
+import { Icon } from "./icons.js";
+import { Badge, Fold, type Tone } from "./parts.js";
+import { Prose } from "./text.js";
+
+const ORIGINS: Record<string, string> = {
+  user: "Prompt", queued: "Queued prompt", background: "After a background task", autonomous: "Of its own accord",
+};
+const OUTCOMES: Record<string, { text: string; tone: Tone }> = {
+  completed: { text: "completed", tone: "good" },
+  interrupted: { text: "interrupted", tone: "warn" },
+  error: { text: "failed", tone: "bad" },
+  max_turns: { text: "stopped at its limit of rounds", tone: "warn" },
+  budget: { text: "stopped at its budget", tone: "warn" },
+  process_exited: { text: "the agent exited", tone: "bad" },
+  hung: { text: "given up: the agent hung", tone: "bad" },
+};
+
+export function outcome(turn: Turn): { text: string; tone: Tone } {
+  if (turn.end === undefined) return { text: "running", tone: "busy" };
+  const known = OUTCOMES[turn.result?.outcome ?? ""];
+  return known ?? (turn.result?.is_error ? { text: "failed", tone: "bad" } : { text: "completed", tone: "good" });
+}
+
+export function TurnHead({ row }: { row: TurnRow }) {
+  const { turn } = row;
+  const { text, tone } = outcome(turn);
+  const result = turn.result;
+  const took = result?.duration_ms ?? (turn.end === undefined ? undefined : between(turn.start, turn.end));
+  const tokens = (result?.input_tokens ?? 0) + (result?.cache_read_input_tokens ?? 0) + (result?.cache_creation_input_tokens ?? 0);
+  return (
+    <header class="turn-head">
+      <h2>{ORIGINS[turn.origin] ?? turn.origin}</h2>
+      <time dateTime={turn.start}>{time(turn.start)}</time>
+      <span class="rule" />
+      <span class="facts">
+        {took !== undefined && <span>{duration(took)}</span>}
+        {result && tokens > 0 && (
+          <span title={`${tokens} tokens in, ${result.output_tokens ?? 0} out`}>{count(tokens)} in · {count(result.output_tokens ?? 0)} out</span>
+        )}
+        {turn.tools > 0 && <span>{plural(turn.tools, "tool")}</span>}
+        {result?.cost_usd !== undefined && <span>{money(result.cost_usd)}</span>}
+      </span>
+      <Badge tone={tone}>{text}</Badge>
+    </header>
+  );
+}
+
+export function UserView({ row }: { row: UserRow }) {
+  return (
+    <article class={`said ${row.synthetic ? "synthetic" : ""}`} aria-label={row.synthetic ? "Said by the agent's program" : "Prompt"}>
+      {row.synthetic && <p class="quiet">Added by the agent’s program</p>}
+      {row.text.length > 0 && (row.text.length < 20_000 ? <p class="user-text">{visibleCode(row.text)}</p> : <Prose text={row.text} />)}
+      <Parts parts={row.parts} />
+    </article>
+  );
+}
+
+const SOURCES: Record<string, string> = { local_command: "Output of a command", result: "Result", synthetic: "From the agent’s program" };
+
+export function TextView({ row }: { row: TextRow }) {
+  if (row.text === "" && !row.live) return null;
+  return (
+    <article class={`answer ${row.live ? "live" : ""}`} aria-label="Answer">
+      {row.source && <p class="quiet">{SOURCES[row.source] ?? row.source}</p>}
+      <Prose text={row.text} />
+    </article>
+  );
+}
+
+/** Closed unless the reader opens it, also while it grows: so it never moves what stands below. */
+export function ReasoningView({ row }: { row: TextRow }) {
+  const [, render] = useState(0);
+  const open = row.view.open ?? false;
+  const words = row.redacted && row.text === "" ? "encrypted" : plural(row.text.split(/\s+/).length, "word");
+  return (
+    <Fold
+      className="reasoning"
+      open={open}
+      onToggle={() => {
+        row.view.open = !open;
+        render((n) => n + 1);
+      }}
+      head={
+        <>
+          <Icon name="thought" />
+          <span class="verb">{row.live ? "Thinking …" : "Thought"}</span>
+          <span class="subject">{visibleCode(row.text.slice(0, 200).replaceAll("\n", " "))}</span>
+          <span class="facts"><span>{words}</span></span>
+        </>
+      }
+    >
+      <div class="card-body">{row.text ? <Prose text={row.text} /> : <p class="quiet">The API encrypted this.</p>}</div>
+    </Fold>
+  );
+}
+
+export function PlanView({ row }: { row: PlanRow }) {
+  return (
+    <article class="card plan" aria-label="Plan">
+      <div class="card-title"><Icon name="plan" /> Plan</div>
+      <div class="card-body"><Prose text={row.plan.plan_content} /></div>
+    </article>
+  );
+}

@@ -1,0 +1,88 @@
+/** Text of any length and origin: prose, code with line numbers, terminal output. Long text is shown piece by piece. */
+import { memo } from "preact/compat";
+import { useMemo, useState } from "preact/hooks";
+import { runs } from "../text/ansi.js";
+import { bytes } from "../text/format.js";
+import { highlight } from "../text/highlight.js";
+import { LONGEST_SEGMENT, render } from "../text/markdown.js";
+import { segments } from "../text/segments.js";
+import { visibleCode } from "../text/visible.js";
+
+/** Characters shown at once; the reader asks for more. */
+const STEP = 60_000;
+const PANE = 12_000;
+
+function More({ shown, total, onMore }: { shown: number; total: number; onMore: () => void }) {
+  return (
+    <button type="button" class="more" onClick={onMore}>
+      Show more ({bytes(shown)} of {bytes(total)} shown)
+    </button>
+  );
+}
+
+const Segment = memo(({ text }: { text: string }) => {
+  if (text.length > LONGEST_SEGMENT) return <pre class="plain">{visibleCode(text)}</pre>;
+  return <div class="prose" dangerouslySetInnerHTML={{ __html: render(text) }} />;
+});
+
+export function Prose({ text }: { text: string }) {
+  const [shown, setShown] = useState(STEP);
+  const visible = text.length > shown ? text.slice(0, shown) : text;
+  return (
+    <>
+      {segments(visible).map((segment, index) => (
+        <Segment key={index} text={segment} />
+      ))}
+      {text.length > shown && <More shown={shown} total={text.length} onMore={() => setShown(shown + STEP)} />}
+    </>
+  );
+}
+
+interface CodeProps {
+  text: string;
+  language?: string;
+  /** Number of the first line; without it there are no numbers. */
+  start?: number;
+  label: string;
+}
+
+export function Code({ text, language = "", start, label }: CodeProps) {
+  const [shown, setShown] = useState(PANE);
+  const visible = text.length > shown ? text.slice(0, shown) : text;
+  const html = useMemo(() => highlight(visibleCode(visible), language), [visible, language]);
+  const lines = start === undefined ? 0 : visible.replace(/\n$/, "").split("\n").length;
+  return (
+    <div class="pane" tabIndex={0} role="region" aria-label={label}>
+      <div class="code-lines">
+        {start !== undefined && lines < 20_000 && (
+          <pre class="numbers" aria-hidden="true">{Array.from({ length: lines }, (_, i) => start + i).join("\n")}</pre>
+        )}
+        {html === undefined ? (
+          <pre class="code">{visibleCode(visible)}</pre>
+        ) : (
+          <pre class="code hljs" dangerouslySetInnerHTML={{ __html: html }} />
+        )}
+      </div>
+      {text.length > shown && <More shown={shown} total={text.length} onMore={() => setShown(shown + STEP)} />}
+    </div>
+  );
+}
+
+export function Terminal({ text, label, error = false }: { text: string; label: string; error?: boolean }) {
+  const [shown, setShown] = useState(PANE);
+  const visible = text.length > shown ? text.slice(0, shown) : text;
+  const styled = useMemo(() => runs(visible), [visible]);
+  return (
+    <div class={`pane terminal ${error ? "stderr" : ""}`} tabIndex={0} role="region" aria-label={label}>
+      <pre class="code">
+        {styled.map((run, index) => (run.className ? <span key={index} class={run.className}>{run.text}</span> : run.text))}
+      </pre>
+      {text.length > shown && <More shown={shown} total={text.length} onMore={() => setShown(shown + STEP)} />}
+    </div>
+  );
+}
+
+export function Json({ value, label }: { value: unknown; label: string }) {
+  const text = useMemo(() => (typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "")), [value]);
+  return <Code text={text} language="json" label={label} />;
+}

@@ -1,0 +1,164 @@
+/**
+ * A list of which only the visible part exists. Heights are estimated until an item was seen, then measured. What stands
+ * above the first visible item never moves it, and a list that is at its end stays there while it grows.
+ */
+import type { ComponentChildren, RefObject } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
+import { Heights } from "./heights.js";
+
+export interface ListHandle {
+  scrollTo(index: number): void;
+  toEnd(): void;
+}
+
+interface Props<Item> {
+  items: readonly Item[];
+  itemKey: (item: Item) => number;
+  estimate: (item: Item) => number;
+  render: (item: Item, index: number) => ComponentChildren;
+  label: string;
+  /** Stay at the end while the list grows. */
+  follow?: boolean;
+  handle?: RefObject<ListHandle | null>;
+  onFollow?: (following: boolean) => void;
+  className?: string;
+}
+
+const OVERSCAN = 600;
+const NEAR_END = 40;
+/** Room below the last item. */
+const END_SPACE = 16;
+
+export function VirtualList<Item>(props: Props<Item>) {
+  const { items, itemKey, estimate, render, label, follow = false, handle, onFollow, className = "" } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const heights = useMemo(() => new Heights(), [items]);
+  const following = useRef(follow);
+  const lastTop = useRef(0);
+  const elements = useRef(new Map<Element, number>());
+  const [, redraw] = useReducer((n: number) => n + 1, 0);
+  for (let i = heights.length; i < items.length; i += 1) heights.append(estimate(items[i] as Item));
+
+  const observer = useMemo(
+    () =>
+      new ResizeObserver((entries) => {
+        const node = scroller.current;
+        if (!node) return;
+        const anchor = heights.at(node.scrollTop);
+        let above = 0;
+        let changed = false;
+        for (const entry of entries) {
+          const index = elements.current.get(entry.target);
+          if (index === undefined || !entry.target.isConnected) continue;
+          const delta = heights.set(index, entry.borderBoxSize[0]?.blockSize ?? 0);
+          if (delta !== 0) changed = true;
+          if (index < anchor) above += delta;
+        }
+        if (!changed) return;
+        if (above !== 0 && !following.current) node.scrollTop += above;
+        redraw(undefined);
+      }),
+    [heights],
+  );
+
+  const top = scroller.current?.scrollTop ?? 0;
+  const view = scroller.current?.clientHeight ?? 800;
+  const start = following.current ? Math.max(0, heights.total - view) : top;
+  const first = heights.at(Math.max(0, start - OVERSCAN));
+  const last = items.length === 0 ? -1 : heights.at(start + view + OVERSCAN);
+
+  useLayoutEffect(() => {
+    const node = scroller.current;
+    if (!node || !following.current) return;
+    node.scrollTop = node.scrollHeight;
+    lastTop.current = node.scrollTop;
+  });
+
+  useEffect(() => {
+    const node = scroller.current;
+    if (!node) return;
+    const size = new ResizeObserver(() => redraw(undefined));
+    size.observe(node);
+    return () => size.disconnect();
+  }, []);
+  useEffect(() => () => observer.disconnect(), [observer]);
+
+  function setFollowing(value: boolean): void {
+    if (following.current === value) return;
+    following.current = value;
+    onFollow?.(value);
+  }
+
+  function onScroll(): void {
+    const node = scroller.current;
+    if (!node) return;
+    // Any move upwards lets go of the end at once, or smooth scrolling could never leave it.
+    const distance = node.scrollHeight - node.scrollTop - node.clientHeight;
+    if (follow && node.scrollTop < lastTop.current && distance > 1) setFollowing(false);
+    else if (follow && distance < NEAR_END) setFollowing(true);
+    lastTop.current = node.scrollTop;
+    redraw(undefined);
+  }
+
+  if (handle) {
+    handle.current = {
+      scrollTo(index) {
+        setFollowing(false);
+        const node = scroller.current;
+        if (!node) return;
+        node.scrollTop = heights.offset(index) - 12;
+        // Items near the target are measured only once they are drawn, which can move it.
+        requestAnimationFrame(() => requestAnimationFrame(() => (node.scrollTop = heights.offset(index) - 12)));
+      },
+      toEnd() {
+        setFollowing(true);
+        redraw(undefined);
+      },
+    };
+  }
+
+  const drawn = [];
+  for (let index = first; index <= last; index += 1) {
+    const item = items[index] as Item;
+    drawn.push(
+      <Measured key={itemKey(item)} index={index} observer={observer} elements={elements.current}>
+        {render(item, index)}
+      </Measured>,
+    );
+  }
+  return (
+    <div class={`scroller ${className}`} ref={scroller} onScroll={onScroll} tabIndex={0} role="region" aria-label={label}>
+      <div class="spacer" style={{ height: `${heights.total + END_SPACE}px` }}>
+        <div class="window" style={{ transform: `translateY(${heights.offset(first)}px)` }}>
+          {drawn}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+interface MeasuredProps {
+  index: number;
+  observer: ResizeObserver;
+  elements: Map<Element, number>;
+  children: ComponentChildren;
+}
+
+function Measured({ index, observer, elements, children }: MeasuredProps) {
+  const ref = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const node = ref.current;
+    if (!node) return;
+    elements.set(node, index);
+    observer.observe(node);
+    return () => {
+      elements.delete(node);
+      observer.unobserve(node);
+    };
+  }, [observer, index]);
+  return (
+    <div class="item" ref={ref}>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,26 @@
+/** One script, one style sheet, names that do not change: the build is committed, and must come out the same anywhere. */
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vite";
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+export default defineConfig({
+  root: here("."),
+  base: "./",
+  resolve: { alias: { "turnwire-client": here("../client/src/index.ts") } },
+  build: {
+    outDir: here("../../hub/static"),
+    emptyOutDir: true,
+    target: "es2022",
+    assetsInlineLimit: 0,
+    cssCodeSplit: false,
+    modulePreload: { polyfill: false },
+    rolldownOptions: {
+      output: {
+        entryFileNames: "console.js",
+        assetFileNames: "console[extname]",
+        codeSplitting: false,
+      },
+    },
+  },
+});
