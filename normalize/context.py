@@ -7,7 +7,7 @@ a `[1m]` suffix; until it is known, spec 3's 200000 holds.
 
 import re
 
-from normalize.events import ContextWindow
+from normalize.events import AgentEvent, ContextWindow
 from normalize.place import Place
 from protocol.blocks import Usage
 from protocol.results import Result
@@ -27,6 +27,7 @@ class Context:
         self._place = place
         self._model: str | None = None
         self._sizes: dict[str, int] = {}
+        self._size = DEFAULT_SIZE
         self._used = 0
         self._shown: tuple[int, int, str | None] | None = None
 
@@ -37,8 +38,9 @@ class Context:
         # An answer names its model without the [1m] that the session asked for.
         if self._model is None or plain_name(name) != plain_name(self._model) or "[1m]" in name:
             self._model = name
+            self._size = self._size_now()
 
-    def used(self, usage: Usage | None) -> list[ContextWindow]:
+    def used(self, usage: Usage | None) -> list[AgentEvent]:
         """Take the usage of an answer of the main thread."""
         tokens = usage.context_tokens if usage is not None else 0
         if tokens <= 0:
@@ -46,12 +48,12 @@ class Context:
         self._used = tokens
         return self.show()
 
-    def reset(self, tokens: int | None) -> list[ContextWindow]:
+    def reset(self, tokens: int | None) -> list[AgentEvent]:
         """The conversation was replaced by a summary of so many tokens, or is empty."""
         self._used = max(tokens or 0, 0)
         return self.show()
 
-    def result(self, result: Result) -> list[ContextWindow]:
+    def result(self, result: Result) -> list[AgentEvent]:
         """Learn the sizes of windows from a result."""
         for name, model in result.model_usage_camel.items():
             self._learn(name, model.context_window)
@@ -59,9 +61,9 @@ class Context:
             self._learn(name, spec.context_window)
         return self.show()
 
-    def show(self) -> list[ContextWindow]:
+    def show(self) -> list[AgentEvent]:
         """Return the event, unless nothing has changed since the last one."""
-        size = self._size()
+        size = self._size
         shown = (size, self._used, self._model)
         if shown == self._shown or (self._used == 0 and self._shown is None):
             return []
@@ -78,10 +80,11 @@ class Context:
         ]
 
     def _learn(self, name: str, size: int | None) -> None:
-        if size is not None and size > 0:
+        if size is not None and size > 0 and self._sizes.get(name) != size:
             self._sizes[name] = size
+            self._size = self._size_now()
 
-    def _size(self) -> int:
+    def _size_now(self) -> int:
         name = self._model
         if name is None:
             return next(iter(self._sizes.values())) if len(self._sizes) == 1 else DEFAULT_SIZE

@@ -1,8 +1,5 @@
 """What the agent says and does: assistant lines, streamed pieces, and what user lines carry back."""
 
-from collections.abc import Callable
-from typing import Any
-
 from normalize import lifecycle, user_lines
 from normalize.events import AgentEvent, Error
 from normalize.payload import ShowPlanPayload
@@ -26,23 +23,22 @@ def assistant(state: State, message: Assistant) -> list[AgentEvent]:
         state.context.model(body.model)
     thread = state.thread(parent)
     events += thread.line(body.id)
-    synthetic = body.model == SYNTHETIC
     source: Source | None = None
-    if message.local_command_source is not None:
-        source = "local_command"
-    elif synthetic:
-        source = "synthetic"
-    said: list[str] = []
+    if body.model == SYNTHETIC:
+        source = "synthetic" if message.local_command_source is None else "local_command"
+    said = ""
     for block in message.blocks:
         events += _block(state, thread, message, block, source)
-        if isinstance(block, blocks.TextBlock):
-            said.append(block.text)
-    if message.error is not None or message.is_api_error_message:
-        events += _failed(state, message, "\n".join(said))
+        if type(block) is blocks.TextBlock:
+            said += block.text
+    failed = message.error is not None or bool(message.is_api_error_message)
+    if failed:
+        events += _failed(state, message, said)
     if parent is None:
-        safe = bool(said) and not (synthetic or message.aborted or message.error)
+        safe = bool(said) and source is None and not (failed or message.aborted)
         state.commit.assistant(message.uuid, body.id, safe=safe)
-        if not synthetic:
+        # Usage of a message that streams is not final, and its end tells more.
+        if source is None and not thread.streaming:
             events += state.context.used(body.usage)
     return events
 
@@ -53,9 +49,9 @@ def _block(
     message_id, parent = message.message.id, message.parent_tool_use_id
     match block:
         case blocks.TextBlock():
-            return list(thread.whole(message_id, "text", block.text, source))
+            return thread.whole(message_id, "text", block.text, source)
         case blocks.ThinkingBlock():
-            return list(thread.whole(message_id, "thinking", block.thinking))
+            return thread.whole(message_id, "thinking", block.thinking)
         case blocks.RedactedThinkingBlock():
             return [thread.redacted(message_id)]
         case blocks.ToolUseBlock() | blocks.ServerToolUseBlock():
@@ -104,55 +100,55 @@ def _failed(state: State, message: Assistant, text: str) -> list[AgentEvent]:
 
 
 def streamed(state: State, message: StreamEvent) -> list[AgentEvent]:
-    """Publish a piece of a message that is being written; deltas of text come here only from subagents."""
-    event = message.event
-    handle = _STREAM.get(type(event))
-    return [] if handle is None else handle(state, message, event)
+    """Publish a piece of a message that is being written."""
+    event, parent = message.event, message.parent_tool_use_id
+    thread = state.main if parent is None else state.thread(parent)
+    if type(event) is stream.ContentBlockDelta:
+        delta = event.delta
+        if type(delta) is stream.TextDelta:
+            return thread.text(event.index, delta.text)
+        if type(delta) is stream.ThinkingDelta:
+            return thread.thinking(event.index, delta.thinking)
+        return []
+    match event:
+        case stream.ContentBlockStop():
+            return thread.close(event.index)
+        case stream.ContentBlockStart():
+            return _block_start(thread, event)
+        case stream.MessageStop():
+            abandoned = message.abandoned_blocks
+            return thread.end(None if abandoned is None else abandoned.from_block_index)
+        case stream.MessageDelta() if parent is None:
+            return _usage(state, event.usage)
+        case stream.MessageStart():
+            events = thread.begin(event.message.id)
+            return events if parent is not None else [*_message_start(state, event), *events]
+        case _:
+            return []
 
 
-def _message_start(state: State, message: StreamEvent, event: stream.MessageStart) -> list[AgentEvent]:
-    events: list[AgentEvent] = []
-    if message.parent_tool_use_id is None:
-        events += lifecycle.ensure(state)
-        state.context.model(event.message.model)
-        state.stream_usage = event.message.usage
-    return [*events, *state.thread(message.parent_tool_use_id).begin(event.message.id)]
+def _message_start(state: State, event: stream.MessageStart) -> list[AgentEvent]:
+    state.context.model(event.message.model)
+    state.stream_usage = event.message.usage
+    return lifecycle.ensure(state)
 
 
-def _block_start(state: State, message: StreamEvent, event: stream.ContentBlockStart) -> list[AgentEvent]:
-    thread = state.thread(message.parent_tool_use_id)
+def _block_start(thread: Thread, event: stream.ContentBlockStart) -> list[AgentEvent]:
     match event.content_block:
         case blocks.TextBlock(text=text):
             thread.open(event.index, "text")
-            return list(thread.text(event.index, text))
+            return thread.text(event.index, text) if text else []
         case blocks.ThinkingBlock(thinking=thinking):
             thread.open(event.index, "thinking")
-            return list(thread.thinking(event.index, thinking))
+            return thread.thinking(event.index, thinking) if thinking else []
         case _:
             thread.open(event.index, "other")
             return []
 
 
-def _delta(state: State, message: StreamEvent, event: stream.ContentBlockDelta) -> list[AgentEvent]:
-    thread = state.thread(message.parent_tool_use_id)
-    match event.delta:
-        case stream.TextDelta(text=text):
-            return list(thread.text(event.index, text))
-        case stream.ThinkingDelta(thinking=thinking):
-            return list(thread.thinking(event.index, thinking))
-        case _:
-            return []
-
-
-def _block_stop(state: State, message: StreamEvent, event: stream.ContentBlockStop) -> list[AgentEvent]:
-    return list(state.thread(message.parent_tool_use_id).close(event.index))
-
-
-def _message_delta(state: State, message: StreamEvent, event: stream.MessageDelta) -> list[AgentEvent]:
-    usage, start = event.usage, state.stream_usage
-    if message.parent_tool_use_id is not None or usage is None:
-        return []
-    if start is not None and usage.context_tokens == usage.output_tokens:
+def _usage(state: State, usage: blocks.Usage | None) -> list[AgentEvent]:
+    start = state.stream_usage
+    if usage is not None and start is not None and usage.context_tokens == usage.output_tokens:
         # Some providers repeat only what the end of a message changes.
         usage = blocks.Usage(
             start.input_tokens,
@@ -160,21 +156,4 @@ def _message_delta(state: State, message: StreamEvent, event: stream.MessageDelt
             start.cache_creation_input_tokens,
             start.cache_read_input_tokens,
         )
-    return list(state.context.used(usage))
-
-
-def _message_stop(state: State, message: StreamEvent, _: stream.MessageStop) -> list[AgentEvent]:
-    abandoned = message.abandoned_blocks
-    thread = state.thread(message.parent_tool_use_id)
-    return list(thread.end(None if abandoned is None else abandoned.from_block_index))
-
-
-# `Any`: the key of an entry is the type its function takes, which a dict cannot say.
-_STREAM: dict[type, Callable[[State, StreamEvent, Any], list[AgentEvent]]] = {
-    stream.MessageStart: _message_start,
-    stream.ContentBlockStart: _block_start,
-    stream.ContentBlockDelta: _delta,
-    stream.ContentBlockStop: _block_stop,
-    stream.MessageDelta: _message_delta,
-    stream.MessageStop: _message_stop,
-}
+    return state.context.used(usage)

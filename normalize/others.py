@@ -1,15 +1,24 @@
 """Messages that change something beside the conversation: modes, compaction, tasks, models; and spec 1's own."""
 
+from collections.abc import Callable
+from typing import Any
+
 from normalize import notices, user_lines
 from normalize.calls import LostReason
 from normalize.events import AgentEvent, CompactBoundary, Error, MessageChunk, Queued, Retraction
 from normalize.limits import pieces
 from normalize.notices import notice
+from normalize.place import Here
 from normalize.state import State
 from normalize.tasks import why_lost
 from normalize.turns import Failure
 from protocol import incidents, miriad, system, tasks
 from protocol.notices import ConversationReset, ToolProgress
+
+
+def single(event: Callable[[Here, Any], AgentEvent]) -> Callable[[State, Any], list[AgentEvent]]:
+    """Return the function of a message that is one event, whatever the state."""
+    return lambda state, message: [event(state.place.here, message)]
 
 
 def nothing(_state: State, _message: object) -> list[AgentEvent]:

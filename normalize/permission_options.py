@@ -25,6 +25,12 @@ DESTINATIONS = {
 }
 """Where an answer can be remembered, and how a button says so."""
 
+_ALLOW = PermissionOption(option_id=ALLOW_ONCE, name="Allow", kind="allow_once")
+_REJECT = [
+    PermissionOption(option_id=REJECT_ONCE, name="Reject", kind="reject_once"),
+    PermissionOption(option_id=REJECT_INTERRUPT, name="Reject and stop", kind="reject_once"),
+]
+
 _MODES = {
     "acceptEdits": "Accept all edits for this session",
     "bypassPermissions": "Never ask again in this session",
@@ -34,7 +40,7 @@ _MODES = {
 def options(suggestions: Sequence[JsonObject] | None) -> list[PermissionOption]:
     """Return the possible answers, the narrowest first; `suggestions` are the CLI's `permission_suggestions`."""
     offered = suggestions or []
-    found = [PermissionOption(option_id=ALLOW_ONCE, name="Allow", kind="allow_once")]
+    found = [_ALLOW]
     scope = _scope(offered)
     for destination in _destinations(scope):
         name = f"Always allow {_what(scope)} {DESTINATIONS.get(destination, f'({destination})')}"
@@ -48,9 +54,7 @@ def options(suggestions: Sequence[JsonObject] | None) -> list[PermissionOption]:
         found.append(
             PermissionOption(option_id=_MODE + mode, name=name, kind="allow_always", destination="session")
         )
-    found.append(PermissionOption(option_id=REJECT_ONCE, name="Reject", kind="reject_once"))
-    found.append(PermissionOption(option_id=REJECT_INTERRUPT, name="Reject and stop", kind="reject_once"))
-    return found
+    return [*found, *_REJECT]
 
 
 def updates(

@@ -170,7 +170,8 @@ class Requests:
         call = self._calls.find(request.tool_use_id, request.tool_name, request.input)
         if call is not None:
             call.asked = True
-        payload = tools.call(request.tool_name, request.input)
+        known = call is not None and call.input == request.input
+        payload = call.payload if call is not None and known else tools.call(request.tool_name, request.input)
         tool_call_id = request.tool_use_id or (call.id if call is not None else None)
         background = request.agent_id is not None or (call is not None and call.background)
         if isinstance(payload, AskUserPayload):

@@ -29,6 +29,7 @@ class Session:
         self._mode: str | None = None
         self._described: dict[str, Command] = {}
         self._names: list[str] = []
+        self._listed: list[Json] = []
         self._facts: tuple[object, ...] = ()
 
     def changes(self, session_id: str | None) -> bool:
@@ -87,19 +88,20 @@ class Session:
 
     def commands(self, entries: Iterable[Json]) -> list[AgentEvent]:
         """The CLI lists its commands, with descriptions."""
+        listed = list(entries)
+        if listed == self._listed:
+            return []
+        self._listed = listed
         commands = [
             Command(
                 name=text_at(entry, "name"),
                 description=text_at(entry, "description") or None,
                 argument_hint=text_at(entry, "argumentHint") or None,
             )
-            for entry in entries
+            for entry in listed
             if text_at(entry, "name")
         ]
-        described = {command.name: command for command in commands}
-        if described == self._described:
-            return []
-        self._described = described
+        self._described = {command.name: command for command in commands}
         return [self._commands(commands)]
 
     def _commands(self, commands: list[Command]) -> AvailableCommands:

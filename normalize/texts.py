@@ -6,18 +6,16 @@ the first unconfirmed block of its kind in the stream; without a stream it is co
 a block. A message that breaks off and is begun anew is retracted.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from normalize.events import MessageChunk, Reasoning, Retraction
+from normalize.events import AgentEvent, MessageChunk, Reasoning, Retraction
 from normalize.limits import ALWAYS_FITS, pieces
 from normalize.place import Place
 from protocol.text import rejoin
 
 Kind = Literal["text", "thinking", "other"]
 Source = Literal["local_command", "result", "synthetic"]
-TextEvent = MessageChunk | Reasoning | Retraction
 
 
 @dataclass(slots=True)
@@ -46,6 +44,11 @@ class Thread:
         self._firm = False
 
     @property
+    def streaming(self) -> bool:
+        """A message is being streamed."""
+        return self._streaming
+
+    @property
     def spoken(self) -> bool:
         """Text of this thread was published since `forget`, and not withdrawn."""
         return self._firm or any(block.kind == "text" and block.pieces for block in self._blocks.values())
@@ -59,7 +62,7 @@ class Thread:
 
     # What the API streams.
 
-    def begin(self, message_id: str) -> list[TextEvent]:
+    def begin(self, message_id: str) -> list[AgentEvent]:
         """A message begins to stream."""
         withdrawn = self._withdraw()
         self._settle()
@@ -72,7 +75,7 @@ class Thread:
         """A block begins to stream."""
         self._blocks[index] = Block(index, kind)
 
-    def text(self, index: int, text: str) -> list[TextEvent]:
+    def text(self, index: int, text: str) -> list[AgentEvent]:
         """A text block grew."""
         block = self._blocks.get(index) or self._missed(index, "text")
         # Most deltas are ASCII, and isascii() is one look at a flag: nothing to rejoin then.
@@ -81,41 +84,28 @@ class Thread:
         if not text:
             return []
         block.pieces.append(text)
-        if len(text) > ALWAYS_FITS:
-            return list(self._say("text", text, self._message_id, index, is_delta=True))
-        # The one event that most lines become, so without a detour: see docs/performance.md.
-        here = self._place.here
-        return [
-            MessageChunk(
-                session_id=here["session_id"],
-                operation_id=here["operation_id"],
-                parent_tool_call_id=self._parent,
-                message_id=self._message_id,
-                block_index=index,
-                text=text,
-                is_delta=True,
-            )
-        ]
+        return self._say("text", text, self._message_id, index, is_delta=True)
 
-    def thinking(self, index: int, text: str) -> list[TextEvent]:
+    def thinking(self, index: int, text: str) -> list[AgentEvent]:
         """A thinking block grew."""
         block = self._blocks.get(index) or self._missed(index, "thinking")
-        text, block.held = rejoin(block.held, text)
+        if block.held or not text.isascii():
+            text, block.held = rejoin(block.held, text)
         if not text:
             return []
         block.pieces.append(text)
-        return list(self._say("thinking", text, self._message_id, index, is_delta=True))
+        return self._say("thinking", text, self._message_id, index, is_delta=True)
 
-    def close(self, index: int) -> list[TextEvent]:
+    def close(self, index: int) -> list[AgentEvent]:
         """A block is whole; half a pair that is still held has no other half."""
         block = self._blocks.get(index)
         if block is None or not block.held or block.confirmed:
             return []
         block.held = ""
         block.pieces.append("\ufffd")
-        return list(self._say(block.kind, "\ufffd", self._message_id, index))
+        return self._say(block.kind, "\ufffd", self._message_id, index)
 
-    def end(self, abandoned_from: int | None) -> list[TextEvent]:
+    def end(self, abandoned_from: int | None) -> list[AgentEvent]:
         """The message has stopped; blocks from that index on will not be finished."""
         self._streaming = False
         if abandoned_from is None:
@@ -125,7 +115,7 @@ class Thread:
 
     # What the CLI writes as lines.
 
-    def line(self, message_id: str | None) -> list[TextEvent]:
+    def line(self, message_id: str | None) -> list[AgentEvent]:
         """An assistant line begins; a message that was still streaming under another id has broken off."""
         if message_id is None:
             self._next_index.pop("", None)
@@ -133,18 +123,20 @@ class Thread:
 
     def whole(
         self, message_id: str | None, kind: Kind, text: str, source: Source | None = None
-    ) -> list[TextEvent]:
+    ) -> list[AgentEvent]:
         """Publish a whole text or thinking block, as far as it was not streamed."""
         if kind == "text" and text:
             self._firm = True
         block = self._streamed(message_id, kind)
         if block is None:
-            return list(self._say(kind, text, message_id, self._count(message_id), source=source))
+            return self._say(kind, text, message_id, self._count(message_id), source=source)
         streamed = "".join(block.pieces)
         block.confirmed, block.pieces, block.held = True, [], ""
+        if text == streamed:
+            return []
         if text.startswith(streamed):
-            return list(self._say(kind, text[len(streamed) :], message_id, block.index, source=source))
-        return list(self._say(kind, text, message_id, block.index, source=source, replace=True))
+            return self._say(kind, text[len(streamed) :], message_id, block.index, source=source)
+        return self._say(kind, text, message_id, block.index, source=source, replace=True)
 
     def index(self, message_id: str | None) -> int:
         """Return the index of a block of a line that is neither text nor thinking, and count it."""
@@ -175,32 +167,44 @@ class Thread:
         index: int,
         *,
         source: Source | None = None,
-        replace: bool = False,
-        is_delta: bool = False,
-    ) -> Iterator[TextEvent]:
-        for number, piece in enumerate(pieces(text) if text or not replace else [""]):
-            replaces = True if replace and number == 0 else None
-            if kind == "thinking":
-                yield Reasoning(
-                    **self._place.here,
+        replace: bool | None = None,
+        is_delta: bool | None = None,
+    ) -> list[AgentEvent]:
+        if len(text) > ALWAYS_FITS:
+            first, *rest = pieces(text)
+            events = self._say(kind, first, message_id, index, source=source, replace=replace, is_delta=is_delta)
+            for piece in rest:
+                events += self._say(kind, piece, message_id, index, source=source, is_delta=is_delta)
+            return events
+        if not text and not replace:
+            return []
+        here = self._place.here
+        if kind == "thinking":
+            return [
+                Reasoning(
+                    session_id=here["session_id"],
+                    operation_id=here["operation_id"],
                     parent_tool_call_id=self._parent,
                     message_id=message_id,
                     block_index=index,
-                    reasoning_text=piece,
-                    replace=replaces,
-                    is_delta=is_delta or None,
+                    reasoning_text=text,
+                    replace=replace,
+                    is_delta=is_delta,
                 )
-            else:
-                yield MessageChunk(
-                    **self._place.here,
-                    parent_tool_call_id=self._parent,
-                    message_id=message_id,
-                    block_index=index,
-                    text=piece,
-                    source=source,
-                    replace=replaces,
-                    is_delta=is_delta or None,
-                )
+            ]
+        return [
+            MessageChunk(
+                session_id=here["session_id"],
+                operation_id=here["operation_id"],
+                parent_tool_call_id=self._parent,
+                message_id=message_id,
+                block_index=index,
+                text=text,
+                source=source,
+                replace=replace,
+                is_delta=is_delta,
+            )
+        ]
 
     def _missed(self, index: int, kind: Kind) -> Block:
         """A delta without its start: the beginning of the stream was not seen."""
@@ -208,12 +212,12 @@ class Thread:
         return block
 
     def _streamed(self, message_id: str | None, kind: Kind) -> Block | None:
-        if message_id != self._message_id:
-            return None
-        waiting = [
-            block.index for block in self._blocks.values() if block.kind == kind and not block.confirmed
-        ]
-        return self._blocks[min(waiting)] if waiting else None
+        """The first block of the kind that streamed and has no line yet; blocks stream in the order of their index."""
+        if message_id == self._message_id:
+            for block in self._blocks.values():
+                if block.kind == kind and not block.confirmed:
+                    return block
+        return None
 
     def _count(self, message_id: str | None) -> int:
         index = self._next_index.get(message_id or "", 0)
@@ -225,7 +229,7 @@ class Thread:
     def _unconfirmed(self) -> list[Block]:
         return [block for block in self._blocks.values() if block.pieces and not block.confirmed]
 
-    def _withdraw(self) -> list[TextEvent]:
+    def _withdraw(self) -> list[AgentEvent]:
         """Take back what a message streamed that was never finished."""
         lost = self._unconfirmed() if self._streaming else []
         self._streaming = False
@@ -238,7 +242,7 @@ class Thread:
         ids = None if self._message_id is None else [self._message_id]
         return [Retraction(**self._place.here, message_ids=ids)]
 
-    def _empty(self, block: Block) -> Iterator[TextEvent]:
+    def _empty(self, block: Block) -> list[AgentEvent]:
         block.pieces = []
         return self._say(block.kind, "", self._message_id, block.index, replace=True)
 

@@ -13,9 +13,9 @@ from typing import Any
 from normalize import conversation, ending, exchange, lifecycle, others, user_lines
 from normalize.events import AgentEvent, Malformed, Unknown
 from normalize.inputs import Decision, Ended
-from normalize.notices import TABLE as NOTICES
+from normalize.notices import TABLE
 from normalize.state import State
-from protocol import control, incidents, messages, miriad, notices, results, stream, system, tasks
+from protocol import control, incidents, messages, miriad, notices, results, system, tasks
 from protocol.encode import to_json
 from protocol.messages import Message, StreamEvent
 from protocol.system import System
@@ -27,7 +27,7 @@ Handler = Callable[[State, Any], list[AgentEvent]]
 """`Any`: the key of an entry in the table is the type its function takes, which a dict cannot say."""
 
 HANDLERS: dict[type, Handler] = {
-    StreamEvent: conversation.streamed,
+    **{kind: others.single(event) for kind, event in TABLE.items()},
     messages.Assistant: conversation.assistant,
     messages.User: user_lines.user,
     results.Result: ending.result,
@@ -56,7 +56,7 @@ HANDLERS: dict[type, Handler] = {
     notices.ToolProgress: others.tool_progress,
     notices.KeepAlive: others.nothing,
 }
-"""Message type -> what it does; types of `notices.TABLE` become one event each, all others are `unknown`."""
+"""Message type -> what it does. Stream events take a way of their own; all other types are `unknown`."""
 
 _CONTROL = frozenset(
     {
@@ -101,24 +101,22 @@ class Translator:
 
     def receive(self, message: Message, line: bytes | None = None) -> list[AgentEvent]:
         """Translate a message of the CLI; `line` is kept in `unknown` events as it came."""
-        kind = type(message)
-        # Most lines of a session are deltas of the main thread's text, so they come first, without a detour.
-        if (
-            isinstance(message, StreamEvent)
-            and isinstance(event := message.event, stream.ContentBlockDelta)
-            and isinstance(delta := event.delta, stream.TextDelta)
-            and message.parent_tool_use_id is None
-        ):
-            events: list[AgentEvent] = [*self._state.main.text(event.index, delta.text)]
-        elif (handler := HANDLERS.get(kind)) is not None:
-            events = [*self._enter(message), *handler(self._state, message)]
-        elif (single := NOTICES.get(kind)) is not None:
-            events = [*self._enter(message), single(self._state.place.here, message)]
-        else:
+        # Most lines of a session are pieces of a stream, and they never name a new session: no detour for them.
+        if type(message) is StreamEvent:
+            events = conversation.streamed(self._state, message)
+            if events:
+                self.stats.published += 1
+            else:
+                self.stats.counted += 1
+            return events
+        handler = HANDLERS.get(type(message))
+        if handler is None:
             return self._odd(message, line)
+        events = self._enter(message)
+        events += handler(self._state, message)
         if events:
             self.stats.published += 1
-        elif kind in _CONTROL:
+        elif type(message) in _CONTROL:
             self.stats.control += 1
         else:
             self.stats.counted += 1

@@ -7,6 +7,7 @@ dangling call, a prompt would stay unanswered, a synthetic error would be carrie
 """
 
 import re
+from functools import lru_cache
 
 _UUIDS_SINCE = (2, 0, 76)
 """Versions before want the API's message id."""
@@ -62,6 +63,7 @@ class Commit:
         return message_id if self._version >= (2,) else None
 
 
+@lru_cache(maxsize=64)
 def numbers(version: str) -> tuple[int, ...]:
     """Return a version's numbers for comparing; (2, 0, 76) for `2.0.76 (Claude Code)`."""
     return tuple(int(number) for number in re.findall(r"\d{1,9}", version.split("-", maxsplit=1)[0])[:3])
