@@ -20,6 +20,14 @@ class _Stopped(Exception):
     pass
 
 
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The task group around the hub's life wraps what went wrong; the caller wants that itself."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
 class Hub:
     """Serves a log and a host to frontends."""
 
@@ -62,7 +70,10 @@ class Hub:
         await asyncio.wait((self._life, starting), return_when=asyncio.FIRST_COMPLETED)
         starting.cancel()
         if self._life.done():
-            await self._life
+            try:
+                await self._life
+            except BaseExceptionGroup as group:
+                raise _first(group) from None
         return self.url(self.tokens.control)
 
     async def stop(self) -> None:

@@ -148,8 +148,8 @@ def serving(work: Coroutine[None, None, None]) -> None:
     from hub.access import AccessError
     from journal.base import JournalError
     from sidecar.launch import CANNOT_START
+    from sidecar.listening import PortError
     from sidecar.run import StartError
-    from sidecar.serve import PortError
     from tracing.recording import RecordingError
 
     mendable = (

@@ -13,8 +13,9 @@ import structlog
 from adapter.audit import AuditTrail
 from adapter.client import RequestFailed, RequestTimeout
 from adapter.notices import SessionNotice
+from adapter.opening import open_session
 from adapter.options import SessionOptions
-from adapter.session import Session, open_session
+from adapter.session import Session
 from adapter.transport import ProcessGone
 from adapter.watchdog import Watchdog
 from hub.frames_out import SessionSummary
@@ -22,7 +23,7 @@ from journal.base import Journal
 from journal.sessions import SessionRecord
 from normalize import events as ev
 from normalize.events import AgentEvent
-from normalize.inputs import Announced, SessionInput
+from normalize.inputs import Announced, Ended, SessionInput
 from normalize.translator import Translator
 from sidecar.hosted import Changed
 from sidecar.pipeline import Pipeline, Tap
@@ -63,6 +64,8 @@ class LiveSession:
         self._around = around
         self._cli: Session | None = None
         self._task: asyncio.Task[None] | None = None
+        self._exit: ev.ProcessStatus | None = None
+        """How the last CLI ended."""
         self._state = SessionState(
             state="exited",
             model=record.model,
@@ -121,16 +124,26 @@ class LiveSession:
     async def greeting(self, deadline: float) -> str | None:
         """Wait until the CLI has introduced itself; return why it has gone instead, if it has."""
         cli = self._cli
-        if cli is None:
-            return f"{self.record.agent} ended at once; run it by hand to see why"
         try:
-            async with asyncio.timeout(deadline):
-                await asyncio.shield(cli.initialized)
-        except ProcessGone as error:
-            return str(error)
+            if cli is not None:
+                async with asyncio.timeout(deadline):
+                    await asyncio.shield(cli.initialized)
+                return None
+        except ProcessGone:
+            pass
         except (TimeoutError, RequestFailed, RequestTimeout):
-            pass  # an old or foreign CLI: it may speak all the same
-        return None
+            return None  # an old or foreign CLI: it may speak all the same
+        if self._task is not None:
+            await asyncio.wait([self._task])
+        return f"{self.record.agent} ended at once, {self._end()}; run it by hand to see why, or name another after `--`"
+
+    def _end(self) -> str:
+        end = self._exit
+        if end is None:
+            return "without a word"
+        how = f"by {end.signal}" if end.signal else f"with exit code {end.exit_code}"
+        said = (end.stderr_tail or "").strip()
+        return f"{how} and the words {' '.join(said.split())[-300:]!r}" if said else f"{how}, saying nothing"
 
     async def stop(self) -> None:
         """Stop the CLI, by the ladder, and wait until its last event is journaled."""
@@ -175,7 +188,9 @@ class LiveSession:
             self.amend(state="exited", pid=None, process=None)
             self._around.changed()
 
-    def _observe(self, item: SessionInput, events: Sequence[AgentEvent]) -> None:  # noqa: ARG002 - a tap
+    def _observe(self, item: SessionInput, events: Sequence[AgentEvent]) -> None:
+        if isinstance(item, Ended):
+            self._exit = next((event for event in events if isinstance(event, ev.ProcessStatus)), None)
         if self._state.observe(events):
             state = self._state
             self.amend(

@@ -13,10 +13,10 @@ from normalize.events import to_json
 from normalize.inputs import SessionInput
 from normalize.limits import cut
 from normalize.translator import Translator
+from sidecar.listening import with_hub
 from sidecar.pipeline import translate
 from sidecar.player import Player
 from sidecar.replay import ReplayHost
-from sidecar.serve import with_hub
 from sidecar.settings import Settings
 from sidecar.version import VERSION
 from tracing.recording import read

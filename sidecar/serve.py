@@ -1,11 +1,9 @@
 """A running sidecar: journal, sessions and hub, brought up in the order they need each other, and down again.
 
-`turnwire run` and `turnwire serve` are this with and without a first session; `turnwire replay --serve` is the
-same hub over recordings.
+`turnwire run` and `turnwire serve` are this with and without a first session.
 """
 
 import asyncio
-import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
@@ -14,10 +12,6 @@ import structlog
 
 from adapter.audit import AuditTrail
 from adapter.watchdog import Watchdog
-from hub.config import HubConfig, Limits
-from hub.host import Host
-from hub.hub import Hub
-from hub.routes import Probes
 from journal.base import Journal, Retention
 from journal.memory import MemoryJournal
 from journal.sessions import MemorySessions, SessionStore
@@ -25,24 +19,17 @@ from journal.sqlite import SqliteJournal
 from journal.sqlite_sessions import SqliteSessions
 from sidecar.host import LiveHost
 from sidecar.keeper import Keeper
+from sidecar.listening import Ready, with_hub
 from sidecar.live import LiveSession, Surroundings
 from sidecar.registry import Registry
 from sidecar.rulebook import read_rulebook
 from sidecar.settings import Settings
 from sidecar.taps import Taps
-from sidecar.version import VERSION
 
 log = structlog.get_logger()
 
 RETAIN_EVERY_S = 3600.0
 """How often events beyond the retention are dropped."""
-
-Ready = Callable[[Hub], Awaitable[None]]
-"""Called once the hub listens: to print the URL."""
-
-
-class PortError(Exception):
-    """The hub cannot listen; the message says where, why, and what to do."""
 
 
 @asynccontextmanager
@@ -98,52 +85,6 @@ async def serve(settings: Settings, start: Callable[[LiveHost], Awaitable[None]]
                     await keeper.flush()
     finally:
         taps.close()
-
-
-async def with_hub(
-    settings: Settings,
-    journal: Journal,
-    host: Host,
-    ready: Ready,
-    start: Callable[[], Awaitable[None]],
-) -> None:
-    """Run a hub until SIGINT or SIGTERM; raises PortError and what `start` raises."""
-    probes = Probes(trouble=lambda: journal.trouble)
-    hub = Hub(journal, host, hub_config(settings), version=VERSION, probes=probes)
-    try:
-        await hub.start()
-    except OSError as error:
-        where = f"{settings.host} port {settings.port}"
-        raise PortError(
-            f"cannot listen on {where} ({error.strerror or error}); give another with --port, or 0 for any free one"
-        ) from error
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopped.set)
-    try:
-        await start()
-        await ready(hub)
-        await stopped.wait()
-    finally:
-        await hub.stop()
-
-
-def hub_config(settings: Settings) -> HubConfig:
-    """Return the hub's part of the settings."""
-    return HubConfig(
-        host=settings.host,
-        port=settings.port,
-        token=settings.token,
-        view_token=settings.view_token,
-        allowed_hosts=tuple(settings.allowed_hosts),
-        allowed_origins=tuple(settings.allowed_origins),
-        certificate=settings.tls_certificate,
-        key=settings.tls_key,
-        compression=settings.compression,
-        trace_url=settings.trace_url,
-        limits=Limits(connections=settings.max_connections),
-    )
 
 
 @asynccontextmanager

@@ -1,0 +1,75 @@
+"""`turnwire translate` as a filter: every recording, in full, and every bad input in one sentence."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from normalize.events import from_json
+from recordings import Recording, recordings
+
+TURNWIRE = [sys.executable, "-m", "sidecar"]
+
+
+def run(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [*TURNWIRE, "translate", *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("recording", recordings("partial-messages") + recordings("unicode"), ids=str)
+def test_a_recording_is_translated_whole_and_the_fates_of_its_lines_add_up(recording: Recording) -> None:
+    file = recording.folder / "stdout.jsonl"
+    first, second = run(file, "--stats"), run(file)
+    assert first.returncode == 0
+    assert first.stdout == second.stdout
+    for line in first.stdout.splitlines():
+        from_json(line)
+    stats = json.loads(first.stderr)
+    assert stats.pop("lines") == sum(stats.values()) == len(recording.received())
+
+
+def test_standard_input_gives_what_the_file_gives() -> None:
+    file = recordings("partial-messages")[0].folder / "stdout.jsonl"
+    assert run(stdin=file.read_bytes()).stdout == run(file).stdout
+
+
+def test_a_folder_with_a_timeline_is_translated_with_both_directions() -> None:
+    folder = recordings("perm-allow", version="2.1.330")[0].folder
+    types = [json.loads(line)["type"] for line in run(folder).stdout.splitlines()]
+    assert "permission_request" in types
+    assert "permission_resolved" in types
+
+
+@pytest.mark.parametrize("bad", ["missing", "empty", "folder", "folder without a timeline"])
+def test_bad_input_is_one_sentence_and_a_non_zero_exit(bad: str, tmp_path: Path) -> None:
+    file = tmp_path / "stdout.jsonl"
+    if bad == "empty":
+        file.touch()
+    result = run(tmp_path if "folder" in bad else file)
+    assert result.returncode == 1
+    assert result.stdout == b""
+    (sentence,) = result.stderr.decode().splitlines()
+    assert sentence.startswith("turnwire: ")
+    assert str(tmp_path) in sentence
+
+
+def test_a_reader_that_leaves_ends_the_filter_quietly(tmp_path: Path) -> None:
+    file = tmp_path / "long.jsonl"
+    file.write_bytes((recordings("partial-messages")[0].folder / "stdout.jsonl").read_bytes() * 200)
+    filter_ = subprocess.Popen(
+        [*TURNWIRE, "translate", str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert filter_.stdout is not None
+    assert filter_.stderr is not None
+    filter_.stdout.read(100)
+    filter_.stdout.close()
+    assert filter_.wait(timeout=30) == 128 + 13
+    assert filter_.stderr.read() == b""
+    filter_.stderr.close()
