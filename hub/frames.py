@@ -111,6 +111,12 @@ class SessionClose(SessionCommand):
     type: Literal["session.close"]
 
 
+class SessionDelete(SessionCommand):
+    """Stop the session's CLI and forget the session: its record, its events, its attachments."""
+
+    type: Literal["session.delete"]
+
+
 class Attachment(Published):
     """A file that goes with a prompt."""
 
@@ -238,6 +244,7 @@ AnyCommand = Annotated[
     | SessionFork
     | SessionRetry
     | SessionClose
+    | SessionDelete
     | Prompt
     | PromptWithdraw
     | Interrupt

@@ -121,6 +121,10 @@ class Requests(ABC):
         """Stop a session's CLI."""
         await self.request(frames.SessionClose(type="session.close", id=self.new_id(), session=session))
 
+    async def delete_session(self, session: str) -> None:
+        """Stop a session's CLI and forget the session, with its events."""
+        await self.request(frames.SessionDelete(type="session.delete", id=self.new_id(), session=session))
+
     async def prompt(
         self,
         session: str,

@@ -79,8 +79,9 @@ class LiveHost:
             case frames.SessionRetry():
                 return await self._retry(command)
             case frames.SessionClose():
-                await self._registry.find(command.session).stop()
-                return None
+                return await self._registry.find(command.session).stop()
+            case frames.SessionDelete():
+                return await self._forget(self._registry.find(command.session))
             case frames.SessionCommand():
                 session = self._registry.find(command.session)
                 if isinstance(command, frames.Prompt) and session.cli is None:
@@ -172,6 +173,14 @@ class LiveHost:
         await session.stop()
         await self._start(session, Going.back(record))
         return await self.say(session, record.last_prompt)
+
+    async def _forget(self, session: LiveSession) -> None:
+        await session.stop()
+        del self._registry.sessions[session.session]
+        await self._store.delete(session.session)
+        await self._around.journal.delete(session.session)
+        session.remove_attachments()
+        self._around.changed()
 
     async def _add(
         self, record: SessionRecord, going: Going, env: Mapping[str, str] | None = None

@@ -7,9 +7,11 @@ The session outlives its CLI: when the process ends, the log and the record stay
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import structlog
 
+from adapter.attachments import AttachmentFolder
 from adapter.audit import AuditTrail
 from adapter.client import RequestFailed, RequestTimeout
 from adapter.notices import SessionNotice
@@ -153,6 +155,10 @@ class LiveSession:
             await self._cli.stop()
         if self._task is not None:
             await asyncio.wait([self._task])
+
+    def remove_attachments(self) -> None:
+        """Remove the files that were saved in the workspace for this session."""
+        AttachmentFolder(Path(self.record.workspace or "."), self.session).remove()
 
     def amend(self, **changes: object) -> None:
         """Change the record and have it written."""
