@@ -79,9 +79,11 @@ class LiveHost:
             case frames.SessionRetry():
                 return await self._retry(command)
             case frames.SessionClose():
-                return await self._registry.find(command.session).stop()
+                await self._registry.find(command.session).stop()
+                return None
             case frames.SessionDelete():
-                return await self._forget(self._registry.find(command.session))
+                await self._forget(self._registry.find(command.session))
+                return None
             case frames.SessionCommand():
                 session = self._registry.find(command.session)
                 if isinstance(command, frames.Prompt) and session.cli is None:
@@ -177,7 +179,7 @@ class LiveHost:
     async def _forget(self, session: LiveSession) -> None:
         await session.stop()
         del self._registry.sessions[session.session]
-        await self._store.delete(session.session)
+        await self._around.forget(session.session)
         await self._around.journal.delete(session.session)
         session.remove_attachments()
         self._around.changed()

@@ -23,6 +23,11 @@ class Keeper:
         self._unwritten[record.session] = record
         self._changed.set()
 
+    async def forget(self, session: str) -> None:
+        """Remove a session's record, also one that is not written yet; raises JournalError."""
+        self._unwritten.pop(session, None)
+        await self._store.delete(session)
+
     async def run(self) -> None:
         """Write until cancelled."""
         while True:

@@ -5,7 +5,7 @@ The session outlives its CLI: when the process ends, the log and the record stay
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -48,6 +48,8 @@ class Surroundings:
     """Starts a task in the host's task group."""
     save: Callable[[SessionRecord], None]
     """Has the record written soon, without waiting for it."""
+    forget: Callable[[str], Awaitable[None]]
+    """Removes a session's record."""
     changed: Changed
     """Tells that a list of sessions would look different now."""
     taps: Callable[[str, str], Sequence[Tap]]

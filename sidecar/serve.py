@@ -73,6 +73,7 @@ async def serve(settings: Settings, start: Callable[[LiveHost], Awaitable[None]]
                     audit=partial(_audit, settings),
                     spawn=tasks.create_task,
                     save=keeper.save,
+                    forget=keeper.forget,
                     changed=registry.changed,
                     taps=taps.of,
                 )
