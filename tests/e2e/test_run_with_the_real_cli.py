@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from hub.client import Client, connect
 from hub.following import Following
-from hub.frames_out import EventFrame
+from hub.frames_out import CaughtUp, EventFrame
 from normalize.events import Complete, MessageChunk, PermissionRequest, ToolCall, ToolUpdate, TurnStarted
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
@@ -53,6 +53,18 @@ async def until_complete(following: Following, client: Client, session: str) -> 
     raise AssertionError("the stream of events ended before the turn did")
 
 
+async def until_caught_up(following: Following) -> list[EventFrame]:
+    """Take all events that are there."""
+    seen: list[EventFrame] = []
+    async with asyncio.timeout(DEADLINE):
+        async for frame in following:
+            if isinstance(frame, CaughtUp):
+                break
+            if isinstance(frame, EventFrame):
+                seen.append(frame)
+    return seen
+
+
 Kind = TypeVar("Kind")
 
 
@@ -80,7 +92,7 @@ async def test_a_turn_that_writes_edits_and_lists_reaches_the_browser_socket_who
         note="write a file, edit it, run ls",
     )
     with scripted_messages_api() as api:
-        async with running(tmp_path, api, "--workspace", str(project)) as (_, client, session):
+        async with running(tmp_path, api, "--workspace", str(project)) as (served, client, session):
             following = client.follow(session)
             await client.prompt(session, prompt)
             frames = await until_complete(following, client, session)
@@ -100,9 +112,10 @@ async def test_a_turn_that_writes_edits_and_lists_reaches_the_browser_socket_who
             committed = complete.data.last_message_uuid
             assert committed is not None
 
-            # nothing comes after it: the turn is over once
-            async with asyncio.timeout(DEADLINE):
-                assert await client.sessions() != []
+            async with connect(served.view_url) as watcher:
+                log = await until_caught_up(watcher.follow(session))
+            assert len(events(log, Complete)) == 1
+            assert [frame.event for frame in log][: len(frames)] == [frame.event for frame in frames]
 
         lines = await resume_at(tmp_path, project, api, session_of(frames), committed)
         assert lines[-1]["type"] == "result"

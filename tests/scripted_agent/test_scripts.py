@@ -1,9 +1,12 @@
 """Scripts as documents: what loads, and what an author is told when something does not."""
 
+import re
+
 import pytest
 
+from recordings import ROOT
 from scripted_agent.loading import ScriptError, bundled, load, parse
-from scripted_agent.script import Ask, Text, Tool
+from scripted_agent.script import STEP_KINDS, Ask, Script, Text, Tool
 
 
 @pytest.mark.parametrize("name", bundled())
@@ -73,3 +76,15 @@ def test_an_error_names_file_line_and_field(source: str, sentence: str) -> None:
 def test_an_unknown_name_lists_what_there_is() -> None:
     with pytest.raises(ScriptError, match=r"nope: no such file, nor one of .*demo"):
         load("nope")
+
+
+def test_the_document_names_every_step_every_field_and_every_script() -> None:
+    document = (ROOT / "docs" / "scripted-agent.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z_]+)(?:: [a-z]+)?`", document))
+    assert {*STEP_KINDS, *Script.__struct_fields__, *bundled()} <= named
+
+
+def test_the_script_in_the_document_loads() -> None:
+    document = (ROOT / "docs" / "scripted-agent.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```yaml\n(.*?)```", document, re.DOTALL)
+    assert len(parse(example, "docs/scripted-agent.md").turns) == 2
