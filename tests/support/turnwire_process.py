@@ -31,7 +31,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
     }
 
 
-@dataclass(frozen=True)
+@dataclass
 class Served:
     """A running turnwire."""
 
@@ -40,6 +40,14 @@ class Served:
     view_url: str
     """The printed URL for watching."""
     process: asyncio.subprocess.Process
+    killed: bool = False
+    """True after `kill`: it then need not end well."""
+
+    async def kill(self) -> None:
+        """End it as a crash would."""
+        self.killed = True
+        self.process.kill()
+        await self.process.wait()
 
     @property
     def base(self) -> str:
@@ -84,7 +92,10 @@ async def turnwire(
             printed = [await _line(process.stdout) for _ in range(stdout_lines)]
         urls = [found.group() for line in printed if (found := re.search(r"https?://\S+", line))]
         assert len(urls) >= 2, f"no URL: {printed} {log.read_text()}"
-        yield Served(urls[0], urls[1], process)
+        served = Served(urls[0], urls[1], process)
+        yield served
+        if served.killed:
+            return
         assert process.returncode is None, log.read_text()
     finally:
         if process.returncode is None:
