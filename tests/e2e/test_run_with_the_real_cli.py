@@ -166,7 +166,9 @@ async def test_an_interrupt_ends_the_turn_and_the_session_goes_on(tmp_path: Path
     with scripted_messages_api() as api:
         async with running(tmp_path, api) as (_, client, session):
             following = client.follow(session)
-            await client.prompt(session, plan([tool_use("Bash", command="sleep 30", description="Wait")]))
+            await client.prompt(
+                session, plan([tool_use("Bash", command="echo begin; sleep 30", description="Wait")])
+            )
             async with asyncio.timeout(DEADLINE):
                 async for frame in following:
                     if isinstance(frame, EventFrame) and isinstance(frame.event, ToolCall):
@@ -182,7 +184,9 @@ async def test_an_interrupt_ends_the_turn_and_the_session_goes_on(tmp_path: Path
 async def test_no_cli_is_left_when_turnwire_has_ended(tmp_path: Path) -> None:
     with scripted_messages_api() as api:
         async with running(tmp_path, api) as (served, client, session):
-            await client.prompt(session, plan([tool_use("Bash", command="sleep 300", description="Wait")]))
+            await client.prompt(
+                session, plan([tool_use("Bash", command="echo begin; sleep 300", description="Wait")])
+            )
             children = descendants(served.process.pid)
             assert children
         assert [pid for pid in children if Path(f"/proc/{pid}").exists()] == []

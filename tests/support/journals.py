@@ -1,10 +1,12 @@
 """Every journal backend behind one way of opening it, and a clock that moves when told to."""
 
+import subprocess
 from pathlib import Path
 from typing import Protocol
 
 from journal.base import KEEP_ALL, Journal, Retention
 from journal.memory import MemoryJournal
+from journal.redis_streams import RedisJournal
 from journal.sqlite import SqliteJournal
 from journal.stamps import MICROSECONDS, Clock
 
@@ -49,3 +51,53 @@ class SqliteOpener:
 
     async def __call__(self, retention: Retention = KEEP_ALL, clock: Clock | None = None) -> Journal:
         return await SqliteJournal.open(self._path, retention, clock=clock or FakeClock())
+
+
+class RedisOpener:
+    """Opens the journal under one prefix of a server."""
+
+    durable = True
+
+    def __init__(self, url: str, prefix: str) -> None:
+        self._url = url
+        self._prefix = prefix
+
+    async def __call__(self, retention: Retention = KEEP_ALL, clock: Clock | None = None) -> Journal:
+        return await RedisJournal.open(self._url, retention, prefix=self._prefix, clock=clock or FakeClock())
+
+
+class RedisProcess:
+    """A redis-server of our own, on a socket in a folder, that can be killed and started again."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.socket = folder / "redis.sock"
+        self.url = f"unix://{self.socket}"
+        self._command = [
+            "redis-server",
+            "--port",
+            "0",
+            "--unixsocket",
+            str(self.socket),
+            "--dir",
+            str(folder),
+            "--save",
+            "",
+            *options,
+        ]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it and return once it answers."""
+        self._process = subprocess.Popen(self._command, stdout=subprocess.PIPE)
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if b"The server is now ready" in line or b"Ready to accept connections" in line:
+                return
+        raise RuntimeError("redis-server ended before it was ready")
+
+    def kill(self) -> None:
+        """Kill it, as a crash does."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None

@@ -8,6 +8,7 @@ Every request is kept in `requests`, so that a test can assert what the model wo
 
 import itertools
 import json
+import sys
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -260,6 +261,12 @@ _EMPTY: dict[str, JSON] = {
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that has gone is no error; anything else belongs on stderr."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
     api: ScriptedMessagesApi
 
 
