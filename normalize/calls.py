@@ -3,7 +3,7 @@
 A call within a background subagent outlives its turn; it ends with its result, with its task, or with the process.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from normalize import results, titles, tools
@@ -40,7 +40,6 @@ class Call:
     """Leave to run it was refused."""
     asked: bool = False
     """Leave to run it was asked for."""
-    display: dict[str, str] = field(default_factory=dict)
 
 
 class Calls:
@@ -130,6 +129,12 @@ class Calls:
                 uuid=uuid,
             )
         ]
+
+    def denied(self, call_id: str | None) -> None:
+        """Leave to run the tool was refused."""
+        call = self._pending.get(call_id or "")
+        if call is not None:
+            call.denied = True
 
     def progress(self, call_id: str, name: str, parent: str | None, elapsed_s: float) -> list[ToolUpdate]:
         """A tool is still at work."""

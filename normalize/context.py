@@ -40,13 +40,13 @@ class Context:
             self._model = name
             self._size = self._size_now()
 
-    def used(self, usage: Usage | None) -> list[AgentEvent]:
-        """Take the usage of an answer of the main thread."""
+    def used(self, usage: Usage | None, *, final: bool = True) -> list[AgentEvent]:
+        """Take the usage of an answer of the main thread; what is not final is kept, and told with the next news."""
         tokens = usage.context_tokens if usage is not None else 0
         if tokens <= 0:
             return []
         self._used = tokens
-        return self.show()
+        return self.show() if final else []
 
     def reset(self, tokens: int | None) -> list[AgentEvent]:
         """The conversation was replaced by a summary of so many tokens, or is empty."""

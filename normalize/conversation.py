@@ -37,9 +37,9 @@ def assistant(state: State, message: Assistant) -> list[AgentEvent]:
     if parent is None:
         safe = bool(said) and source is None and not (failed or message.aborted)
         state.commit.assistant(message.uuid, body.id, safe=safe)
-        # Usage of a message that streams is not final, and its end tells more.
-        if source is None and not thread.streaming:
-            events += state.context.used(body.usage)
+        if source is None:
+            # The end of a message that streams tells more, if it comes.
+            events += state.context.used(body.usage, final=not thread.streaming)
     return events
 
 

@@ -110,7 +110,7 @@ class Requests:
             return [self._resolved(pending, "answer")]
         answer = read_permission(response)
         if answer is None or isinstance(answer, Deny):
-            self._denied(pending)
+            self._calls.denied(pending.tool_call_id)
             message = answer.message if answer is not None else response.error
             interrupt = answer.interrupt if answer is not None else None
             return [self._resolved(pending, "deny", message=message or None, interrupt=interrupt)]
@@ -124,7 +124,7 @@ class Requests:
         if pending.kind == "hook":
             return [self._activity(pending, "answered", decision.behavior, decision.message)]
         if decision.behavior == "deny":
-            self._denied(pending)
+            self._calls.denied(pending.tool_call_id)
         return [
             PermissionResolved(
                 **self._place.here,
@@ -267,11 +267,6 @@ class Requests:
             message=message,
             interrupt=interrupt,
         )
-
-    def _denied(self, pending: Pending) -> None:
-        call = self._calls.find(pending.tool_call_id, pending.tool_name or "", {})
-        if call is not None and pending.tool_call_id is not None:
-            call.denied = True
 
     def _void(self, pending: Pending, reason: Void) -> list[AgentEvent]:
         if pending.kind == "hook":

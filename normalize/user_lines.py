@@ -15,7 +15,7 @@ from protocol.blocks import (
     UnknownBlock,
 )
 from protocol.encode import to_json
-from protocol.json_values import Json
+from protocol.json_values import Json, text_at
 from protocol.messages import User
 
 INTERRUPTED = "[Request interrupted by user"
@@ -37,6 +37,8 @@ def user(state: State, message: User) -> list[AgentEvent]:
             case ToolResultBlock():
                 # The structured result is the message's; with several results in one nobody can tell whose.
                 structured = message.tool_use_result if len(results) == 1 else None
+                if message.tool_result_meta and _rejected(message, block.tool_use_id):
+                    state.calls.denied(block.tool_use_id)
                 events += tool_result(
                     state, block, structured, parent=message.parent_tool_use_id, uuid=message.uuid
                 )
@@ -70,6 +72,15 @@ def tool_result(
         events += state.requests.tool_ended(update.tool_call_id, denied=denied)
     state.subagents.pop(block.tool_use_id, None)
     return [*events, *updates]
+
+
+def _rejected(message: User, call_id: str) -> bool:
+    """2.1.330 says beside a result that leave to run the tool was refused."""
+    for meta in message.tool_result_meta:
+        decision = meta.get("permission_decision")
+        if meta.get("id") == call_id and text_at(decision, "decision") == "reject":
+            return True
+    return False
 
 
 def odd_block(state: State, block: AnyBlock, where: str) -> Notice:
