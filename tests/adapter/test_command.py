@@ -1,0 +1,124 @@
+import json
+
+import pytest
+
+from adapter.command import PROTOCOL_OPTIONS, CommandError, CommandOptions, build_command
+from adapter.version import Version
+
+OLD, MIDDLE, NEW = Version(1, 0, 120), Version(2, 0, 14), Version(2, 1, 330)
+UUID = "11111111-1111-4111-8111-111111111111"
+
+
+def argv(options: CommandOptions, version: Version | None = None) -> list[str]:
+    built = build_command(["claude"], options, version)
+    assert built[: 1 + len(PROTOCOL_OPTIONS)] == ["claude", *PROTOCOL_OPTIONS]
+    return built[1 + len(PROTOCOL_OPTIONS) :]
+
+
+def test_the_protocol_options_are_those_of_the_specification() -> None:
+    assert argv(CommandOptions()) == []
+    assert PROTOCOL_OPTIONS == (
+        "-p",
+        "--output-format=stream-json",
+        "--input-format=stream-json",
+        "--permission-prompt-tool=stdio",
+        "--include-partial-messages",
+        "--replay-user-messages",
+        "--verbose",
+    )
+
+
+def test_every_value_is_joined_to_its_option_since_it_may_begin_with_a_dash() -> None:
+    assert argv(CommandOptions(model="-m", resume="--help", resume_at="-u")) == [
+        "--model=-m",
+        "--resume=--help",
+        "--resume-session-at=-u",
+    ]
+
+
+def test_switches_and_lists() -> None:
+    options = CommandOptions(
+        continue_latest=True,
+        fork=True,
+        permission_mode="plan",
+        skip_permissions=True,
+        allowed_tools=("Read", "Bash(ls:*)"),
+        max_turns=3,
+        add_dirs=("/a", "/b"),
+        extra_args=("--effort", "low"),
+    )
+    assert argv(options) == [
+        "--permission-mode=plan",
+        "--allowedTools=Read,Bash(ls:*)",
+        "--max-turns=3",
+        "--fork-session",
+        "--continue",
+        "--dangerously-skip-permissions",
+        "--add-dir=/a",
+        "--add-dir=/b",
+        "--effort",
+        "low",
+    ]
+
+
+def test_mcp_servers_of_every_transport_become_one_json_value() -> None:
+    servers = {
+        "files": {"command": "node", "args": ["server.js"]},
+        "events": {"type": "sse", "url": "https://127.0.0.1/sse"},
+        "web": {"type": "http", "url": "https://127.0.0.1/mcp", "headers": {"X-Key": "k"}},
+        "ours": {"type": "sdk", "name": "ours"},
+    }
+    [value] = argv(CommandOptions(mcp_servers=servers))
+    assert json.loads(value.removeprefix("--mcp-config=")) == {"mcpServers": servers}
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        (CommandOptions(resume="a", continue_latest=True), "continue_latest"),
+        (CommandOptions(resume_at=UUID), "resume_at"),
+        (CommandOptions(fork=True), "fork"),
+        (CommandOptions(resume="a", session_id=UUID), "session_id"),
+        (CommandOptions(permission_mode="yolo"), "permission_mode"),
+        (CommandOptions(max_turns=0), "max_turns"),
+        (CommandOptions(mcp_servers={"x": {"type": "carrier-pigeon"}}), "mcp_servers"),
+        (CommandOptions(mcp_servers={"x": {"type": "http"}}), "mcp_servers"),
+        (CommandOptions(mcp_servers={"x": {"command": 7}}), "mcp_servers"),
+        (CommandOptions(model="a\0b"), "--model"),
+        (CommandOptions(extra_args=("a\0b",)), "extra_args"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_makes_no_command_is_refused_naming_the_option(options: CommandOptions, field: str) -> None:
+    with pytest.raises(CommandError) as refused:
+        build_command(["claude"], options, NEW)
+    assert refused.value.option == field
+    assert str(refused.value).startswith(f"{field}: ")
+
+
+def test_a_command_needs_a_program() -> None:
+    with pytest.raises(CommandError, match="no program to run"):
+        build_command([], CommandOptions())
+
+
+def test_version_1_cannot_go_back_to_a_message() -> None:
+    with pytest.raises(CommandError, match=r"CLI 1\.0\.120 cannot go back"):
+        argv(CommandOptions(resume="a", resume_at=UUID), OLD)
+
+
+def test_version_2_0_14_wants_the_message_id_of_the_api() -> None:
+    with pytest.raises(CommandError, match="wants the API's message id"):
+        argv(CommandOptions(resume="a", resume_at=UUID), MIDDLE)
+    assert "--resume-session-at=msg_01" in argv(CommandOptions(resume="a", resume_at="msg_01"), MIDDLE)
+
+
+@pytest.mark.parametrize("version", [NEW, Version(2, 0, 76), None])
+def test_later_versions_want_a_uuid(version: Version | None) -> None:
+    assert f"--resume-session-at={UUID}" in argv(CommandOptions(resume="a", resume_at=UUID), version)
+    with pytest.raises(CommandError, match="wants the uuid of a message"):
+        argv(CommandOptions(resume="a", resume_at="msg_01"), version)
+
+
+def test_a_bare_agent_gets_nothing_added() -> None:
+    options = CommandOptions(bare=True, model="m", extra_args=("--stdio",))
+    assert build_command(["agent", "run"], options) == ["agent", "run", "--stdio"]

@@ -1,0 +1,36 @@
+import pytest
+
+from adapter.environment import EnvironmentRefused, build_environment
+
+OWN = {"PATH": "/bin", "HOME": "/home/me", "LC_ALL": "C", "SECRET_TOKEN": "s3cret", "ANTHROPIC_API_KEY": "k"}
+
+
+def test_only_allowed_names_are_passed_on() -> None:
+    assert build_environment(OWN) == {
+        "PATH": "/bin",
+        "HOME": "/home/me",
+        "LC_ALL": "C",
+        "ANTHROPIC_API_KEY": "k",
+    }
+    assert build_environment(OWN, allowed=["HOME"]) == {"HOME": "/home/me"}
+
+
+def test_what_the_configuration_gives_wins_and_the_trace_goes_with_it() -> None:
+    built = build_environment(
+        OWN, allowed=["HOME"], given={"HOME": "/x", "ODD": "1"}, traceparent="00-a-b-01"
+    )
+    assert built == {"HOME": "/x", "ODD": "1", "TRACEPARENT": "00-a-b-01"}
+
+
+def test_a_frontend_may_set_allowed_names_alone_and_values_are_never_told() -> None:
+    assert build_environment({}, requested={"LANG": "C"}) == {"LANG": "C"}
+    with pytest.raises(EnvironmentRefused) as refused:
+        build_environment({}, requested={"LD_PRELOAD": "s3cret"})
+    assert "LD_PRELOAD" in str(refused.value)
+    assert "s3cret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("name", "value"), [("A=B", "x"), ("", "x"), ("A", "x\0y")])
+def test_what_cannot_be_a_variable_is_refused(name: str, value: str) -> None:
+    with pytest.raises(EnvironmentRefused):
+        build_environment({}, given={name: value})

@@ -1,0 +1,258 @@
+"""Arbitrary interleavings of everything that can happen to permissions, against what must hold in all of them."""
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from adapter.decisions import (
+    Answered,
+    Asked,
+    CancelledByCli,
+    Decide,
+    Disconnected,
+    Effect,
+    GitChecked,
+    HookRan,
+    InterruptSent,
+    PermissionAnswer,
+    PermissionInput,
+    ProcessEnded,
+    QuestionAnswer,
+    Refuse,
+    Respond,
+    StartTimer,
+    StopTimer,
+    TimedOut,
+    TurnEnded,
+    Void,
+)
+from adapter.hook_settings import HookSetting
+from adapter.permissions import State, step
+from adapter.policies import PRE_TOOL, STOP, PermissionSettings, Policy
+from adapter.rules import read_rules
+from protocol.json_values import JsonObject
+from protocol.requests import (
+    AnyRequest,
+    CanUseTool,
+    Elicitation,
+    HookCallback,
+    RequestUserDialog,
+    UnknownRequest,
+)
+
+IDS = st.sampled_from([f"r{number}" for number in range(12)])
+TOOLS = st.sampled_from(["Bash", "Read", "Write", "AskUserQuestion", "ExitPlanMode", "mcp__a__b"])
+INPUTS: st.SearchStrategy[JsonObject] = st.sampled_from(
+    [{}, {"command": "ls"}, {"command": "rm -rf /"}, {"file_path": "/etc/x"}, {"questions": []}]
+)
+SUGGESTIONS: list[JsonObject] = [
+    {
+        "type": "addRules",
+        "rules": [{"toolName": "Bash", "ruleContent": "ls"}],
+        "behavior": "allow",
+        "destination": "localSettings",
+    }
+]
+REQUESTS: st.SearchStrategy[AnyRequest] = st.one_of(
+    st.builds(
+        CanUseTool,
+        tool_name=TOOLS,
+        input=INPUTS,
+        agent_id=st.sampled_from([None, "a1"]),
+        permission_suggestions=st.sampled_from([[], SUGGESTIONS]),
+        requires_user_interaction=st.sampled_from([None, True]),
+    ),
+    st.builds(
+        HookCallback,
+        callback_id=st.sampled_from([PRE_TOOL, STOP, "turnwire_hook_0", "turnwire_hook_9", "stranger"]),
+        input=st.fixed_dictionaries(
+            {
+                "hook_event_name": st.sampled_from(["PreToolUse", "Stop", "PostToolUse"]),
+                "tool_name": TOOLS,
+                "tool_input": INPUTS,
+                "permission_mode": st.sampled_from(["default", "acceptEdits", "plan"]),
+            }
+        ),
+    ),
+    st.builds(Elicitation, message=st.just("?")),
+    st.builds(RequestUserDialog, dialog_kind=st.just("x")),
+    st.just(UnknownRequest({"subtype": "novelty"})),
+)
+ANSWERS: st.SearchStrategy[PermissionAnswer | QuestionAnswer] = st.one_of(
+    st.builds(
+        PermissionAnswer,
+        option_id=st.sampled_from(
+            ["allow_once", "allow_always:session", "reject_once", "reject_interrupt", "allow", "yes", ""]
+        ),
+        updated_input=st.none() | INPUTS,
+        message=st.none() | st.text(max_size=5),
+        mode=st.sampled_from([None, "acceptEdits", "nonsense"]),
+    ),
+    st.builds(
+        QuestionAnswer,
+        answers=st.sampled_from([None, {}, {"q": "a"}, {"q": ["a", "b"]}]),
+        action=st.sampled_from(["accept", "decline", "cancel"]),
+        content=st.sampled_from([None, {"a": 1}, "text"]),
+    ),
+)
+OUTPUTS: st.SearchStrategy[JsonObject | None] = st.sampled_from(
+    [None, {}, {"decision": "allow"}, {"decision": "deny"}, {"decision": "maybe"}, {"decision": "block"}]
+)
+RULES = st.sampled_from(
+    [
+        [],
+        [{"action": "deny", "tool": "Bash", "input": {"command": "rm *"}}],
+        [{"action": "allow", "tool": "Read"}, {"action": "ask"}],
+    ]
+)
+POLICIES: st.SearchStrategy[Policy | None] = st.sampled_from([None, "autonomous", "supervised", "plan"])
+
+
+class Permissions(RuleBasedStateMachine):
+    """A CLI that asks, frontends that answer, time that passes: in any order, also in senseless ones."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0.0
+        self.asked: dict[str, AnyRequest] = {}
+        self.responded: dict[str, int] = {}
+        self.voided: set[str] = set()
+        self.timers: set[str] = set()
+        self.ended = False
+
+    @initialize(policy=POLICIES, rules=RULES, timeout=st.sampled_from([None, 5.0]), old=st.booleans())
+    def start(
+        self, policy: Policy | None, rules: list[dict[str, object]], timeout: float | None, *, old: bool
+    ) -> None:
+        self.settings = PermissionSettings(
+            policy=policy,
+            rules=read_rules(rules),
+            hooks=(HookSetting(event="PreToolUse", command=("x",)),),
+            answer_timeout=timeout,
+            answers_cancelled=old,
+        )
+        self.state = State(self.settings)
+
+    def happens(self, happened: PermissionInput, *, allowing: bool = False) -> list[Effect]:
+        self.now += 0.5
+        self.state, effects = step(self.state, happened, self.now)
+        cancelled = happened.request_id if isinstance(happened, CancelledByCli) else None
+        for effect in effects:
+            match effect:
+                case Respond(response):
+                    name = response.request_id
+                    assert name in self.asked, "a response to nothing"
+                    self.responded[name] = self.responded.get(name, 0) + 1
+                    assert self.responded[name] == 1, "two responses"
+                    if name == cancelled:
+                        assert self.settings.answers_cancelled, "a response after a cancel"
+                    else:
+                        assert name not in self.voided, "a response to a void request"
+                    payload = response.payload
+                    if isinstance(payload, dict) and payload.get("behavior") == "allow":
+                        assert allowing, "allowed without an allow"
+                        assert isinstance(payload["updatedInput"], dict)
+                    if isinstance(payload, dict) and payload.get("behavior") == "deny":
+                        assert payload["message"]
+                case Void(name):
+                    assert name not in self.voided, "void twice"
+                    assert name not in self.responded, "void after a response"
+                    self.voided.add(name)
+                case StartTimer(name, _):
+                    self.timers.add(name)
+                case StopTimer(name):
+                    self.timers.discard(name)
+                case Decide(decision):
+                    assert decision.waited_ms >= 0
+                case _:
+                    pass
+        return effects
+
+    @rule(name=IDS, request=REQUESTS)
+    def cli_asks(self, name: str, request: AnyRequest) -> None:
+        if name in self.asked:
+            request = self.asked[name]
+        self.asked[name] = request
+        # rules, policies and remembered answers are the only ones that may allow at once
+        may_allow = isinstance(request, CanUseTool) and (
+            bool(self.settings.rules)
+            or any(g.covers(request.tool_name, request.input) for g in self.state.grants)
+        )
+        self.happens(Asked(name, request), allowing=may_allow)
+
+    @rule(name=IDS, answer=ANSWERS, by=st.sampled_from(["ada", "bob"]))
+    def frontend_answers(self, name: str, answer: PermissionAnswer | QuestionAnswer, by: str) -> None:
+        allowing = (
+            answer.option_id.startswith("allow")
+            if isinstance(answer, PermissionAnswer)
+            else answer.action == "accept"
+        )
+        waits = name in self.state.waiting_for_humans
+        effects = self.happens(Answered(name, answer, by), allowing=allowing)
+        refused = [effect for effect in effects if isinstance(effect, Refuse)]
+        if not waits:
+            assert len(refused) == len(effects) == 1, "an answer to what does not wait is refused"
+        else:
+            assert bool(refused) == (name in self.state.pending), "refused and still waiting, or answered"
+
+    @rule(name=IDS)
+    def cli_cancels(self, name: str) -> None:
+        self.happens(CancelledByCli(name))
+        assert name not in self.state.pending
+
+    @rule(name=IDS)
+    def time_is_over(self, name: str) -> None:
+        self.timers.discard(name)
+        self.happens(TimedOut(name))
+        assert name not in self.state.waiting_for_humans
+
+    @rule(name=IDS, output=OUTPUTS)
+    def hook_ran(self, name: str, output: JsonObject | None) -> None:
+        error = "it failed" if output is None else None
+        self.happens(HookRan(name, output, error))
+
+    @rule(name=IDS, changes=st.sampled_from([(), ("?? a",)]))
+    def git_checked(self, name: str, changes: tuple[str, ...]) -> None:
+        if isinstance(self.asked.get(name), HookCallback):
+            self.happens(GitChecked(name, changes))
+
+    @rule(by=st.sampled_from(["ada", "bob"]))
+    def frontend_goes(self, by: str) -> None:
+        assert self.happens(Disconnected(by)) == []
+
+    @rule()
+    def interrupt_is_sent(self) -> None:
+        assert self.happens(InterruptSent()) == []
+
+    @rule()
+    def turn_ends(self) -> None:
+        self.happens(TurnEnded())
+
+    @rule()
+    def process_ends(self) -> None:
+        self.ended = True
+        self.happens(ProcessEnded())
+
+    @invariant()
+    def every_request_is_accounted_for(self) -> None:
+        for name in self.asked:
+            fates = (name in self.state.pending, name in self.responded, name in self.voided)
+            if self.responded.get(name) and name in self.voided:
+                assert self.settings.answers_cancelled
+            else:
+                assert sum(fates) == 1, f"{name}: waiting, responded, void: {fates}"
+
+    @invariant()
+    def nothing_waits_after_the_end(self) -> None:
+        if self.ended:
+            assert not self.state.pending
+            assert not self.timers
+
+    @invariant()
+    def timers_run_for_what_waits_for_humans_alone(self) -> None:
+        if hasattr(self, "state"):
+            assert self.timers <= set(self.state.waiting_for_humans)
+
+
+Permissions.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestPermissions = Permissions.TestCase

@@ -1,0 +1,603 @@
+"""The state machine of permissions, read as transcripts: what happens, and what is to be done about it."""
+
+from dataclasses import replace
+
+import pytest
+
+from adapter.decisions import (
+    Abandon,
+    Answered,
+    Asked,
+    CancelledByCli,
+    Decide,
+    Disconnected,
+    Effect,
+    GitChecked,
+    HookRan,
+    InterruptSent,
+    PermissionAnswer,
+    PermissionInput,
+    ProcessEnded,
+    QuestionAnswer,
+    Refuse,
+    Remember,
+    Respond,
+    RunGitCheck,
+    RunHook,
+    StartTimer,
+    StopTimer,
+    TimedOut,
+    TurnEnded,
+    Void,
+)
+from adapter.grants import Grant
+from adapter.hook_settings import HookSetting
+from adapter.permissions import State, step
+from adapter.policies import PRE_TOOL, STOP, PermissionSettings
+from adapter.rules import read_rules
+from normalize.inputs import Decision
+from protocol.json_values import JsonObject
+from protocol.requests import (
+    AnyRequest,
+    CanUseTool,
+    Elicitation,
+    HookCallback,
+    RequestUserDialog,
+    UnknownRequest,
+)
+
+SUGGESTIONS: list[JsonObject] = [
+    {
+        "type": "addRules",
+        "rules": [{"toolName": "Bash", "ruleContent": "touch a"}],
+        "behavior": "allow",
+        "destination": "localSettings",
+    },
+    {"type": "setMode", "mode": "acceptEdits", "destination": "session"},
+]
+BASH = CanUseTool(tool_name="Bash", input={"command": "touch a"}, permission_suggestions=SUGGESTIONS)
+ASK = CanUseTool(tool_name="AskUserQuestion", input={"questions": [{"question": "Which?"}]})
+PLAN = CanUseTool(tool_name="ExitPlanMode", input={"plan": "# Plan"}, requires_user_interaction=True)
+
+
+class Machine:
+    """The state machine with a clock, for tests that read like transcripts."""
+
+    def __init__(self, settings: PermissionSettings | None = None) -> None:
+        self.state = State(settings or PermissionSettings())
+        self.now = 100.0
+
+    def __call__(self, happened: PermissionInput) -> list[Effect]:
+        self.state, effects = step(self.state, happened, self.now)
+        return effects
+
+    def ask(self, request: AnyRequest, request_id: str = "r") -> list[Effect]:
+        return self(Asked(request_id, request))
+
+    def answer(self, option_id: str, by: str = "ada", **fields: object) -> list[Effect]:
+        return self(Answered("r", replace(PermissionAnswer(option_id), **fields), by))  # type: ignore[arg-type]
+
+    def reply(self, by: str = "ada", **fields: object) -> list[Effect]:
+        return self(Answered("r", replace(QuestionAnswer(), **fields), by))  # type: ignore[arg-type]
+
+
+def payload(effects: list[Effect]) -> JsonObject:
+    """What the one response among the effects says."""
+    [response] = [effect.response for effect in effects if isinstance(effect, Respond)]
+    assert response.response.subtype == "success"
+    answer = response.payload
+    assert isinstance(answer, dict)
+    return answer
+
+
+def decision(effects: list[Effect]) -> Decision:
+    [found] = [effect.decision for effect in effects if isinstance(effect, Decide)]
+    return found
+
+
+def refusal(effects: list[Effect]) -> Refuse:
+    [found] = effects
+    assert isinstance(found, Refuse)
+    return found
+
+
+# Allow, always, deny
+
+
+def test_an_allowed_call_gets_its_own_input_back_since_old_versions_deny_a_bare_allow() -> None:
+    machine = Machine()
+    assert machine.ask(BASH) == []
+    machine.now += 1.5
+    effects = machine.answer("allow_once")
+    assert payload(effects) == {"behavior": "allow", "updatedInput": {"command": "touch a"}}
+    assert decision(effects) == Decision("r", "allow", "ada", 1500, option_id="allow_once")
+    assert isinstance(effects[0], Decide), "the decision is told before the response is written"
+    assert effects[-1] == StopTimer("r")
+    assert machine.state.pending == {}
+
+
+def test_an_always_sends_back_the_rule_and_remembers_it() -> None:
+    machine = Machine()
+    machine.ask(BASH)
+    effects = machine.answer("allow_always:localSettings")
+    assert payload(effects)["updatedPermissions"] == [SUGGESTIONS[0]]
+    assert decision(effects).destination == "localSettings"
+    assert Remember(((Grant("Bash", "touch a"), "localSettings"),)) in effects
+    effects = machine.ask(BASH, "second")
+    assert payload(effects)["behavior"] == "allow"
+    assert decision(effects).by == "remembered"
+
+
+def test_the_destination_of_an_always_can_be_chosen() -> None:
+    machine = Machine()
+    machine.ask(BASH)
+    effects = machine.answer("allow_always:session", destination="userSettings")
+    assert payload(effects)["updatedPermissions"] == [{**SUGGESTIONS[0], "destination": "userSettings"}]
+    assert decision(effects).destination == "userSettings"
+
+
+def test_an_edited_input_is_what_runs() -> None:
+    machine = Machine()
+    machine.ask(BASH)
+    effects = machine.answer("allow_once", updated_input={"command": "touch b"})
+    assert payload(effects) == {"behavior": "allow", "updatedInput": {"command": "touch b"}}
+    assert decision(effects).updated_input == {"command": "touch b"}
+
+
+def test_a_denial_always_carries_a_message() -> None:
+    machine = Machine()
+    machine.ask(BASH)
+    effects = machine.answer("reject_once")
+    assert payload(effects)["behavior"] == "deny"
+    assert payload(effects)["message"]
+
+
+@pytest.mark.parametrize(("option", "interrupt"), [("reject_once", True), ("reject_interrupt", False)])
+def test_a_denial_can_stop_the_turn(option: str, *, interrupt: bool) -> None:
+    machine = Machine()
+    machine.ask(BASH)
+    effects = machine.answer(option, message="Stop it.", interrupt=interrupt)
+    assert payload(effects) == {"behavior": "deny", "message": "Stop it.", "interrupt": True}
+    assert decision(effects).interrupt
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"option_id": "yes"}, "option_id"),
+        ({"option_id": "allow_always:userSettings"}, "option_id"),
+        ({"option_id": "allow"}, "option_id"),
+        ({"option_id": "allow_once", "destination": "everywhere"}, "destination"),
+        ({"option_id": "allow_once", "mode": "yolo"}, "mode"),
+    ],
+)
+def test_an_answer_that_does_not_fit_is_refused_and_the_request_waits_on(
+    fields: dict[str, str], field: str
+) -> None:
+    machine = Machine()
+    machine.ask(BASH)
+    refused = refusal(machine(Answered("r", PermissionAnswer(**fields), "ada")))  # type: ignore[arg-type]
+    assert (refused.code, refused.field) == ("invalid_answer", field)
+    assert payload(machine.answer("allow_once"))["behavior"] == "allow"
+
+
+# Who comes second
+
+
+def test_the_first_answer_wins_and_the_second_is_told_whose_it_was() -> None:
+    machine = Machine()
+    machine.ask(BASH)
+    machine.answer("reject_once", by="ada")
+    refused = refusal(machine.answer("allow_once", by="bob"))
+    assert refused.code == "already_answered"
+    assert "ada" in refused.message
+    assert "reject_once" in refused.message
+
+
+def test_an_answer_to_nothing_is_refused() -> None:
+    assert refusal(Machine().answer("allow_once")).code == "unknown_request"
+
+
+def test_a_frontend_that_goes_changes_nothing() -> None:
+    machine = Machine()
+    machine.ask(BASH)
+    assert machine(Disconnected("ada")) == []
+    assert machine.state.waiting_for_humans == ("r",)
+    assert payload(machine.answer("allow_once", by="bob"))["behavior"] == "allow"
+
+
+def test_a_request_that_the_cli_reports_again_is_armed_once() -> None:
+    machine = Machine()
+    machine.ask(BASH)
+    assert machine.ask(BASH) == []
+    assert len([effect for effect in machine.answer("allow_once") if isinstance(effect, Respond)]) == 1
+    assert machine.ask(BASH) == [], "it has been answered; the answer is on its way"
+
+
+# What voids a request
+
+
+def test_a_cancelled_request_gets_no_response() -> None:
+    machine = Machine()
+    machine.ask(BASH)
+    assert machine(CancelledByCli("r")) == [Void("r", "cancelled"), StopTimer("r")]
+    assert refusal(machine.answer("allow_once")).code == "cancelled"
+
+
+def test_a_cancel_after_an_interrupt_says_so() -> None:
+    machine = Machine()
+    machine.ask(BASH)
+    assert machine(InterruptSent()) == []
+    assert machine(CancelledByCli("r"))[0] == Void("r", "interrupted")
+
+
+def test_version_1_waits_for_the_answer_to_what_it_cancelled() -> None:
+    machine = Machine(PermissionSettings(answers_cancelled=True))
+    machine.ask(BASH)
+    effects = machine(CancelledByCli("r"))
+    assert effects[0] == Void("r", "cancelled")
+    assert payload(effects)["behavior"] == "deny"
+    assert refusal(machine.answer("allow_once")).code == "cancelled"
+
+
+def test_the_end_of_a_turn_voids_what_its_thread_asked_but_not_what_a_background_subagent_asks() -> None:
+    machine = Machine()
+    machine.ask(BASH, "main")
+    machine.ask(CanUseTool(tool_name="Bash", input={}, agent_id="a1"), "subagent")
+    machine.ask(Elicitation(mcp_server_name="calc", message="?"), "question")
+    assert machine(TurnEnded()) == [Void("main", "turn_ended"), StopTimer("main")]
+    assert machine.state.waiting_for_humans == ("subagent", "question")
+
+
+def test_the_end_of_the_process_voids_everything_and_what_comes_after_it() -> None:
+    machine = Machine(PermissionSettings(hooks=(HookSetting(event="Stop", command=("x",)),)))
+    machine.ask(BASH)
+    machine.ask(HookCallback(callback_id="turnwire_hook_0"), "hook")
+    assert machine(ProcessEnded()) == [
+        Void("r", "process_exited"),
+        StopTimer("r"),
+        Void("hook", "process_exited"),
+        Abandon("hook"),
+    ]
+    assert machine.ask(BASH, "late") == [Void("late", "process_exited")]
+    assert machine.state.pending == {}
+
+
+# Time
+
+
+def test_without_a_limit_there_is_no_timer() -> None:
+    assert Machine().ask(BASH) == []
+
+
+def test_on_expiry_a_call_is_denied_and_its_turn_stopped() -> None:
+    machine = Machine(PermissionSettings(answer_timeout=60))
+    assert machine.ask(BASH) == [StartTimer("r", 60)]
+    machine.now += 60
+    effects = machine(TimedOut("r"))
+    assert payload(effects)["behavior"] == "deny"
+    assert payload(effects)["interrupt"] is True
+    assert (decision(effects).by, decision(effects).waited_ms) == ("timeout", 60_000)
+    assert refusal(machine.answer("allow_once")).code == "already_answered"
+
+
+def test_a_timer_that_fires_late_changes_nothing() -> None:
+    machine = Machine(PermissionSettings(answer_timeout=60))
+    machine.ask(BASH)
+    machine.answer("allow_once")
+    assert machine(TimedOut("r")) == []
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        (Elicitation(message="?"), {"action": "cancel"}),
+        (RequestUserDialog(dialog_kind="x"), {"behavior": "cancelled"}),
+    ],
+)
+def test_a_question_that_nobody_answers_is_dismissed(request_: AnyRequest, said: JsonObject) -> None:
+    machine = Machine(PermissionSettings(answer_timeout=1))
+    machine.ask(request_)
+    assert payload(machine(TimedOut("r"))) == said
+
+
+# Questions, plans, dialogs
+
+
+def test_the_answers_to_a_question_travel_in_its_input() -> None:
+    machine = Machine()
+    machine.ask(ASK)
+    effects = machine.reply(answers={"Which?": ["a", "b"], "Why?": "c"})
+    assert payload(effects) == {
+        "behavior": "allow",
+        "updatedInput": {**ASK.input, "answers": {"Which?": "a, b", "Why?": "c"}},
+    }
+    assert decision(effects).behavior == "answer"
+
+
+def test_a_question_without_answers_is_not_allowed_by_accident() -> None:
+    machine = Machine()
+    machine.ask(ASK)
+    assert refusal(machine.reply()).field == "answers"
+
+
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+def test_a_declined_question_is_a_denial(action: str) -> None:
+    machine = Machine()
+    machine.ask(ASK)
+    effects = machine.reply(action=action, message="Not now.")
+    assert payload(effects) == {"behavior": "deny", "message": "Not now."}
+    assert decision(effects).behavior == "deny"
+
+
+def test_a_plan_can_be_approved_with_a_mode_to_go_on_in() -> None:
+    machine = Machine()
+    machine.ask(PLAN)
+    effects = machine.answer("allow_once", mode="acceptEdits")
+    assert payload(effects) == {
+        "behavior": "allow",
+        "updatedInput": {"plan": "# Plan"},
+        "updatedPermissions": [{"type": "setMode", "mode": "acceptEdits", "destination": "session"}],
+    }
+
+
+def test_a_plan_is_rejected_with_feedback() -> None:
+    machine = Machine()
+    machine.ask(PLAN)
+    assert payload(machine.answer("reject_once", message="Add a test.")) == {
+        "behavior": "deny",
+        "message": "Add a test.",
+    }
+
+
+def test_a_plan_has_no_always() -> None:
+    machine = Machine()
+    machine.ask(PLAN)
+    assert refusal(machine.answer("allow_always:session")).field == "option_id"
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"content": {"name": "Ada"}}, {"action": "accept", "content": {"name": "Ada"}}),
+        ({}, {"action": "accept"}),
+        ({"action": "decline"}, {"action": "decline"}),
+        ({"action": "cancel", "content": {"name": "Ada"}}, {"action": "cancel"}),
+    ],
+)
+def test_an_elicitation_is_answered_as_mcp_does(fields: dict[str, object], said: JsonObject) -> None:
+    machine = Machine()
+    machine.ask(Elicitation(mcp_server_name="calc", message="Name?"))
+    assert payload(machine.reply(**fields)) == said
+
+
+def test_an_elicitation_wants_an_object() -> None:
+    machine = Machine()
+    machine.ask(Elicitation(message="?"))
+    assert refusal(machine.reply(content="Ada")).field == "content"
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"content": "yes"}, {"behavior": "completed", "result": "yes"}),
+        ({"action": "cancel"}, {"behavior": "cancelled"}),
+    ],
+)
+def test_a_dialog_is_completed_or_cancelled(fields: dict[str, object], said: JsonObject) -> None:
+    machine = Machine()
+    machine.ask(RequestUserDialog(dialog_kind="refusal_fallback_prompt"))
+    assert payload(machine.reply(**fields)) == said
+
+
+def test_each_kind_of_request_has_its_own_kind_of_answer() -> None:
+    machine = Machine()
+    machine.ask(BASH)
+    assert "permission.respond" in refusal(machine.reply(answers={"a": "b"})).message
+    machine = Machine()
+    machine.ask(Elicitation(message="?"))
+    assert "question.answer" in refusal(machine.answer("allow_once")).message
+
+
+# Rules and policies at can_use_tool
+
+
+def test_rules_answer_before_humans_are_asked() -> None:
+    rules = read_rules(
+        [
+            {"action": "deny", "tool": "Bash", "input": {"command": "rm *"}, "reason": "No removing."},
+            {"action": "allow", "tool": "Bash", "input": {"command": "ls*"}},
+            {"action": "ask", "tool": "Bash"},
+        ]
+    )
+    machine = Machine(PermissionSettings(rules=rules))
+    effects = machine.ask(CanUseTool(tool_name="Bash", input={"command": "rm x"}), "1")
+    assert payload(effects) == {"behavior": "deny", "message": "No removing."}
+    assert decision(effects).by == "rule:1"
+    effects = machine.ask(CanUseTool(tool_name="Bash", input={"command": "ls"}), "2")
+    assert payload(effects)["behavior"] == "allow"
+    assert decision(effects).by == "rule:2"
+    assert machine.ask(BASH, "3") == []
+    assert machine.state.waiting_for_humans == ("3",)
+
+
+@pytest.mark.parametrize("request_", [ASK, PLAN])
+def test_no_rule_answers_a_question_to_a_human(request_: CanUseTool) -> None:
+    machine = Machine(PermissionSettings(rules=read_rules([{"action": "allow"}]), policy="autonomous"))
+    assert machine.ask(request_) == []
+    assert machine.state.waiting_for_humans == ("r",)
+
+
+def test_a_request_nobody_knows_is_refused() -> None:
+    [effect] = Machine().ask(UnknownRequest({"subtype": "launch_rocket"}))
+    assert isinstance(effect, Respond)
+    assert effect.response.error == "turnwire does not answer launch_rocket"
+
+
+# Hooks
+
+
+def pre_tool(tool: str, arguments: JsonObject | None = None, mode: str = "default") -> HookCallback:
+    return HookCallback(
+        callback_id=PRE_TOOL,
+        input={
+            "hook_event_name": "PreToolUse",
+            "tool_name": tool,
+            "tool_input": arguments or {},
+            "permission_mode": mode,
+        },
+    )
+
+
+def verdict(effects: list[Effect]) -> object:
+    return payload(effects).get("hookSpecificOutput", {}).get("permissionDecision")
+
+
+def test_supervised_asks_about_everything_but_safe_tools() -> None:
+    machine = Machine(PermissionSettings(policy="supervised"))
+    for number, tool in enumerate(["Bash", "Write", "WebFetch", "mcp__x__y", "ExitPlanMode", "NewTool"]):
+        effects = machine.ask(pre_tool(tool), f"ask{number}")
+        assert verdict(effects) == "ask"
+        assert (decision(effects).behavior, decision(effects).by) == ("ask", "policy:supervised")
+    for number, tool in enumerate(["Glob", "Grep", "NotebookRead", "Read", "Task", "TodoWrite", "Agent"]):
+        assert verdict(machine.ask(pre_tool(tool), f"safe{number}")) == "allow"
+
+
+def test_supervised_remembers_an_always() -> None:
+    machine = Machine(PermissionSettings(policy="supervised"))
+    machine.ask(BASH)
+    machine.answer("allow_always:session")
+    assert verdict(machine.ask(pre_tool("Bash", {"command": "touch a"}), "1")) == "allow"
+    assert verdict(machine.ask(pre_tool("Bash", {"command": "touch b"}), "2")) == "ask"
+
+
+def test_supervised_leaves_edits_to_the_cli_once_a_human_accepts_them_all() -> None:
+    machine = Machine(PermissionSettings(policy="supervised"))
+    assert payload(machine.ask(pre_tool("Edit", mode="acceptEdits"), "1")) == {}
+    assert verdict(machine.ask(pre_tool("Bash", mode="acceptEdits"), "2")) == "ask"
+    assert payload(machine.ask(pre_tool("Bash", mode="bypassPermissions"), "3")) == {}
+
+
+def test_plan_asks_about_the_plan_and_allows_the_rest() -> None:
+    machine = Machine(PermissionSettings(policy="plan"))
+    assert verdict(machine.ask(pre_tool("ExitPlanMode"), "1")) == "ask"
+    assert verdict(machine.ask(pre_tool("AskUserQuestion"), "2")) == "ask"
+    assert verdict(machine.ask(pre_tool("Bash"), "3")) == "allow"
+
+
+def test_rules_come_before_every_policy() -> None:
+    rules = read_rules([{"action": "deny", "tool": "Read", "input": {"file_path": "*/secrets/*"}}])
+    for policy in ("supervised", "plan", "autonomous", None):
+        machine = Machine(PermissionSettings(policy=policy, rules=rules))  # type: ignore[arg-type]
+        assert verdict(machine.ask(pre_tool("Read", {"file_path": "/w/secrets/key"}))) == "deny"
+
+
+@pytest.mark.parametrize("policy", [None, "autonomous"])
+def test_without_an_opinion_the_cli_decides(policy: str | None) -> None:
+    machine = Machine(PermissionSettings(policy=policy, rules=read_rules([{"action": "deny", "tool": "X"}])))  # type: ignore[arg-type]
+    assert payload(machine.ask(pre_tool("ExitPlanMode"))) == {}
+
+
+def test_an_unknown_hook_denies() -> None:
+    machine = Machine()
+    effects = machine.ask(HookCallback(callback_id="stranger", input={"hook_event_name": "PreToolUse"}))
+    assert verdict(effects) == "deny"
+    [_, effect] = machine.ask(HookCallback(callback_id="stranger", input={"hook_event_name": "Stop"}), "2")
+    assert isinstance(effect, Respond)
+    assert effect.response.error == "turnwire knows no hook 'stranger'"
+
+
+def test_people_cannot_answer_for_a_hook() -> None:
+    machine = Machine(PermissionSettings(hooks=(HookSetting(event="Stop", command=("x",)),)))
+    machine.ask(HookCallback(callback_id="turnwire_hook_0"))
+    assert refusal(machine.answer("allow_once")).code == "unknown_request"
+    assert machine.state.waiting_for_humans == ()
+
+
+# The Stop hook
+
+STOPPING = HookCallback(callback_id=STOP, input={"hook_event_name": "Stop", "stop_hook_active": False})
+
+
+def test_a_clean_workspace_lets_the_agent_stop() -> None:
+    machine = Machine(PermissionSettings(policy="supervised"))
+    assert machine.ask(STOPPING) == [RunGitCheck("r")]
+    assert payload(machine(GitChecked("r"))) == {}
+
+
+def test_uncommitted_changes_send_the_agent_back_once_in_a_turn() -> None:
+    machine = Machine(PermissionSettings(policy="supervised"))
+    machine.ask(STOPPING)
+    said = payload(machine(GitChecked("r", (" M a.py", "?? b.py"))))
+    assert said["decision"] == "block"
+    assert " M a.py\n?? b.py" in said["reason"]
+    assert payload(machine.ask(STOPPING, "2")) == {}, "not again in this turn"
+    machine(TurnEnded())
+    assert machine.ask(STOPPING, "3") == [RunGitCheck("3")]
+
+
+def test_an_agent_that_was_sent_back_already_may_stop() -> None:
+    machine = Machine(PermissionSettings(policy="supervised"))
+    active = HookCallback(callback_id=STOP, input={"hook_event_name": "Stop", "stop_hook_active": True})
+    assert payload(machine.ask(active)) == {}
+
+
+def test_a_long_list_of_changes_is_cut() -> None:
+    machine = Machine(PermissionSettings(policy="plan"))
+    machine.ask(STOPPING)
+    reason = payload(machine(GitChecked("r", tuple(f"?? {n}" for n in range(50)))))["reason"]
+    assert "… and 30 more" in reason
+
+
+# Hooks of the configuration
+
+
+def hooked(event: str) -> tuple[Machine, HookCallback]:
+    machine = Machine(PermissionSettings(hooks=(HookSetting(event=event, command=("./hook",)),)))
+    request = HookCallback(callback_id="turnwire_hook_0", input={"hook_event_name": event})
+    assert machine.ask(request) == [RunHook("r", machine.state.settings.hooks[0], request.input)]
+    return machine, request
+
+
+def test_what_a_hook_says_is_what_the_cli_is_told() -> None:
+    machine, _ = hooked("PostToolUse")
+    effects = machine(HookRan("r", {"decision": "block", "reason": "lint first"}))
+    assert payload(effects) == {"decision": "block", "reason": "lint first"}
+    assert (decision(effects).behavior, decision(effects).by) == ("deny", "hook:PostToolUse:./hook")
+
+
+@pytest.mark.parametrize("word", ["allow", "deny", "ask"])
+def test_a_short_verdict_is_written_out(word: str) -> None:
+    machine, _ = hooked("PreToolUse")
+    effects = machine(HookRan("r", {"decision": word, "reason": "so"}))
+    assert payload(effects) == {
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": word,
+            "permissionDecisionReason": "so",
+        }
+    }
+    assert decision(effects).behavior == word
+
+
+def test_a_full_verdict_gets_the_name_of_its_event() -> None:
+    machine, _ = hooked("UserPromptSubmit")
+    effects = machine(HookRan("r", {"hookSpecificOutput": {"additionalContext": "x"}}))
+    assert payload(effects) == {
+        "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "x"}
+    }
+
+
+def test_a_hook_that_fails_denies_a_call_and_is_no_more_than_a_note_elsewhere() -> None:
+    machine, _ = hooked("PreToolUse")
+    assert verdict(machine(HookRan("r", error="exit code 1"))) == "deny"
+    machine, _ = hooked("Stop")
+    effects = machine(HookRan("r", error="exit code 1"))
+    assert payload(effects) == {"systemMessage": "the hook Stop:./hook failed: exit code 1"}
+
+
+def test_a_hook_whose_request_is_cancelled_is_abandoned_and_says_nothing() -> None:
+    machine, _ = hooked("PreToolUse")
+    assert machine(CancelledByCli("r")) == [Void("r", "cancelled"), Abandon("r")]
+    assert machine(HookRan("r", {"decision": "allow"})) == []
+    assert machine(GitChecked("r")) == []

@@ -1,0 +1,104 @@
+import pytest
+
+from adapter.rules import Rule, RuleError, first_match, read_rules
+
+WORKSPACE = "/work/project"
+
+
+def number(rules: tuple[Rule, ...], tool: str, **arguments: object) -> int | None:
+    found = first_match(rules, tool, arguments, WORKSPACE)
+    return found[0] if found else None
+
+
+def rules(*entries: dict[str, object]) -> tuple[Rule, ...]:
+    return read_rules(entries)
+
+
+def test_the_first_rule_that_matches_decides() -> None:
+    table = rules(
+        {"action": "deny", "tool": "Bash", "input": {"command": "rm *"}},
+        {"action": "allow", "tool": ["Read", "mcp__calc__*"]},
+        {"action": "ask"},
+    )
+    assert number(table, "Bash", command="rm -rf x") == 1
+    assert number(table, "mcp__calc__add", a=1) == 2
+    assert number(table, "Read", file_path="/etc/passwd") == 2
+    assert number(table, "Write", file_path="x") == 3
+
+
+def test_nothing_matches_without_a_rule() -> None:
+    assert number((), "Bash", command="ls") is None
+    assert number(rules({"action": "allow", "tool": "Bash"}), "BashOutput") is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git status; rm -rf .",
+        "git status && curl x",
+        "git status | sh",
+        "git status $(rm x)",
+        "git status `rm x`",
+        "git status > /etc/passwd",
+        "git status\nrm x",
+        "git status & rm x",
+        "git status {a,b}",
+    ],
+)
+def test_a_rule_that_allows_does_not_cover_what_the_shell_would_add(command: str) -> None:
+    table = rules({"action": "allow", "tool": "Bash", "input": {"command": "git status*"}})
+    assert number(table, "Bash", command="git status --short") == 1
+    assert number(table, "Bash", command=command) is None
+
+
+@pytest.mark.parametrize("action", ["deny", "ask"])
+@pytest.mark.parametrize(
+    "command", ["rm x", "cd y && rm x", "true; rm x", "echo $(rm x)", "(rm x)", "a\nrm x"]
+)
+def test_a_rule_that_denies_or_asks_finds_its_command_anywhere(action: str, command: str) -> None:
+    table = rules({"action": action, "tool": "Bash", "input": {"command": "rm *"}})
+    assert number(table, "Bash", command=command) == 1
+    assert number(table, "Bash", command="echo rm x") is None
+
+
+@pytest.mark.parametrize("path", ["/work/project/../secret", "../secret", "/etc/passwd", "/work/project2/x"])
+def test_a_path_cannot_leave_the_folder_that_is_allowed(path: str) -> None:
+    table = rules({"action": "allow", "tool": "Read", "input": {"file_path": "/work/project/*"}})
+    assert number(table, "Read", file_path="/work/project/a/b") == 1
+    assert number(table, "Read", file_path="a/../b") == 1
+    assert number(table, "Read", file_path=path) is None
+
+
+def test_a_pattern_may_be_relative_to_the_workspace() -> None:
+    table = rules({"action": "deny", "input": {"file_path": "secrets/*"}})
+    assert number(table, "Read", file_path="/work/project/secrets/key") == 1
+    assert number(table, "Edit", file_path="./secrets/key") == 1
+    assert number(table, "Edit", file_path="/elsewhere/secrets/key") is None
+
+
+def test_all_patterns_must_match_and_a_missing_argument_matches_none() -> None:
+    table = rules({"action": "allow", "input": {"url": "https://*"}, "regex": {"prompt": "^sum"}})
+    assert number(table, "WebFetch", url="https://x", prompt="sum it up") == 1
+    assert number(table, "WebFetch", url="https://x", prompt="no sum") is None
+    assert number(table, "WebFetch", url="https://x") is None
+    assert number(table, "WebFetch", url=["https://x"], prompt="sum") is None
+
+
+@pytest.mark.parametrize(
+    ("entry", "complaint"),
+    [
+        ({"action": "allow", "tol": "Bash"}, "unknown key tol"),
+        ({"tool": "Bash"}, "action must be"),
+        ({"action": "permit"}, "action must be"),
+        ({"action": "allow", "tool": []}, "tool must be"),
+        ({"action": "allow", "tool": 3}, "tool must be"),
+        ({"action": "allow", "input": "rm"}, "input must be"),
+        ({"action": "allow", "regex": {"command": "("}}, "regex:"),
+        ({"action": "allow", "reason": 1}, "reason must be"),
+    ],
+)
+def test_a_rule_that_cannot_be_read_is_refused_with_its_number(
+    entry: dict[str, object], complaint: str
+) -> None:
+    with pytest.raises(RuleError, match=rf"^rule 2: .*{complaint}"):
+        read_rules([{"action": "ask"}, entry])

@@ -1,0 +1,32 @@
+import sys
+from pathlib import Path
+
+from adapter.version import Version, abilities, detect_version, parse_version
+
+
+def test_a_version_is_found_in_what_the_cli_says() -> None:
+    assert parse_version("2.1.330 (Claude Code)\n") == Version(2, 1, 330)
+    assert parse_version("no number") is None
+    assert str(Version(1, 0, 120)) == "1.0.120"
+
+
+def test_old_versions_lack_what_they_lack() -> None:
+    assert abilities(Version(1, 0, 120)) == ("nothing", False, True, False)
+    assert abilities(Version(2, 0, 14)) == ("api_message_id", True, False, False)
+    assert abilities(Version(2, 1, 101)) == ("message_uuid", True, False, True)
+    assert abilities(None) == abilities(Version(2, 1, 330))
+
+
+async def test_a_cli_is_asked_once(tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    script = tmp_path / "cli"
+    script.write_text(f"#!{sys.executable}\nopen({str(asked)!r}, 'a').write('x')\nprint('2.0.14 (A CLI)')\n")
+    script.chmod(0o755)
+    for _ in range(2):
+        assert await detect_version([str(script)], {}, tmp_path) == Version(2, 0, 14)
+    assert asked.read_text() == "x"
+
+
+async def test_a_cli_that_says_no_version_has_none(tmp_path: Path) -> None:
+    assert await detect_version([sys.executable, "-c", "print('?')"], {}, tmp_path) is None
+    assert await detect_version([str(tmp_path / "missing")], {}, tmp_path) is None
