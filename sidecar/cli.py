@@ -94,6 +94,19 @@ def schema_command(
     typer.echo(json.dumps(document(what), indent=2, ensure_ascii=False))
 
 
+@app.command("inspect")
+def inspect_command(
+    file: Annotated[Path, typer.Argument(help="Recording, folder with a timeline, or CLI stdout.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say what happened in a recording: turns, tools, permissions, cost, and where the time went."""
+    from sidecar.inspect_command import run
+    from tracing.recording import RecordingError
+
+    with plain_errors(RecordingError):
+        run(file, as_json=as_json)
+
+
 def version_option(value: bool) -> None:
     """Print the version and stop."""
     if value:

@@ -1,0 +1,103 @@
+"""`turnwire inspect`: time is given to what was waited for, and each turn gets a verdict."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from normalize import events as ev
+from normalize.events import AgentEvent
+from normalize.inputs import Ended
+from normalize.payload import ShellExecPayload
+from normalize.payload_work import ShellExec
+from recordings import Recording, recording, recordings
+from sidecar.inspection import Inspector, Report, inspect
+from tracing.recording import read
+from turnwire_process import TURNWIRE, environment
+
+CALL = ev.ToolCall(
+    tool_call_id="t",
+    tool_name="Bash",
+    tool_title="ls",
+    normalized=ShellExecPayload(shell_exec=ShellExec(command="ls")),
+)
+ASKED = ev.PermissionRequest(
+    pending_id="p", permission_title="ls", permission_options=[], action_type="command"
+)
+ALLOWED = ev.PermissionResolved(pending_id="p", behavior="allow", by="ada")
+DONE = ev.ToolUpdate(tool_call_id="t", tool_status="complete")
+STARTED = ev.TurnStarted(operation_id="turn-1", origin="user")
+
+
+def complete(outcome: ev.Outcome = "completed", errors: list[str] | None = None) -> ev.Complete:
+    data = ev.CompleteData(outcome=outcome, is_error=bool(errors), errors=errors, total_cost_usd=0.5)
+    return ev.Complete(operation_id="turn-1", data=data)
+
+
+def report(*told: tuple[float, AgentEvent]) -> Report:
+    inspector = Inspector()
+    for at, event in told:
+        inspector.take(at, Ended("end_of_input"), [event])
+    return inspector.report
+
+
+def test_time_goes_to_the_human_before_the_tool_and_to_the_tool_before_the_model() -> None:
+    (turn,) = report(
+        (10, STARTED),
+        (12, CALL),
+        (13, ASKED),
+        (20, ALLOWED),
+        (24, DONE),
+        (25, ev.MessageChunk(text="hm")),
+        (26, complete()),
+    ).turns
+    assert (turn.where.model, turn.where.tool, turn.where.human, turn.where.stalled) == (4, 5, 7, 0)
+    assert turn.verdict == "done"
+
+
+def test_a_long_silence_of_the_model_is_called_stalled() -> None:
+    (turn,) = report((0, STARTED), (100, ev.MessageChunk(text="at last")), (101, complete())).turns
+    assert (turn.where.model, turn.where.stalled) == (1, 100)
+
+
+@pytest.mark.parametrize(
+    ("last", "verdict"),
+    [
+        (complete("interrupted"), "interrupted"),
+        (complete("error", ["no credit"]), "error: no credit"),
+        (complete("max_turns"), "max turns"),
+    ],
+)
+def test_the_verdict_says_how_a_turn_ended(last: ev.Complete, verdict: str) -> None:
+    assert report((0, STARTED), (1, last)).turns[0].verdict == verdict
+
+
+def test_a_turn_without_an_end_never_ended() -> None:
+    assert report((0, STARTED)).turns[0].verdict == "never ended"
+
+
+@pytest.mark.parametrize("made", recordings(version="2.1.330"), ids=str)
+def test_every_recording_has_a_report_whose_times_add_up(made: Recording) -> None:
+    found = inspect(read(made.folder))
+    for turn in found.turns:
+        assert turn.ended is not None
+        spent = turn.where.model + turn.where.tool + turn.where.human + turn.where.stalled
+        assert spent == pytest.approx(turn.ended - turn.began, abs=1e-6)
+
+
+def test_the_command_prints_a_report_and_json(tmp_path: Path) -> None:
+    folder = recording("2.1.330", "perm-allow").folder
+    for option in ([], ["--json"]):
+        result = subprocess.run(
+            [*TURNWIRE, "inspect", str(folder), *option],
+            capture_output=True,
+            check=True,
+            timeout=60,
+            env=environment(tmp_path),
+        )
+        if option:
+            turns = json.loads(result.stdout)["turns"]
+            assert [turn["verdict"] for turn in turns] == ["done", "done"]
+        else:
+            assert "turn-1 (user): done" in result.stdout.decode()
