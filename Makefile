@@ -38,7 +38,7 @@ system: ## install chromium, redis-server and curl where apt-get is there and th
 	fi
 
 demo: venv ## serve a scripted session; prints the URL to open
-	$(BIN)/turnwire run --agent demo
+	$(BIN)/turnwire run --agent demo --journal memory $(DEMO_ARGS)
 
 test: venv system lint types test-web ## everything that must hold, in under ten minutes
 	$(BIN)/python -m pytest -m "$(MARKS)" $(PYTEST_ARGS)
