@@ -47,7 +47,7 @@ export function App({ hub }: { hub: Hub }) {
       if (!event.altKey || event.ctrlKey || event.metaKey) return;
       if (event.code === "KeyI") setPanel((open) => !open);
       else if (event.code === "KeyC") document.querySelector<HTMLElement>(".composer textarea")?.focus();
-      else if (event.code === "KeyR") document.querySelector<HTMLElement>(".request")?.focus();
+      else if (event.code === "KeyR") document.querySelector<HTMLElement>(".request-form")?.focus();
       else return;
       event.preventDefault();
     }

@@ -10,6 +10,8 @@ export function aside(event: AgentEvent): { label: string; text: string } | unde
     case "session_mode":
       return { label: "mode", text: `Permission mode is now ${event.current_mode_id}` };
     case "hook_activity": {
+      // What the sidecar was asked and answered stands at the tool or the request it was about.
+      if (event.phase === "callback" || event.phase === "answered") return undefined;
       const what = join(event.hook_event, event.hook_name !== event.hook_event ? event.hook_name : undefined, event.tool_name);
       const outcome = join(event.outcome, event.exit_code ? `exit ${event.exit_code}` : undefined, event.output ?? event.stderr);
       return { label: `hook ${event.phase}`, text: join(what, outcome) };

@@ -69,13 +69,13 @@ export function RequestCard({ row }: { row: RequestRow }) {
   // Someone who is not typing can answer by keyboard at once.
   useEffect(() => {
     const typing = document.activeElement instanceof HTMLTextAreaElement && document.activeElement.value !== "";
-    if (waiting && !typing && row.view.draft === undefined) node.current?.focus({ preventScroll: true });
+    if (waiting && !typing && row.view.draft === undefined) node.current?.querySelector<HTMLElement>(".request-form")?.focus({ preventScroll: true });
   }, [waiting]);
 
   if (!waiting) return <Over row={row} />;
   const title = requestTitle(row);
   return (
-    <section class="request" role="group" aria-label={visibleCode(title)} tabIndex={-1} ref={node} data-pending={request.pending_id}>
+    <section class="request" role="group" aria-label={visibleCode(title)} ref={node} data-pending={request.pending_id}>
       <header>
         <Icon name={request.type === "permission_request" ? (isPlan(row) ? "plan" : "shield") : "ask"} />
         <h3>{visibleCode(title)}</h3>

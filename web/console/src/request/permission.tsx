@@ -87,7 +87,7 @@ export function PermissionForm({ row, request, plan }: { row: RequestRow; reques
   const title = plan || (request.normalized?.kind === "shell_exec" && request.normalized.shell_exec.command === request.permission_title) ? undefined : request.permission_title;
 
   return (
-    <div class="request-form" onKeyDown={onKeyDown}>
+    <div class="request-form" tabIndex={-1} onKeyDown={onKeyDown}>
       {title && <p><b>{visibleCode(title)}</b></p>}
       {request.reason && <p>{visibleCode(request.reason)}</p>}
       {request.blocked_path && <p>It concerns <code>{visibleCode(request.blocked_path)}</code></p>}

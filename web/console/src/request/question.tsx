@@ -52,6 +52,7 @@ export function QuestionForm({ row, request }: Props) {
   return (
     <form
       class="request-form"
+      tabIndex={-1}
       onSubmit={(event) => {
         event.preventDefault();
         if (complete) void send(true);
@@ -109,6 +110,7 @@ export function ElicitationForm({ row, request }: Props) {
   return (
     <form
       class="request-form"
+      tabIndex={-1}
       onSubmit={(event) => {
         event.preventDefault();
         void send("accept");

@@ -7,9 +7,16 @@ import { visibleProse } from "./visible.js";
 const escape = (text: string) =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
+/** Headings of a message stand below those of the page: the session is the first level, the turn the second. */
+const BELOW = 2;
+
 const marked = new Marked({
   gfm: true,
   renderer: {
+    heading({ tokens, depth }) {
+      const level = Math.min(6, depth + BELOW);
+      return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>\n`;
+    },
     code: ({ text, lang }) => {
       const language = (lang ?? "").split(/\s/)[0] ?? "";
       return `<pre><code class="hljs">${String(highlight(text, language) ?? escape(text))}</code></pre>\n`;

@@ -53,7 +53,7 @@ export function TurnHead({ row }: { row: TurnRow }) {
 
 export function UserView({ row }: { row: UserRow }) {
   return (
-    <article class={`said ${row.synthetic ? "synthetic" : ""}`} aria-label={row.synthetic ? "Said by the agent's program" : "Prompt"}>
+    <article class={`said ${row.synthetic ? "synthetic" : ""}`} aria-label={row.synthetic ? "Said by the agent's program" : "What you said"}>
       {row.synthetic && <p class="quiet">Added by the agent’s program</p>}
       {row.text.length > 0 && (row.text.length < 20_000 ? <p class="user-text">{visibleCode(row.text)}</p> : <Prose text={row.text} />)}
       <Parts parts={row.parts} />

@@ -1,0 +1,123 @@
+"""Debian's chromium on the console: pages that fail the test when anything goes wrong in them."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
+
+from turnwire_process import Served
+
+Sidecar = Callable[..., AbstractAsyncContextManager[Served]]
+"""Runs `turnwire run` on a script: the fixture `scripted`."""
+
+ARGUMENTS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+)  # fmt: skip
+WAIT_MS = 30_000
+"""Milliseconds that any wait may take: far above what a slow machine needs."""
+
+LOST = "WebSocket connection to"
+"""How chromium's own message begins when a connection cannot be made; tests that cut the line expect it."""
+
+
+def chromium_path() -> str:
+    """Return the path of the browser; raises FileNotFoundError with what to do when there is none."""
+    for name in ("chromium", "chromium-browser"):
+        if (path := shutil.which(name)) is not None:
+            return path
+    raise FileNotFoundError("chromium is not installed: run `make system`")
+
+
+@asynccontextmanager
+async def chromium() -> AsyncIterator[Browser]:
+    """Run a headless browser."""
+    expect.set_options(timeout=WAIT_MS)
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=chromium_path(), headless=True, args=list(ARGUMENTS)
+        )
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+@dataclass
+class Problems:
+    """What a page complained of: exceptions, errors and warnings of the console, requests to anywhere else."""
+
+    found: list[str] = field(default_factory=list)
+    allowed: tuple[str, ...] = ()
+
+    def note(self, text: str) -> None:
+        if not text.startswith(self.allowed or ("\0",)):
+            self.found.append(text)
+
+    def message(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.note(message.text)
+
+
+@asynccontextmanager
+async def console(
+    browser: Browser,
+    url: str,
+    *,
+    width: int = 1280,
+    height: int = 800,
+    scheme: Literal["light", "dark"] = "light",
+    allowed: tuple[str, ...] = (),
+    **context_options: Any,
+) -> AsyncIterator[Page]:
+    """Open the console in a context of its own; fails when the page complained of anything not allowed."""
+    context = await browser.new_context(
+        viewport={"width": width, "height": height},
+        color_scheme=scheme,
+        reduced_motion="reduce",
+        timezone_id="UTC",
+        **context_options,
+    )
+    context.set_default_timeout(WAIT_MS)
+    problems = Problems(allowed=allowed)
+    page = await context.new_page()
+    watch(page, problems, url)
+    try:
+        await page.goto(url)
+        yield page
+    finally:
+        await context.close()
+    assert problems.found == []
+
+
+def watch(page: Page, problems: Problems, url: str) -> None:
+    """Note what goes wrong in a page, and every request that goes anywhere but to the hub."""
+    base = url.partition("#")[0].rstrip("/")
+    page.on("console", problems.message)
+    page.on("pageerror", lambda error: problems.note(f"exception: {error}"))
+
+    def request(address: str) -> None:
+        if not address.startswith((base, base.replace("http", "ws", 1), "data:", "blob:")):
+            problems.note(f"request to {address}")
+
+    page.on("request", lambda made: request(made.url))
+    page.on("websocket", lambda socket: request(socket.url))
+
+
+async def say(page: Page, text: str) -> None:
+    """Write a prompt and send it."""
+    await page.get_by_label("Prompt", exact=True).fill(text)
+    await page.get_by_role("button", name="Send").click()
+
+
+async def screenshot(page: Page, name: str, *, keep: bool, folder: Path) -> None:
+    """Take a picture of a state: into the documentation when pictures are made anew, else beside the test."""
+    images = Path(__file__).resolve().parents[2] / "docs" / "images" if keep else folder
+    await asyncio.to_thread(os.makedirs, images, exist_ok=True)
+    await page.screenshot(path=images / f"{name}.png")

@@ -1,0 +1,259 @@
+"""A person at the console, a live sidecar and the scripted agent: whole turns, dialogs, and what disturbs them."""
+
+from pathlib import Path
+
+from playwright.async_api import Browser, Page, expect
+
+from console_page import Sidecar, console, say, screenshot
+from turnwire_process import turnwire
+
+ASKS = """
+turns:
+  - steps:
+      - text: "I make the file."
+      - tool: Bash
+        input: {command: "touch made.txt", description: "Make a file"}
+        permission: true
+        result: "made"
+        on_deny:
+          - text: "Then I leave it."
+      - text: "All is done."
+"""
+
+SLOW = """
+turns:
+  - steps:
+      - text: "I think about it for long."
+      - wait: 30
+  - steps:
+      - text: "The second prompt said {prompt}."
+fallback:
+  steps:
+    - text: "Echo of {prompt}."
+"""
+
+
+async def test_a_whole_turn_of_the_demo_is_shown_from_prompt_to_result(
+    browser: Browser, tmp_path: Path, update_goldens: bool
+) -> None:
+    folder = tmp_path / "greeting"
+    folder.mkdir()
+
+    async def picture(name: str) -> None:
+        await screenshot(page, name, keep=update_goldens, folder=tmp_path)
+
+    async with (
+        turnwire(folder, "run", "--agent", "demo") as served,
+        console(browser, served.url) as page,
+    ):
+        await expect(page.locator(".session-head")).to_contain_text("scripted")
+        await say(page, "Make the greeting friendlier")
+        request = page.locator(".request")
+        title = request.locator("header h3")
+        await expect(title).to_have_text("May the agent run this command?")
+        await expect(page).to_have_title("(1) Waits for you — greeting")
+        await picture("permission")
+        await request.get_by_role("button", name="Allow", exact=False).first.click()
+        await expect(title).to_have_text("The agent has a question")
+        await picture("question")
+        await request.get_by_label("Friendly").check()
+        await request.get_by_role("button", name="Answer").click()
+        await expect(title).to_have_text("The agent’s plan waits for your approval")
+        await picture("plan")
+        await request.get_by_role("button", name="Allow").click()
+        await expect(page.get_by_text("That is the end of the scripted turn.")).to_be_visible()
+        await expect(page.locator(".session-head")).to_contain_text("idle")
+        await expect(page.locator(".session-head .meter")).to_be_visible()
+        await expect(page).to_have_title("greeting — turnwire")
+        await picture("conversation")
+        await page.keyboard.press("Alt+i")
+        await expect(page.locator(".spans li").first).to_be_visible()
+        await picture("inspector")
+        await page.locator(".spans .span.tool").first.click()
+        await expect(page.get_by_role("heading", name="Line it came from")).to_be_visible()
+        await expect(page.locator(".detail .pane").last).to_contain_text("tool_use")
+        await picture("raw-line")
+        head = page.locator(".scroller[aria-label=Conversation]")
+        await head.evaluate("node => node.scrollTo(0, 0)")
+        await expect(page.locator(".turn-head").first).to_contain_text("completed")
+
+
+async def test_an_edited_command_is_what_the_agent_is_told_to_run(browser: Browser, scripted: Sidecar) -> None:
+    async with scripted(ASKS) as served, console(browser, served.url) as page:
+        await say(page, "Make it")
+        request = page.locator(".request")
+        await expect(request.locator(".request-form")).to_be_focused()
+        await page.keyboard.press("e")
+        await request.get_by_role("textbox", name="Command").fill("touch made.txt other.txt")
+        await page.keyboard.press("Control+Enter")
+        over = page.locator(".request-over")
+        await expect(over).to_contain_text("Allowed")
+        await expect(over).to_contain_text("by console-")
+        await over.get_by_text("Input as edited").click()
+        await expect(over).to_contain_text("touch made.txt other.txt")
+        await expect(page.get_by_text("All is done.")).to_be_visible()
+
+
+async def test_a_denial_carries_what_was_written_to_the_agent(browser: Browser, scripted: Sidecar) -> None:
+    async with scripted(ASKS) as served, console(browser, served.url) as page:
+        await say(page, "Make it")
+        request = page.locator(".request")
+        await request.get_by_label("What to tell the agent when you deny").fill("Use another name")
+        await request.get_by_role("button", name="Reject").first.click()
+        await expect(page.locator(".request-over")).to_contain_text("Denied")
+        await expect(page.locator(".request-over")).to_contain_text("Use another name")
+        await expect(page.get_by_text("Then I leave it.")).to_be_visible()
+        await expect(page.locator(".card.tool")).to_contain_text("denied")
+
+
+async def test_a_reload_in_the_middle_keeps_the_conversation_and_its_open_request(
+    browser: Browser, scripted: Sidecar
+) -> None:
+    async with scripted(ASKS) as served, console(browser, served.url) as page:
+        await say(page, "Make it")
+        await expect(page.locator(".request")).to_be_visible()
+        await page.reload()
+        await expect(page.get_by_text("I make the file.")).to_be_visible()
+        await expect(page.locator(".request")).to_be_visible()
+        assert "token" not in page.url
+        await page.locator(".request").get_by_role("button", name="Allow").first.click()
+        await expect(page.get_by_text("All is done.")).to_be_visible()
+        assert await page.get_by_text("I make the file.").count() == 1
+
+
+async def test_an_answer_in_one_tab_closes_the_dialog_in_the_other(browser: Browser, scripted: Sidecar) -> None:
+    async with (
+        scripted(ASKS) as served,
+        console(browser, served.url) as one,
+        console(browser, served.url) as other,
+    ):
+        await say(one, "Make it")
+        await expect(other.locator(".request")).to_be_visible()
+        await one.locator(".request").get_by_role("button", name="Allow").first.click()
+        await expect(other.locator(".request")).to_have_count(0)
+        await expect(other.locator(".request-over")).to_contain_text("by console-")
+        await expect(other.get_by_text("All is done.")).to_be_visible()
+
+
+async def test_who_may_only_watch_sees_all_and_steers_nothing(browser: Browser, scripted: Sidecar) -> None:
+    async with (
+        scripted(ASKS) as served,
+        console(browser, served.url) as one,
+        console(browser, served.view_url) as watcher,
+    ):
+        await say(one, "Make it")
+        await expect(watcher.locator(".request")).to_contain_text("You may watch this session")
+        await expect(watcher.locator(".composer")).to_contain_text("You are watching")
+        assert await watcher.locator(".request button").count() == 0
+
+
+async def test_a_wrong_token_ends_at_the_door_and_a_right_one_opens_it(browser: Browser, scripted: Sidecar) -> None:
+    async with (
+        scripted(ASKS) as served,
+        console(browser, f"{served.base}/#token=wrong-token-wrong-token") as page,
+    ):
+        await page.get_by_label("Access token").fill(served.token)
+        await page.get_by_role("button", name="Open").click()
+        await expect(page.get_by_label("Prompt", exact=True)).to_be_visible()
+
+
+async def test_a_running_turn_can_be_stopped(browser: Browser, scripted: Sidecar) -> None:
+    async with scripted(SLOW) as served, console(browser, served.url) as page:
+        await say(page, "Think")
+        await expect(page.get_by_text("I think about it for long.")).to_be_visible()
+        await page.get_by_role("button", name="Stop").click()
+        await expect(page.locator(".turn-head")).to_contain_text("interrupted")
+
+
+async def test_a_prompt_sent_while_the_agent_works_waits_and_can_be_withdrawn(
+    browser: Browser, scripted: Sidecar
+) -> None:
+    async with scripted(SLOW) as served, console(browser, served.url) as page:
+        await say(page, "Think")
+        await expect(page.get_by_text("I think about it for long.")).to_be_visible()
+        await page.get_by_label("When it is heard").select_option("later")
+        await say(page, "never to be heard")
+        await say(page, "to be heard later")
+        queue = page.get_by_role("list", name="Waiting prompts")
+        await expect(queue.get_by_role("listitem")).to_have_text(["waitsnever to be heard", "waitsto be heard later"])
+        await queue.get_by_role("button", name="Withdraw this prompt").first.click()
+        await expect(queue.get_by_role("listitem")).to_have_text(["waitsto be heard later"])
+        await page.get_by_role("button", name="Stop").click()
+        await expect(page.get_by_text("The second prompt said to be heard later.")).to_be_visible()
+        await expect(queue).to_have_count(0)
+
+
+async def test_text_that_streams_moves_nothing_that_stands_above_it(browser: Browser, scripted: Sidecar) -> None:
+    words = "The quick brown fox jumps over the lazy dog. " * 40
+    script = f'turns:\n  - steps:\n      - thinking: "{words}"\n        pace: 0.005\n      - text: "{words}"\n        pace: 0.005\n'
+    async with scripted(script) as served, console(browser, served.url) as page:
+        await say(page, "Tell me")
+        said = page.locator(".user-text")
+        await expect(said).to_be_visible()
+        await page.evaluate(WATCH_JUMPS)
+        await expect(page.locator(".turn-head")).to_contain_text("completed")
+        assert await page.evaluate("window.jumps") == []
+
+
+WATCH_JUMPS = """
+  window.jumps = [];
+  const known = new Map();
+  const look = () => {
+    // Growing at the end may scroll the whole list, but must not change the distance between rows above it.
+    const rows = [...document.querySelectorAll('.item')];
+    for (let i = 0; i + 2 < rows.length; i++) {
+      const seq = rows[i].querySelector('[data-seq]')?.dataset.seq;
+      const next = rows[i + 1].getBoundingClientRect().top - rows[i].getBoundingClientRect().top;
+      if (known.has(seq) && Math.abs(known.get(seq) - next) > 1) window.jumps.push([seq, known.get(seq), next]);
+      known.set(seq, next);
+    }
+    requestAnimationFrame(look);
+  };
+  look();
+"""
+
+
+async def test_an_image_that_is_pasted_is_shown_sent_and_part_of_the_prompt(browser: Browser, scripted: Sidecar) -> None:
+    async with scripted(SLOW) as served, console(browser, served.url) as page:
+        await paste_image(page)
+        await expect(page.get_by_role("list", name="Attached files").get_by_role("listitem")).to_have_count(1)
+        await say(page, "What is this?")
+        await expect(page.locator(".said img")).to_be_visible()
+        assert await page.locator(".said img").evaluate("image => image.complete && image.naturalWidth") == 2
+
+
+async def paste_image(page: Page) -> None:
+    """Put a picture of two by two pixels on the clipboard's event, as pasting does."""
+    await page.get_by_label("Prompt", exact=True).focus()
+    await page.evaluate(
+        """async () => {
+          const canvas = new OffscreenCanvas(2, 2);
+          canvas.getContext('2d').fillRect(0, 0, 2, 2);
+          const file = new File([await canvas.convertToBlob()], 'dot.png', { type: 'image/png' });
+          const data = new DataTransfer();
+          data.items.add(file);
+          document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true }));
+        }"""
+    )
+
+
+async def test_what_was_written_before_comes_back_with_the_arrow_keys(browser: Browser, scripted: Sidecar) -> None:
+    async with scripted("fallback:\n  steps:\n    - text: '{prompt}!'\nturns: []\n") as served, console(browser, served.url) as page:
+        for text in ("first", "second"):
+            await say(page, text)
+            await expect(page.get_by_text(f"{text}!")).to_be_visible()
+        field = page.get_by_label("Prompt", exact=True)
+        await field.press("ArrowUp")
+        await expect(field).to_have_value("second")
+        await field.press("Home")
+        await field.press("ArrowUp")
+        await expect(field).to_have_value("first")
+
+
+async def test_slash_commands_are_completed(browser: Browser, tmp_path: Path) -> None:
+    async with turnwire(tmp_path, "run", "--agent", "demo") as served, console(browser, served.url) as page:
+        await page.get_by_label("Prompt", exact=True).press_sequentially("/com")
+        options = page.get_by_role("listbox", name="Commands").get_by_role("option")
+        await expect(options).to_have_count(1)
+        await page.keyboard.press("Tab")
+        await expect(page.get_by_label("Prompt", exact=True)).to_have_value("/compact ")
