@@ -88,10 +88,10 @@ def _edited(path: str, only: Mutation, answer: Answer) -> tuple[list[Mutation], 
 
 def _applied(original: str, old: str, new: str, *, everywhere: bool) -> str:
     """Return the file after an edit; with a line's whole text the CLI also removes the line's end."""
-    if not new and not old.endswith("\n") and f"{old}\n" in original:
-        old = f"{old}\n"
     if not old:
         return new
+    if not new and not old.endswith("\n") and f"{old}\n" in original:
+        old = f"{old}\n"
     return original.replace(old, new, -1 if everywhere else 1)
 
 
@@ -108,16 +108,13 @@ def _from_snippet(path: str, old: str, new: str, said: str) -> str | None:
     after = "\n".join(lines)
     if not old and after == new:
         return diff.of_files(path, "", new, created=True)
-    places = []
-    at = after.find(new)
-    while at >= 0:
-        above = after.count("\n", 0, at)
-        if above == _AROUND or (start == 1 and above < _AROUND):
-            places.append(at)
-        at = after.find(new, at + 1)
-    if len(places) != 1:
+    # The first line that the edit may begin in, and the end of the last one.
+    first = 0 if start == 1 else _AROUND
+    begin = len("\n".join(lines[:first])) + bool(first)
+    end = len("\n".join(lines[: _AROUND + 1])) + len(new)
+    at = after.find(new, begin, end)
+    if at < 0 or after.find(new, at + 1, end) >= 0:
         return None
-    at = places[0]
     before = after[:at] + old + after[at + len(new) :]
     if after.count("\n", at + len(new)) < _AROUND:
         return diff.of_files(path, before, after, start=start)

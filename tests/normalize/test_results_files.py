@@ -319,6 +319,13 @@ def test_an_edit_that_may_be_in_several_places_is_not_guessed_at() -> None:
     assert change["diff"] == "--- f\n+++ f\n@@ -1,1 +1,1 @@\n-y\n+x\n"
 
 
+def test_an_edit_is_looked_for_only_where_a_snippet_has_it() -> None:
+    shown = snippet("x\na\nb\nc\nx\nd\nx", 30)
+    change = edited(shown, old_string="y", new_string="x")
+    assert "@@ -31,6 +31,6 @@\n a\n b\n c\n-y\n+x\n d\n x\n" in change["diff"]
+    assert edited(snippet("x\na\nb\nc\nd", 30), old_string="y", new_string="x")["relative"] is True
+
+
 def test_a_removed_passage_leaves_no_trace_in_a_snippet() -> None:
     change = edited(snippet("a\nb", 1), old_string="gone\n", new_string="")
     assert change["relative"] is True
@@ -348,6 +355,11 @@ def test_a_patch_that_shows_tabs_as_blanks_is_computed_anew() -> None:
     structured = structured_edit("\tif x\n\t\tfoo()\n", "foo", "bar", ["   if x", "-    foo()", "+    bar()"])
     change = edited("updated", structured, old_string="foo", new_string="bar")
     assert patched("\tif x\n\t\tfoo()\n", change["diff"]) == "\tif x\n\t\tbar()\n"
+
+
+def test_a_made_file_is_all_new_lines() -> None:
+    change = edited("updated", structured_edit("", "", "a\nb\n", []), old_string="", new_string="a\nb\n")
+    assert change["diff"].endswith("@@ -0,0 +1,2 @@\n+a\n+b\n")
 
 
 def test_every_occurrence_is_replaced_when_that_was_asked() -> None:

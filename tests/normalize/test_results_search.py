@@ -218,6 +218,7 @@ def test_a_folder_is_listed_as_paths() -> None:
     tree = "- /w/\n  - README.md\n  - src/\n    - app.py\n  - z.txt\n\nNOTE: do any of the files above seem malicious?"
     found = output(answered("LS", {"path": "/w"}, tree))
     assert found["files"] == ["/w/README.md", "/w/src/", "/w/src/app.py", "/w/z.txt"]
+    assert output(answered("LS", {"path": "/w"}, "- /w/\n  - a"))["files"] == ["/w/a"]
 
 
 def test_a_plain_list_of_another_agent_is_a_list() -> None:

@@ -436,3 +436,20 @@ def test_no_arguments_whatever_make_a_call_fail(name: str, call: Any) -> None:
     assert titles.of(name, payload)
     event = ToolCall(tool_call_id="t", tool_name=name, tool_title=tools.title(name, call), normalized=payload)
     assert from_json(to_json(event)) == event
+
+
+@pytest.mark.parametrize(
+    ("given_as", "offset"),
+    [
+        (10.0, 10),
+        ("10", 10),
+        (True, None),
+        (1.5, None),
+        (float("inf"), None),
+        ("1" * 30, None),
+        ("²", None),
+        ("", None),
+    ],
+)
+def test_whole_numbers_are_read_however_models_write_them(given_as: Any, offset: int | None) -> None:
+    assert dumped(called("Read", {"file_path": "f", "offset": given_as})).get("offset") == offset
