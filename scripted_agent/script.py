@@ -2,7 +2,8 @@
 
 A script is a YAML or JSON object of the fields of `Script`. A step is an object with the key that names it, as in
 `{text: "Hello"}` or `{tool: Bash, input: {command: ls}, result: "app.py"}`; its other keys are the fields of the
-step's class below. `{prompt}` in any text, input or result stands for the prompt of the turn.
+step's class below. `{prompt}` in any text, input or result stands for the prompt of the turn, and `{input.NAME}` in a
+tool's result for what it was called with in the end.
 """
 
 from typing import Literal, TypeAlias

@@ -92,15 +92,17 @@ class TurnState:
     folded: list[Prompt] = field(default_factory=list)
     """Prompts that came while a tool ran."""
 
-    def fill(self, value: Json) -> Json:
-        """Put the prompt where a script says `{prompt}`."""
+    def fill(self, value: Json, arguments: JsonObject | None = None) -> Json:
+        """Put the prompt where a script says `{prompt}`, and a tool's input where it says `{input.NAME}`."""
         match value:
             case str():
+                for name, argument in (arguments or {}).items():
+                    value = value.replace("{input." + name + "}", str(argument))
                 return value.replace("{prompt}", self.text)
             case list():
-                return [self.fill(inner) for inner in value]
+                return [self.fill(inner, arguments) for inner in value]
             case dict():
-                return {key: self.fill(inner) for key, inner in value.items()}
+                return {key: self.fill(inner, arguments) for key, inner in value.items()}
             case _:
                 return value
 

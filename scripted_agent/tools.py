@@ -38,7 +38,8 @@ async def _run(turn: TurnState, call: Call, play: Play) -> None:
             _deny(turn, call, verdict)
             await play(tool.on_deny, call.parent)
         case Allowed():
-            result, structured = turn.fill(tool.result), turn.fill(tool.structured)
+            result = turn.fill(tool.result, verdict.input)
+            structured = turn.fill(tool.structured, verdict.input)
             if tool.steps:
                 await _delegate(turn, call, verdict.input, play)
             await asyncio.sleep(tool.seconds)

@@ -1,0 +1,200 @@
+"""Who may decide what an agent does, end to end: the real CLI (offline), and the scripted agent as older versions.
+
+Each test runs on both, in the same words: `stand.ask(command)` is a prompt that makes the agent ask for Bash.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hub.client import connect
+from hub.requests import CommandFailed
+from live import Frontend, Stand, real_stand, running, scripted_stand
+from normalize.events import (
+    Complete,
+    PermissionCancelled,
+    PermissionRequest,
+    PermissionResolved,
+    ToolCall,
+    ToolUpdate,
+)
+from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
+
+VERSIONS = ("real", "1.0.120", "2.0.14", "2.1.101")
+
+
+def ask(command: str) -> str:
+    """A prompt that makes the real CLI call Bash once, and say something after it."""
+    return plan([tool_use("Bash", command=command, description="As told")], [text("That is all.")])
+
+
+@pytest.fixture
+def api() -> Iterator[ScriptedMessagesApi]:
+    with scripted_messages_api() as running_api:
+        yield running_api
+
+
+@pytest.fixture(params=VERSIONS)
+def stand(request: pytest.FixtureRequest, tmp_path: Path, api: ScriptedMessagesApi) -> Stand:
+    version = str(request.param)
+    return real_stand(tmp_path, api, ask) if version == "real" else scripted_stand(tmp_path, version)
+
+
+def final(frontend: Frontend) -> ToolUpdate:
+    """The update that ended the last tool call."""
+    return [update for update in frontend.seen(ToolUpdate) if update.tool_status != "running"][-1]
+
+
+async def test_an_allowed_call_runs_and_says_who_allowed_it(tmp_path: Path, stand: Stand) -> None:
+    async with running(tmp_path, stand) as (frontend, _):
+        await frontend.prompt(stand.ask("touch made.txt"))
+        request = await frontend.until(PermissionRequest)
+        assert request.tool_call_id == frontend.seen(ToolCall)[-1].tool_call_id
+        assert request.action_type == "command"
+        await frontend.respond(request)
+        resolved = await frontend.until(PermissionResolved)
+        assert (resolved.pending_id, resolved.behavior) == (request.pending_id, "allow")
+        assert (await frontend.turn()).data.outcome == "completed"
+        assert final(frontend).tool_status == "complete"
+        assert (tmp_path / "project" / "made.txt").exists() is stand.real
+
+
+async def test_always_is_not_asked_again(tmp_path: Path, stand: Stand) -> None:
+    async with running(tmp_path, stand) as (frontend, _):
+        await frontend.prompt(stand.ask("touch made.txt"))
+        request = await frontend.until(PermissionRequest)
+        always = next(option for option in request.permission_options if option.kind == "allow_always")
+        await frontend.respond(request, always.option_id)
+        await frontend.turn()
+        await frontend.turn(stand.ask("touch made.txt"))
+        assert len(frontend.seen(PermissionRequest)) == 1
+        assert final(frontend).tool_status == "complete"
+
+
+async def test_a_fresh_session_with_the_rule_is_not_asked_either(
+    tmp_path: Path, api: ScriptedMessagesApi
+) -> None:
+    stand = real_stand(tmp_path, api, ask)
+    async with running(tmp_path, stand) as (frontend, _):
+        await frontend.prompt(stand.ask("touch made.txt"))
+        request = await frontend.until(PermissionRequest)
+        await frontend.respond(request, "allow_always:localSettings")
+        await frontend.turn()
+        session = await frontend.client.create(workspace=str(tmp_path / "project"))
+        fresh = Frontend(frontend.client, session)
+        await fresh.turn(stand.ask("touch made.txt"))
+        assert fresh.seen(PermissionRequest) == []
+        assert final(fresh).tool_status == "complete"
+
+
+async def test_edited_input_is_what_runs(tmp_path: Path, stand: Stand) -> None:
+    async with running(tmp_path, stand) as (frontend, _):
+        await frontend.prompt(stand.ask("touch made.txt"))
+        request = await frontend.until(PermissionRequest)
+        assert request.tool_input is not None
+        await frontend.respond(
+            request, updated_input={**request.tool_input, "command": "touch edited.txt; echo edited.txt"}
+        )
+        await frontend.turn()
+        assert "edited.txt" in str(final(frontend).normalized)
+        assert (tmp_path / "project" / "edited.txt").exists() is stand.real
+        assert not (tmp_path / "project" / "made.txt").exists()
+
+
+async def test_the_model_sees_why_it_was_denied(
+    tmp_path: Path, stand: Stand, api: ScriptedMessagesApi
+) -> None:
+    async with running(tmp_path, stand) as (frontend, _):
+        await frontend.prompt(stand.ask("touch made.txt"))
+        await frontend.respond(
+            await frontend.until(PermissionRequest), "reject_once", message="Rather not that."
+        )
+        resolved = await frontend.until(PermissionResolved)
+        assert resolved.behavior == "deny"
+        assert (await frontend.turn()).data.outcome == "completed"
+        assert final(frontend).tool_status == "error"
+        assert final(frontend).reason == "denied"
+        assert "That is all." in frontend.text()
+        assert not (tmp_path / "project" / "made.txt").exists()
+        if stand.real:
+            assert "Rather not that." in json.dumps(api.requests[-1]["messages"])
+        else:
+            assert final(frontend).error == "Rather not that."
+
+
+async def test_reject_and_stop_ends_the_turn(tmp_path: Path, stand: Stand) -> None:
+    async with running(tmp_path, stand) as (frontend, _):
+        await frontend.prompt(stand.ask("touch made.txt"))
+        await frontend.respond(await frontend.until(PermissionRequest), "reject_interrupt")
+        complete = await frontend.turn()
+        assert complete.data.outcome == "interrupted"
+        assert "That is all." not in frontend.text()
+        assert (await frontend.turn(stand.ask("touch made.txt"))).data.outcome == "completed"
+
+
+async def test_an_interrupt_withdraws_what_is_pending(tmp_path: Path, stand: Stand) -> None:
+    async with running(tmp_path, stand) as (frontend, _):
+        await frontend.prompt(stand.ask("touch made.txt"))
+        request = await frontend.until(PermissionRequest)
+        await frontend.client.interrupt(frontend.session)
+        cancelled = await frontend.until(PermissionCancelled)
+        assert cancelled.pending_id == request.pending_id
+        assert (await frontend.turn()).data.outcome == "interrupted"
+        with pytest.raises(CommandFailed):
+            await frontend.respond(request)
+        assert (await frontend.turn(stand.ask("touch made.txt"))).data.outcome == "completed"
+
+
+async def test_of_two_frontends_that_answer_at_once_one_decides(tmp_path: Path, stand: Stand) -> None:
+    async with running(tmp_path, stand) as (frontend, served), connect(served.url, name="second") as client:
+        second = Frontend(client, frontend.session)
+        await frontend.prompt(stand.ask("touch made.txt"))
+        request = await frontend.until(PermissionRequest)
+        assert (await second.until(PermissionRequest)).pending_id == request.pending_id
+        answers = await asyncio.gather(
+            frontend.respond(request), second.respond(request, "reject_once"), return_exceptions=True
+        )
+        refused = [answer for answer in answers if isinstance(answer, CommandFailed)]
+        assert len(refused) == 1
+        await frontend.turn()
+        await second.until(Complete)
+        assert len(second.seen(PermissionResolved)) == len(frontend.seen(PermissionResolved)) == 1
+
+
+async def test_a_frontend_that_comes_later_gets_the_question_and_may_answer_it(
+    tmp_path: Path, stand: Stand
+) -> None:
+    async with running(tmp_path, stand) as (frontend, served):
+        await frontend.prompt(stand.ask("touch made.txt"))
+        await frontend.until(PermissionRequest)
+        async with connect(served.url) as client:
+            late = await Frontend(client, frontend.session).caught_up()
+            (request,) = late.seen(PermissionRequest)
+            assert late.seen(PermissionResolved) == []
+            await late.respond(request)
+            assert (await late.turn()).data.outcome == "completed"
+
+
+async def test_a_time_limit_denies_and_stops(tmp_path: Path, stand: Stand) -> None:
+    async with running(tmp_path, stand, TURNWIRE_PERMISSION_TIMEOUT_S="0.5") as (frontend, _):
+        await frontend.prompt(stand.ask("touch made.txt"))
+        await frontend.until(PermissionRequest)
+        complete = await frontend.until(Complete)
+        assert complete.data.outcome == "interrupted"
+        assert not (tmp_path / "project" / "made.txt").exists()
+        (resolved,) = frontend.seen(PermissionResolved)
+        assert resolved.by == "timeout"
+
+
+async def test_a_pending_question_holds_up_neither_other_sessions_nor_an_interrupt(tmp_path: Path) -> None:
+    stand = scripted_stand(tmp_path, "2.1.330")
+    async with running(tmp_path, stand) as (frontend, _):
+        await frontend.prompt(stand.ask("touch made.txt"))
+        await frontend.until(PermissionRequest)
+        other = Frontend(frontend.client, await frontend.client.create(workspace=str(tmp_path)))
+        assert (await other.turn("second")).data.outcome == "completed"
+        await frontend.client.interrupt(frontend.session)
+        assert (await frontend.turn()).data.outcome == "interrupted"

@@ -1,0 +1,171 @@
+"""A frontend of a live turnwire, for tests: it follows one session, waits for kinds of events, and answers."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from hub.client import BEGINNING, Client, connect
+from hub.frames_out import CaughtUp, EventFrame
+from normalize.events import AgentEvent, Complete, MessageChunk, PermissionRequest
+from real_cli import real_cli, real_cli_environment
+from scripted_messages_api import ScriptedMessagesApi
+from turnwire_process import DEADLINE, Served, environment, turnwire
+
+Kind = TypeVar("Kind", bound=AgentEvent)
+
+
+class Frontend:
+    """Follows one session from its first event."""
+
+    def __init__(self, client: Client, session: str) -> None:
+        self.client = client
+        self.session = session
+        self.events: list[AgentEvent] = []
+        """What was seen so far."""
+        self.seqs: list[int] = []
+        self._following = client.follow(session, BEGINNING)
+
+    async def next(self) -> AgentEvent | None:
+        """The next event; None where the replay of the past ends."""
+        async with asyncio.timeout(DEADLINE):
+            async for frame in self._following:
+                if isinstance(frame, EventFrame):
+                    self.events.append(frame.event)
+                    self.seqs.append(frame.seq)
+                    return frame.event
+                if isinstance(frame, CaughtUp):
+                    return None
+        raise AssertionError("the stream of events has ended")
+
+    async def until(self, kind: type[Kind], where: Callable[[Kind], bool] = lambda event: True) -> Kind:
+        """The next event of a kind that is wanted."""
+        while True:
+            event = await self.next()
+            if isinstance(event, kind) and where(event):
+                return event
+
+    async def caught_up(self) -> Frontend:
+        """Take all events that are there."""
+        while await self.next() is not None:
+            pass
+        return self
+
+    def seen(self, kind: type[Kind]) -> list[Kind]:
+        """The events of a kind so far."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+    def text(self) -> str:
+        """All text of the main thread so far."""
+        return "".join(chunk.text for chunk in self.seen(MessageChunk) if chunk.parent_tool_call_id is None)
+
+    async def prompt(self, text: str) -> str:
+        """Send a prompt."""
+        return await self.client.prompt(self.session, text)
+
+    async def turn(self, text: str | None = None) -> Complete:
+        """Send a prompt, allow what is asked, and wait for the turn's end."""
+        if text is not None:
+            await self.prompt(text)
+        while True:
+            match await self.next():
+                case PermissionRequest() as request:
+                    await self.respond(request)
+                case Complete() as complete:
+                    return complete
+                case _:
+                    pass
+
+    async def respond(
+        self, request: PermissionRequest, option_id: str = "allow_once", **more: object
+    ) -> None:
+        """Answer a permission request."""
+        await self.client.respond(self.session, request.pending_id, option_id, **more)  # type: ignore[arg-type]  # the options are the client's
+
+
+@dataclass(frozen=True)
+class Stand:
+    """A CLI to run turnwire with: how to start it, and how to make it call Bash."""
+
+    name: str
+    argv: tuple[str, ...]
+    env: dict[str, str]
+    ask: Callable[[str], str]
+    """From a shell command to the prompt that makes the agent ask for it."""
+    real: bool = True
+    """Whether commands really run."""
+
+
+def real_stand(folder: Path, api: ScriptedMessagesApi, ask: Callable[[str], str]) -> Stand:
+    """The real CLI against a scripted API; turnwire hands the CLI its variables by name."""
+    own = real_cli_environment(folder / "home", api.url)
+    names = ",".join(name for name in own if name not in {"HOME", "PATH", "LANG", "TZ", "SHELL"})
+    env = environment(folder / "home", **own, TURNWIRE_PASS_ENV=names)
+    return Stand("real", (str(real_cli()),), env, ask)
+
+
+SCRIPT_THAT_ASKS = """
+fallback:
+  steps:
+    - text: "I ask."
+    - tool: Bash
+      input: {command: "{prompt}", description: "As told"}
+      permission: true
+      result: "ran {input.command}"
+      structured: {stdout: "ran {input.command}", stderr: "", interrupted: false}
+    - text: "That is all."
+"""
+
+
+def scripted_stand(folder: Path, version: str, script: str = SCRIPT_THAT_ASKS) -> Stand:
+    """The scripted agent in the shapes of a version: a prompt is the command that it asks to run."""
+    path = folder / "script.yaml"
+    path.write_text(script, encoding="utf-8")
+    argv = (sys.executable, "-m", "scripted_agent", str(path), "--dialect-version", version)
+    env = environment(folder / "home", TURNWIRE_PASS_ENV="PYTHONPATH")
+    return Stand(version, argv, env, lambda command: command, real=False)
+
+
+@asynccontextmanager
+async def running(
+    folder: Path, stand: Stand, *options: str, **variables: str
+) -> AsyncIterator[tuple[Frontend, Served]]:
+    """`turnwire run` on a stand, in the folder `project`, and a frontend of its session."""
+    project = folder / "project"
+    project.mkdir(exist_ok=True)
+    command = ("run", "--workspace", str(project), *options, "--", *stand.argv)
+    env = stand.env | variables
+    async with turnwire(folder, *command, env=env) as served, connect(served.url) as client:
+        yield Frontend(client, client.known_sessions[-1].session), served
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes below a process."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text()
+            except OSError:
+                continue  # it has ended meanwhile
+            if int(stat.rpartition(")")[2].split()[1]) == pid:
+                found += [int(entry.name), *descendants(int(entry.name))]
+    return found
+
+
+def program(name: str) -> str:
+    """The path of a program that a test needs; fails with what to install."""
+    path = shutil.which(name)
+    assert path, f"{name} is not installed"
+    return path
+
+
+def kinds(events: Sequence[AgentEvent]) -> list[str]:
+    """The types of events, for assertions about order."""
+    return [event.type for event in events]
