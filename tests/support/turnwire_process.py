@@ -92,7 +92,7 @@ async def turnwire(
             printed = [await _line(process.stdout) for _ in range(stdout_lines)]
         urls = [found.group() for line in printed if (found := re.search(r"https?://\S+", line))]
         assert urls, f"no URL: {printed} {log.read_text()}"
-        served = Served(urls[0], urls[1], process)
+        served = Served(urls[0], urls[-1], process)
         yield served
         if served.killed:
             return
