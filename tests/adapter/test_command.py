@@ -4,6 +4,7 @@ import pytest
 
 from adapter.command import PROTOCOL_OPTIONS, CommandError, CommandOptions, build_command
 from adapter.version import Version
+from protocol.json_values import JsonObject
 
 OLD, MIDDLE, NEW = Version(1, 0, 120), Version(2, 0, 14), Version(2, 1, 330)
 UUID = "11111111-1111-4111-8111-111111111111"
@@ -62,7 +63,7 @@ def test_switches_and_lists() -> None:
 
 
 def test_mcp_servers_of_every_transport_become_one_json_value() -> None:
-    servers = {
+    servers: dict[str, JsonObject] = {
         "files": {"command": "node", "args": ["server.js"]},
         "events": {"type": "sse", "url": "https://127.0.0.1/sse"},
         "web": {"type": "http", "url": "https://127.0.0.1/mcp", "headers": {"X-Key": "k"}},

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from adapter.grants import Grant, GrantStore, granted
+from protocol.json_values import JsonObject
 
 
 @pytest.mark.parametrize(
@@ -31,7 +32,7 @@ def test_a_grant_covers_what_was_allowed_and_nothing_it_does_not_understand(
 
 
 def test_grants_are_the_allowing_rules_of_permission_updates() -> None:
-    updates = [
+    updates: list[JsonObject] = [
         {
             "type": "addRules",
             "rules": [{"toolName": "Bash", "ruleContent": "ls"}, {"toolName": "Write"}],

@@ -2,7 +2,7 @@
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from adapter.decisions import (
     Answered,
@@ -40,7 +40,7 @@ from protocol.requests import (
     UnknownRequest,
 )
 
-IDS = st.sampled_from([f"r{number}" for number in range(12)])
+PICKS = st.integers(0, 1000)
 TOOLS = st.sampled_from(["Bash", "Read", "Write", "AskUserQuestion", "ExitPlanMode", "mcp__a__b"])
 INPUTS: st.SearchStrategy[JsonObject] = st.sampled_from(
     [{}, {"command": "ls"}, {"command": "rm -rf /"}, {"file_path": "/etc/x"}, {"questions": []}]
@@ -53,15 +53,15 @@ SUGGESTIONS: list[JsonObject] = [
         "destination": "localSettings",
     }
 ]
-REQUESTS: st.SearchStrategy[AnyRequest] = st.one_of(
-    st.builds(
-        CanUseTool,
-        tool_name=TOOLS,
-        input=INPUTS,
-        agent_id=st.sampled_from([None, "a1"]),
-        permission_suggestions=st.sampled_from([[], SUGGESTIONS]),
-        requires_user_interaction=st.sampled_from([None, True]),
-    ),
+CALLS: st.SearchStrategy[AnyRequest] = st.builds(
+    CanUseTool,
+    tool_name=TOOLS,
+    input=INPUTS,
+    agent_id=st.sampled_from([None, "a1"]),
+    permission_suggestions=st.sampled_from([[], SUGGESTIONS]),
+    requires_user_interaction=st.sampled_from([None, True]),
+)
+OTHERS: st.SearchStrategy[AnyRequest] = st.one_of(
     st.builds(
         HookCallback,
         callback_id=st.sampled_from([PRE_TOOL, STOP, "turnwire_hook_0", "turnwire_hook_9", "stranger"]),
@@ -168,51 +168,72 @@ class Permissions(RuleBasedStateMachine):
                     pass
         return effects
 
-    @rule(name=IDS, request=REQUESTS)
-    def cli_asks(self, name: str, request: AnyRequest) -> None:
+    def pick(self, number: int) -> str:
+        """Mostly a request that waits; sometimes one that did, or none at all."""
+        waiting = list(self.state.pending)
+        names = [*waiting * 5, *self.asked, "stranger"]
+        return names[number % len(names)]
+
+    @rule(request=CALLS)
+    def cli_asks_for_a_tool(self, request: AnyRequest) -> None:
+        self.cli_asks(f"r{len(self.asked)}", request)
+
+    @rule(request=OTHERS)
+    def cli_asks_for_something_else(self, request: AnyRequest) -> None:
+        self.cli_asks(f"r{len(self.asked)}", request)
+
+    @precondition(lambda self: self.asked)
+    @rule(number=PICKS)
+    def cli_repeats_itself(self, number: int) -> None:
+        name = self.pick(number)
         if name in self.asked:
-            request = self.asked[name]
+            self.cli_asks(name, self.asked[name])
+
+    def cli_asks(self, name: str, request: AnyRequest) -> None:
         self.asked[name] = request
-        # rules, policies and remembered answers are the only ones that may allow at once
+        # rules and remembered answers are the only ones that may allow at once
         may_allow = isinstance(request, CanUseTool) and (
             bool(self.settings.rules)
             or any(g.covers(request.tool_name, request.input) for g in self.state.grants)
         )
         self.happens(Asked(name, request), allowing=may_allow)
 
-    @rule(name=IDS, answer=ANSWERS, by=st.sampled_from(["ada", "bob"]))
-    def frontend_answers(self, name: str, answer: PermissionAnswer | QuestionAnswer, by: str) -> None:
+    @rule(number=PICKS, answer=ANSWERS, by=st.sampled_from(["ada", "bob"]))
+    def frontend_answers(self, number: int, answer: PermissionAnswer | QuestionAnswer, by: str) -> None:
+        name = self.pick(number)
         allowing = (
-            answer.option_id.startswith("allow")
+            answer.option_id.startswith("allow_")
             if isinstance(answer, PermissionAnswer)
             else answer.action == "accept"
         )
         waits = name in self.state.waiting_for_humans
         effects = self.happens(Answered(name, answer, by), allowing=allowing)
         refused = [effect for effect in effects if isinstance(effect, Refuse)]
-        if not waits:
-            assert len(refused) == len(effects) == 1, "an answer to what does not wait is refused"
-        else:
+        if waits:
             assert bool(refused) == (name in self.state.pending), "refused and still waiting, or answered"
+        else:
+            assert len(refused) == len(effects) == 1, "an answer to what does not wait is refused"
 
-    @rule(name=IDS)
-    def cli_cancels(self, name: str) -> None:
+    @rule(number=PICKS)
+    def cli_cancels(self, number: int) -> None:
+        name = self.pick(number)
         self.happens(CancelledByCli(name))
         assert name not in self.state.pending
 
-    @rule(name=IDS)
-    def time_is_over(self, name: str) -> None:
+    @rule(number=PICKS)
+    def time_is_over(self, number: int) -> None:
+        name = self.pick(number)
         self.timers.discard(name)
         self.happens(TimedOut(name))
         assert name not in self.state.waiting_for_humans
 
-    @rule(name=IDS, output=OUTPUTS)
-    def hook_ran(self, name: str, output: JsonObject | None) -> None:
-        error = "it failed" if output is None else None
-        self.happens(HookRan(name, output, error))
+    @rule(number=PICKS, output=OUTPUTS)
+    def hook_ran(self, number: int, output: JsonObject | None) -> None:
+        self.happens(HookRan(self.pick(number), output, "it failed" if output is None else None))
 
-    @rule(name=IDS, changes=st.sampled_from([(), ("?? a",)]))
-    def git_checked(self, name: str, changes: tuple[str, ...]) -> None:
+    @rule(number=PICKS, changes=st.sampled_from([(), ("?? a",)]))
+    def git_checked(self, number: int, changes: tuple[str, ...]) -> None:
+        name = self.pick(number)
         if isinstance(self.asked.get(name), HookCallback):
             self.happens(GitChecked(name, changes))
 
@@ -228,6 +249,7 @@ class Permissions(RuleBasedStateMachine):
     def turn_ends(self) -> None:
         self.happens(TurnEnded())
 
+    @precondition(lambda self: self.now > 12)
     @rule()
     def process_ends(self) -> None:
         self.ended = True

@@ -1,7 +1,5 @@
 """The state machine of permissions, read as transcripts: what happens, and what is to be done about it."""
 
-from dataclasses import replace
-
 import pytest
 
 from adapter.decisions import (
@@ -33,10 +31,10 @@ from adapter.decisions import (
 from adapter.grants import Grant
 from adapter.hook_settings import HookSetting
 from adapter.permissions import State, step
-from adapter.policies import PRE_TOOL, STOP, PermissionSettings
+from adapter.policies import PRE_TOOL, STOP, PermissionSettings, Policy
 from adapter.rules import read_rules
 from normalize.inputs import Decision
-from protocol.json_values import JsonObject
+from protocol.json_values import Json, JsonObject
 from protocol.requests import (
     AnyRequest,
     CanUseTool,
@@ -74,11 +72,11 @@ class Machine:
     def ask(self, request: AnyRequest, request_id: str = "r") -> list[Effect]:
         return self(Asked(request_id, request))
 
-    def answer(self, option_id: str, by: str = "ada", **fields: object) -> list[Effect]:
-        return self(Answered("r", replace(PermissionAnswer(option_id), **fields), by))  # type: ignore[arg-type]
+    def answer(self, option_id: str, by: str = "ada", **fields: Json) -> list[Effect]:
+        return self(Answered("r", PermissionAnswer(option_id, **fields), by))
 
-    def reply(self, by: str = "ada", **fields: object) -> list[Effect]:
-        return self(Answered("r", replace(QuestionAnswer(), **fields), by))  # type: ignore[arg-type]
+    def reply(self, **fields: Json) -> list[Effect]:
+        return self(Answered("r", QuestionAnswer(**fields), "ada"))
 
 
 def payload(effects: list[Effect]) -> JsonObject:
@@ -172,11 +170,11 @@ def test_a_denial_can_stop_the_turn(option: str, *, interrupt: bool) -> None:
     ],
 )
 def test_an_answer_that_does_not_fit_is_refused_and_the_request_waits_on(
-    fields: dict[str, str], field: str
+    fields: JsonObject, field: str
 ) -> None:
     machine = Machine()
     machine.ask(BASH)
-    refused = refusal(machine(Answered("r", PermissionAnswer(**fields), "ada")))  # type: ignore[arg-type]
+    refused = refusal(machine(Answered("r", PermissionAnswer(**fields), "ada")))
     assert (refused.code, refused.field) == ("invalid_answer", field)
     assert payload(machine.answer("allow_once"))["behavior"] == "allow"
 
@@ -365,7 +363,7 @@ def test_a_plan_has_no_always() -> None:
         ({"action": "cancel", "content": {"name": "Ada"}}, {"action": "cancel"}),
     ],
 )
-def test_an_elicitation_is_answered_as_mcp_does(fields: dict[str, object], said: JsonObject) -> None:
+def test_an_elicitation_is_answered_as_mcp_does(fields: JsonObject, said: JsonObject) -> None:
     machine = Machine()
     machine.ask(Elicitation(mcp_server_name="calc", message="Name?"))
     assert payload(machine.reply(**fields)) == said
@@ -384,7 +382,7 @@ def test_an_elicitation_wants_an_object() -> None:
         ({"action": "cancel"}, {"behavior": "cancelled"}),
     ],
 )
-def test_a_dialog_is_completed_or_cancelled(fields: dict[str, object], said: JsonObject) -> None:
+def test_a_dialog_is_completed_or_cancelled(fields: JsonObject, said: JsonObject) -> None:
     machine = Machine()
     machine.ask(RequestUserDialog(dialog_kind="refusal_fallback_prompt"))
     assert payload(machine.reply(**fields)) == said
@@ -487,14 +485,15 @@ def test_plan_asks_about_the_plan_and_allows_the_rest() -> None:
 
 def test_rules_come_before_every_policy() -> None:
     rules = read_rules([{"action": "deny", "tool": "Read", "input": {"file_path": "*/secrets/*"}}])
-    for policy in ("supervised", "plan", "autonomous", None):
-        machine = Machine(PermissionSettings(policy=policy, rules=rules))  # type: ignore[arg-type]
+    policies: tuple[Policy | None, ...] = ("supervised", "plan", "autonomous", None)
+    for policy in policies:
+        machine = Machine(PermissionSettings(policy=policy, rules=rules))
         assert verdict(machine.ask(pre_tool("Read", {"file_path": "/w/secrets/key"}))) == "deny"
 
 
 @pytest.mark.parametrize("policy", [None, "autonomous"])
-def test_without_an_opinion_the_cli_decides(policy: str | None) -> None:
-    machine = Machine(PermissionSettings(policy=policy, rules=read_rules([{"action": "deny", "tool": "X"}])))  # type: ignore[arg-type]
+def test_without_an_opinion_the_cli_decides(policy: Policy | None) -> None:
+    machine = Machine(PermissionSettings(policy=policy, rules=read_rules([{"action": "deny", "tool": "X"}])))
     assert payload(machine.ask(pre_tool("ExitPlanMode"))) == {}
 
 
