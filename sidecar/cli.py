@@ -107,6 +107,18 @@ def inspect_command(
         run(file, as_json=as_json)
 
 
+@app.command("redact")
+def redact_command(
+    file: Annotated[Path, typer.Argument(help="Recording or CLI stdout.")],
+    out: Annotated[Path, typer.Argument(help="The redacted copy; must not exist.")],
+) -> None:
+    """Make a recording shareable: secrets, tokens, e-mail addresses and home paths replaced, sizes and times kept."""
+    from sidecar.redact_command import run
+
+    with plain_errors(OSError):
+        run(file, out)
+
+
 def version_option(value: bool) -> None:
     """Print the version and stop."""
     if value:
@@ -127,6 +139,6 @@ def root(
 
 def main() -> None:
     """Run the command line."""
-    from sidecar import cli_live  # noqa: F401 - registers its commands
+    from sidecar import cli_live, cli_stdio  # noqa: F401 - they register their commands
 
     app()

@@ -1,7 +1,8 @@
-"""Logging: a fixed sentence plus fields, always on standard error; for humans on a terminal, as JSON otherwise."""
+"""Logging: a fixed sentence plus fields, on standard error; for humans on a terminal, as JSON otherwise."""
 
 import logging
 import sys
+from typing import TextIO
 
 import structlog
 
@@ -13,9 +14,10 @@ LEVELS = {
 }
 
 
-def configure(level: str) -> None:
-    """Set up structlog for the process."""
-    human = sys.stderr.isatty()
+def configure(level: str, stream: TextIO | None = None) -> None:
+    """Set up structlog for the process; `stream` is for a command whose stderr is not for logs."""
+    stream = stream or sys.stderr
+    human = stream.isatty()
     shape: list[structlog.typing.Processor] = (
         [structlog.dev.ConsoleRenderer()]
         if human
@@ -29,7 +31,7 @@ def configure(level: str) -> None:
             *shape,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(stream),
     )
     # Libraries that use the standard library's logging speak up only when something is wrong.
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
+    logging.basicConfig(stream=stream, level=logging.WARNING, format="%(name)s: %(message)s")

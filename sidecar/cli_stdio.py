@@ -1,0 +1,40 @@
+"""The commands that speak over this process's own stdin and stdout: runner and stdio."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from sidecar.cli import ConfigOption, app
+from sidecar.settings import ConfigurationError, load
+
+
+@app.command("runner")
+def runner_command(
+    *,
+    agent: Annotated[
+        str | None, typer.Option(help="claude, demo, or a configured name.", show_default="claude")
+    ] = None,
+    at_end: Annotated[
+        Literal["drain", "cancel"], typer.Option(help="What becomes of running runs at the end of stdin.")
+    ] = "drain",
+    normalized: Annotated[
+        bool, typer.Option("--normalized", help="Events are AgentEvents instead of the CLI's lines.")
+    ] = False,
+    max_running: Annotated[int, typer.Option(help="CLIs at a time; further runs wait.", min=1)] = 256,
+    log_file: Annotated[
+        Path | None, typer.Option(help="Log file.", show_default="runner.log in the state directory")
+    ] = None,
+    config: ConfigOption = None,
+) -> None:
+    """Run many agents over one stdin, stdout and stderr: NDJSON, a run each."""
+    from runner.server import RunnerOptions
+    from sidecar.runner_command import run, say_fatal
+
+    try:
+        settings = load({"agent": agent}, config)
+    except ConfigurationError as error:
+        say_fatal(str(error))
+        raise typer.Exit(2) from None
+    options = RunnerOptions(at_end=at_end, normalized=normalized, max_running=max_running)
+    raise typer.Exit(run(settings, options, log_file))

@@ -1,0 +1,29 @@
+"""What the runner tells no caller, in its log file: counts of what was dropped, and defects of ours."""
+
+from collections import Counter
+
+import structlog
+
+log = structlog.get_logger()
+
+
+class RunnerLogFile:
+    """Counts, and writes a line each time a count has doubled: a caller that sends garbage fills no disk."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def count(self, what: str) -> None:
+        """Count one occurrence."""
+        self._counts[what] += 1
+        number = self._counts[what]
+        if number & (number - 1) == 0:
+            log.warning("a line of the caller came to nothing", reason=what, so_far=number)
+
+    def failed(self, run_id: str, error: Exception) -> None:
+        """Note a defect of ours."""
+        log.error("a run failed by our fault", run=run_id, exc_info=error)
+
+    def close(self) -> None:
+        """Write the counts."""
+        log.info("the runner ends", dropped=dict(self._counts))

@@ -1,0 +1,133 @@
+"""A shareable recording: secrets of every kind are gone, and everything else is as it was."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from normalize.translator import Translator
+from protocol.decode import decode
+from recordings import Recording, recordings
+from tracing.redact import redact_file
+from tracing.redaction import Redaction
+
+SECRETS = {
+    "anthropic": "sk-ant-api03-Zk2vQ9xT1mN8rB4wL6yD0cF5hJ7gS3aP",
+    "openai": "sk-proj-Ab12Cd34Ef56Gh78Ij90Kl12",
+    "github": "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+    "github fine": "github_pat_11ABCDEFG0abcdefghijkl_mnopqrst",
+    "gitlab": "glpat-Zx9yWv8uTs7rQp6oNm5l",
+    "slack": "xoxb-123456789012-abcdefGHIJKL",
+    "aws id": "AKIAIOSFODNN7EXAMPLE",
+    "google": "AIzaSyD4f5G6h7J8k9L0m1N2b3V4c5X6z7Q8w9E",
+    "google oauth": "ya29.a0AfH6SMBx8r7q6p5o4n3m2l1k0j",
+    "stripe": "sk_live_4eC39HqLyjWDarjtT1zdp7dc",
+    "npm": "npm_Qw3rTy7uIoPaSdFgHjKlZxCvBnM123456",
+    "pypi": "pypi-AgEIcHlwaS5vcmcCJDU2NzhkYzE0",
+    "hugging face": "hf_QwErTyUiOpAsDfGhJkLzXcVbNm",
+    "sendgrid": "SG.ngeVfQFYQlKU0ufo8x5d1A.TwL2iGABf9DHoTf-09kqeF8tAmbihYzr",
+    "telegram": "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw",
+    "jwt": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTYifQ.SflKxwRJSMeKKF2QT4",
+    "bearer": "Bearer mF_9.B5f-4.1JqM-secret",
+    "url": "postgres://admin:s3cr3tPassw0rd@db.internal:5432/app",
+    "assignment": "DB_PASSWORD=correct-horse-battery",
+    "json": '"client_secret": "7d9f2e1c4b8a6053"',
+    "option": "mysql --password hunter2hunter2",
+    "aws secret": "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    "e-mail": "ada.lovelace@analytical-engine.example",
+    "home": "/home/ada/project/main.py",
+    "mac": "/Users/lovelace/project",
+    "pem": "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEAx7vQ2k\nZ9s8Ty\n-----END RSA PRIVATE KEY-----",
+}
+CORES = {
+    "bearer": "mF_9.B5f-4.1JqM-secret",
+    "url": "s3cr3tPassw0rd",
+    "assignment": "correct-horse-battery",
+    "json": "7d9f2e1c4b8a6053",
+    "option": "hunter2hunter2",
+    "aws secret": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    "home": "/ada/",
+    "mac": "lovelace",
+    "pem": "MIIEowIBAAKCAQEAx7vQ2k",
+}
+"""What must be gone, where it is only part of what was planted."""
+
+
+def redacted(folder: Path, content: bytes) -> bytes:
+    source, target = folder / "in.jsonl", folder / "out.jsonl"
+    source.write_bytes(content)
+    redact_file(source, target, Redaction(b"key"), lambda size: None)
+    return target.read_bytes()
+
+
+def user_line(text: str) -> bytes:
+    message = {"type": "user", "message": {"role": "user", "content": text}, "session_id": "s", "uuid": "u"}
+    return json.dumps(message, ensure_ascii=False).encode() + b"\n"
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+@pytest.mark.parametrize("frame", ["{}", "it is {} .", "first line\n{}\nlast", '{{"nested": "{}"}}', "x={}"])
+def test_a_planted_secret_is_gone_and_the_line_keeps_its_size(kind: str, frame: str, tmp_path: Path) -> None:
+    line = user_line(frame.format(SECRETS[kind]))
+    clean = redacted(tmp_path, line)
+    assert CORES.get(kind, SECRETS[kind]).encode() not in clean
+    assert len(clean) == len(line)
+    assert json.loads(clean)["type"] == "user"
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+@pytest.mark.parametrize("size", [3, 7])
+def test_a_secret_cut_by_streaming_is_gone_from_every_piece(kind: str, size: int, tmp_path: Path) -> None:
+    text = f"The key is {SECRETS[kind]} and that is all."
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    lines = [{"type": "stream_event", "event": {"type": "content_block_start", "index": 0}}]
+    lines += [
+        {
+            "type": "stream_event",
+            "event": {
+                "type": "content_block_delta",
+                "index": 0,
+                "delta": {"type": "text_delta", "text": piece},
+            },
+        }
+        for piece in pieces
+    ]
+    content = b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
+    clean = redacted(tmp_path, content).splitlines()
+    joined = "".join(json.loads(line)["event"]["delta"]["text"] for line in clean[1:])
+    assert CORES.get(kind, SECRETS[kind]) not in joined
+    assert len(joined) == len(text)
+
+
+def test_the_same_secret_becomes_the_same_thing_everywhere(tmp_path: Path) -> None:
+    secret = SECRETS["github"]
+    first, second = redacted(tmp_path, user_line(secret) + user_line(f"again: {secret}")).splitlines()
+    replaced = json.loads(first)["message"]["content"]
+    assert replaced in json.loads(second)["message"]["content"]
+    assert replaced.startswith("ghp_")
+
+
+@pytest.mark.parametrize("made", recordings(version="2.1.330"), ids=str)
+def test_a_recording_keeps_its_events_its_size_and_its_ids(made: Recording, tmp_path: Path) -> None:
+    raw = made.stdout
+    clean = redacted(tmp_path, raw)
+    assert len(clean) == len(raw)
+    assert types(clean) == types(raw)
+    for before, after in zip(raw.split(b"\n"), clean.split(b"\n"), strict=True):
+        for name in ("uuid", "session_id", "tool_use_id"):
+            assert identifier(before, name) == identifier(after, name)
+
+
+def identifier(line: bytes, name: str) -> object:
+    try:
+        return json.loads(line).get(name)
+    except ValueError:
+        return None
+
+
+def types(content: bytes) -> Counter[str]:
+    translator = Translator()
+    return Counter(
+        event.type for line in content.split(b"\n") for event in translator.receive(decode(line), line)
+    )
