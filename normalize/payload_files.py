@@ -38,7 +38,7 @@ class ReadOutput(Published):
     content: str | None = None
     """The text, without the line numbers the CLI shows to the model."""
     line_count: int | None = None
-    """Number of lines in `content`."""
+    """Number of lines in `content`, as the CLI numbers them: an empty one follows a newline at the end."""
     truncated: bool | None = None
     """True when the file has more than `content` shows."""
     start_line: int | None = None
