@@ -1,1 +1,1 @@
-"""The multiplexed NDJSON runner: many runs of agents over one pair of pipes."""
+"""The multiplexed NDJSON runner of spec 4: many runs over one stdin, stdout and stderr, server and client."""

@@ -1,0 +1,64 @@
+"""What the `event` of an event line is: the CLI's own line, or our AgentEvents."""
+
+from typing import Protocol
+
+from normalize.events import to_json
+from normalize.inputs import Ended, Received
+from normalize.translator import Translator
+from protocol.control import ControlCancelRequest, ControlRequest, ControlResponse
+from protocol.messages import Malformed, Message
+
+
+class Payloads(Protocol):
+    """Makes the payloads of one run."""
+
+    def sent(self, message: Message) -> list[bytes]:
+        """Return the payloads that a message of ours makes."""
+        ...
+
+    def received(self, received: Received) -> list[bytes]:
+        """Return the payloads that a line of the CLI makes."""
+        ...
+
+    def ended(self, ended: Ended) -> list[bytes]:
+        """Return the payloads that the end of the CLI makes."""
+        ...
+
+
+class Verbatim:
+    """Lines as they come, byte for byte. The control protocol is between the runner and the CLI, as in the SDK."""
+
+    def sent(self, message: Message) -> list[bytes]:  # noqa: ARG002 - the caller knows what it said
+        """Return nothing."""
+        return []
+
+    def received(self, received: Received) -> list[bytes]:
+        """Return the line, unless it belongs to the control protocol or is no JSON that could be embedded."""
+        match received.message:
+            case ControlRequest() | ControlResponse() | ControlCancelRequest() | Malformed():
+                return []
+            case _:
+                return [received.line]
+
+    def ended(self, ended: Ended) -> list[bytes]:  # noqa: ARG002 - the end line tells it
+        """Return nothing."""
+        return []
+
+
+class Normalized:
+    """AgentEvents, from one translator for the whole run, so that a wait for a limit does not end the turn."""
+
+    def __init__(self) -> None:
+        self._translator = Translator()
+
+    def sent(self, message: Message) -> list[bytes]:
+        """Return the events of the prompt."""
+        return [to_json(event) for event in self._translator.sent(message)]
+
+    def received(self, received: Received) -> list[bytes]:
+        """Return the events of a line."""
+        return [to_json(event) for event in self._translator.receive(received.message, received.line)]
+
+    def ended(self, ended: Ended) -> list[bytes]:
+        """Return the events of the end: an open turn is completed."""
+        return [to_json(event) for event in self._translator.ended(ended)]

@@ -1,0 +1,239 @@
+"""The lines of spec 4. On every tagged line `type` stands first and `id` second, so that readers may scan for the id.
+
+A request is read in two steps, its head and its params, so that whatever is wrong with the params can be told to the
+id that asked. The prompt is kept as the bytes it came in, and a CLI's line is embedded as it is.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta, Raw, Struct
+
+from protocol.decode import decode
+from protocol.encode import checked_input, line_of
+from protocol.framing import OversizeLine
+from protocol.json_values import JsonObject
+from protocol.messages import User
+
+DEFAULT_MAX_WAIT = 180.0
+"""Seconds that a run waits for a rate limit to pass, at most, unless it says otherwise."""
+
+ERROR_LENGTH = 4000
+"""Characters of an error text or a note that are kept."""
+
+Status: TypeAlias = Literal["ok", "cancelled", "error"]
+Level: TypeAlias = Literal["info", "warn", "error"]
+
+
+class RunParams(Struct, frozen=True, kw_only=True):
+    """What a run is asked for with. Unknown params are ignored, null ones are absent."""
+
+    model: Annotated[str, Meta(min_length=1)]
+    """The model."""
+    message: Raw
+    """One user message in the CLI's own form."""
+    rate_limit_max_retries: Annotated[int, Meta(ge=0)]
+    """How often the run waits for a rate limit and goes on."""
+    rate_limit_max_wait_secs: Annotated[float, Meta(ge=0)] | None = None
+    """How long it waits at most, each time; DEFAULT_MAX_WAIT when absent."""
+    system_prompt: str | None = None
+    """Instead of the CLI's own."""
+    effort: str | None = None
+    """How much the model thinks, in the CLI's words."""
+    thinking_disabled: bool | None = None
+    """No extended thinking."""
+    mcp_servers: dict[str, JsonObject] | None = None
+    """MCP servers by name, in the CLI's form: the only tools of a run."""
+    resume: str | None = None
+    """The session to go on with."""
+    user_agent: str | None = None
+    """What the CLI calls its host."""
+
+    @property
+    def max_wait(self) -> float:
+        """How long the run waits for a rate limit at most, in seconds."""
+        wait = self.rate_limit_max_wait_secs
+        return DEFAULT_MAX_WAIT if wait is None else wait
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Start a run."""
+
+    id: str
+    params: RunParams
+    message: User
+    """The prompt, read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Stop a run."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A request that cannot be; its id is told why."""
+
+    id: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A line that nobody can be answered for."""
+
+    reason: Literal["no JSON object", "no id", "too long"]
+
+
+Request: TypeAlias = Run | Cancel | Refused | Dropped
+
+
+class Event(Struct, frozen=True, tag_field="type", tag="event"):
+    """What a run said."""
+
+    id: str
+    event: Raw
+
+
+class End(Struct, frozen=True, tag_field="type", tag="end"):
+    """A run is over; the last of its lines."""
+
+    id: str
+    status: Status
+    error: str | None = None
+
+
+class Diag(Struct, frozen=True, tag_field="type", tag="diag"):
+    """A note about a run."""
+
+    id: str
+    level: Level
+    message: str
+
+
+class Fatal(Struct, frozen=True, tag_field="type", tag="fatal"):
+    """Why the runner ends with a non-zero exit."""
+
+    message: str
+
+
+read_output = msgspec.json.Decoder(Event | End).decode
+"""A line of stdout; raises msgspec.DecodeError for a foreign one."""
+
+read_note = msgspec.json.Decoder(Diag | Fatal).decode
+"""A line of stderr; raises msgspec.DecodeError for a foreign one."""
+
+_read_head = msgspec.json.Decoder(dict[str, Raw]).decode
+_read_params = msgspec.json.Decoder(RunParams).decode
+_LONG_HEAD = re.compile(rb'\s*\{\s*"type"\s*:\s*"[^"\\]*"\s*,\s*"id"\s*:\s*("(?:[^"\\]|\\.)*")')
+
+
+def read_request(line: bytes | OversizeLine) -> Request:
+    """Return what a line of stdin asks for."""
+    if isinstance(line, OversizeLine):
+        return _too_long(line)
+    try:
+        head = _read_head(line)
+    except (ValueError, RecursionError):
+        return Dropped("no JSON object")
+    run_id = _value(head.get("id"))
+    if not isinstance(run_id, str):
+        return Dropped("no id")
+    kind = _value(head.get("type"))
+    match kind:
+        case "run":
+            return _run(run_id, head.get("params"))
+        case "cancel":
+            return Cancel(run_id)
+        case str():
+            return Refused(run_id, flat(f"unknown-type: {kind}"))
+        case _:
+            return Refused(run_id, flat(f"unknown-type: {json.dumps(kind)}"))
+
+
+def _run(run_id: str, params: Raw | None) -> Run | Refused:
+    try:
+        if params is None:
+            raise ValueError("params are missing")
+        read = _read_params(params)
+        message = decode(bytes(read.message))
+        if not isinstance(message, User):
+            raise ValueError("message must be a user message - at `$.message`")
+        checked_input(bytes(read.message))
+    except (ValueError, RecursionError) as error:
+        return Refused(run_id, flat(f"invalid-params: {error}"))
+    return Run(run_id, read, message)
+
+
+def _too_long(line: OversizeLine) -> Request:
+    found = _LONG_HEAD.match(line.head)
+    run_id = _value(Raw(found[1])) if found else None
+    if not isinstance(run_id, str):
+        return Dropped("too long")
+    return Refused(run_id, f"invalid-params: the line has {line.size} bytes, beyond the limit")
+
+
+def _value(raw: Raw | None) -> object:
+    """Return a value of the head; json, unlike msgspec, reads escapes that are half of a pair."""
+    if raw is None:
+        return None
+    try:
+        value: object = json.loads(bytes(raw))
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def run_line(run_id: str, params: JsonObject) -> bytes:
+    """Return the request that starts a run."""
+    return line_of({"type": "run", "id": run_id, "params": params})
+
+
+def cancel_line(run_id: str) -> bytes:
+    """Return the request that stops a run."""
+    return line_of({"type": "cancel", "id": run_id})
+
+
+class EventLines:
+    """Makes the event lines of one run."""
+
+    def __init__(self, run_id: str) -> None:
+        self._head = b'{"type":"event","id":' + line_of(run_id)[:-1] + b',"event":'
+
+    def of(self, payloads: list[bytes]) -> bytes:
+        """Return the lines for JSON values, each as it is but for bytes that are no UTF-8."""
+        head = self._head
+        return b"".join([head + _valid(payload) + b"}\n" for payload in payloads])
+
+
+def _valid(payload: bytes) -> bytes:
+    if payload.isascii():
+        return payload
+    return payload.decode("utf-8", "replace").encode()
+
+
+def end_line(run_id: str, status: Status, error: str | None = None) -> bytes:
+    """Return the line that ends a run."""
+    line = {"type": "end", "id": run_id, "status": status}
+    return line_of(line if error is None else {**line, "error": flat(error)})
+
+
+def diag_line(run_id: str, level: Level, message: str) -> bytes:
+    """Return a note about a run."""
+    return line_of({"type": "diag", "id": run_id, "level": level, "message": flat(message)})
+
+
+def fatal_line(message: str) -> bytes:
+    """Return the last line of a runner that fails."""
+    return line_of({"type": "fatal", "message": flat(message)})
+
+
+def flat(text: str) -> str:
+    """Return the text on one line, and no longer than it is read."""
+    return " ".join(text.split())[:ERROR_LENGTH]
