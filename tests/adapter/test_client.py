@@ -1,0 +1,189 @@
+"""The client layer over a transport that a test holds in its hands."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+
+import pytest
+
+from adapter.client import MAX_POSTED, Client, RequestFailed, RequestTimeout
+from adapter.transport import ProcessGone
+from normalize.inputs import Received, Sent
+from protocol.control import ControlResponse
+from protocol.decode import decode
+from protocol.encode import EncodeError
+from protocol.messages import Malformed, Unknown, User, UserBody
+from protocol.notices import KeepAlive
+from protocol.requests import Interrupt, SetPermissionMode
+from waiting import until
+
+
+class Wire:
+    """A transport: tests say what the CLI writes and see what it is told."""
+
+    def __init__(self, *chunks: bytes) -> None:
+        self.chunks: asyncio.Queue[bytes] = asyncio.Queue()
+        for chunk in chunks:
+            self.chunks.put_nowait(chunk)
+        self.told: list[bytes] = []
+        self.gone = False
+        self.blocked: asyncio.Event | None = None
+
+    async def read(self) -> bytes:
+        return await self.chunks.get()
+
+    async def write(self, line: bytes) -> None:
+        if self.blocked is not None:
+            await self.blocked.wait()
+        if self.gone:
+            raise ProcessGone("it has gone")
+        self.told.append(line)
+
+    def close_input(self) -> None:
+        self.gone = True
+
+
+class Setup:
+    """A client whose writer and reader run."""
+
+    def __init__(self, wire: Wire) -> None:
+        self.wire = wire
+        self.sent: list[Sent] = []
+        self.received: deque[Received] = deque()
+        self.client = Client(wire, on_sent=self.sent.append, line_limit=1000)
+
+    async def read(self) -> None:
+        async for batch in self.client.batches():
+            self.received.extend(batch)
+
+
+@pytest.fixture
+async def setup() -> AsyncIterator[Setup]:
+    made = Setup(Wire())
+    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+        writer = tasks.create_task(made.client.write_posted())
+        reader = tasks.create_task(made.read())
+        yield made
+        made.wire.chunks.put_nowait(b"")
+        await reader
+        writer.cancel()
+
+
+def prompt(text: str) -> User:
+    return User(message=UserBody(content=text))
+
+
+async def batches(*chunks: bytes) -> list[list[Received]]:
+    client = Client(Wire(*chunks, b""), on_sent=lambda _: None, line_limit=1000)
+    return [batch async for batch in client.batches()]
+
+
+async def test_each_chunk_gives_one_batch_with_the_lines_it_completes() -> None:
+    found = await batches(b'{"type":"a"}\n{"type":"b"}\n{"ty', b'pe":"c"}\n', b"")
+    assert [[one.line for one in batch] for batch in found] == [
+        [b'{"type":"a"}', b'{"type":"b"}'],
+        [b'{"type":"c"}'],
+    ]
+    assert all(isinstance(one.message, Unknown) for batch in found for one in batch)
+
+
+async def test_no_line_is_lost_be_it_blank_broken_too_long_or_without_a_newline() -> None:
+    found = [
+        one for batch in await batches(b"\n{nonsense\n" + b"x" * 2000 + b'\n{"type":"z"}') for one in batch
+    ]
+    assert [type(one.message) for one in found] == [Malformed, Malformed, Malformed, Unknown]
+    assert found[-1].line == b'{"type":"z"}'
+
+
+async def test_a_request_gets_its_answer_among_other_lines(setup: Setup) -> None:
+    asked = asyncio.create_task(setup.client.request(Interrupt(), 5))
+    await until(lambda: setup.wire.told)
+    request = decode(setup.wire.told[0])
+    setup.wire.chunks.put_nowait(
+        b'{"type":"keep_alive"}\n{"type":"control_response","response":{"subtype":"success","request_id":"'
+        + request.request_id.encode()  # type: ignore[union-attr]
+        + b'","response":{"still_queued":[]}}}\n'
+    )
+    assert await asked == {"still_queued": []}
+    assert [type(one.message) for one in setup.received] == [KeepAlive, ControlResponse]
+
+
+async def test_an_error_is_raised_with_the_words_of_the_cli(setup: Setup) -> None:
+    asked = asyncio.create_task(setup.client.request(SetPermissionMode(mode="x"), 5))
+    await until(lambda: setup.wire.told)
+    setup.wire.chunks.put_nowait(
+        b'{"type":"control_response","response":{"subtype":"error","request_id":"turnwire_1","error":"no x"}}\n'
+    )
+    with pytest.raises(RequestFailed, match=r"^no x$"):
+        await asked
+
+
+async def test_of_two_answers_the_first_counts_and_the_second_is_a_stray(setup: Setup) -> None:
+    asked = asyncio.create_task(setup.client.request(SetPermissionMode(mode="plan"), 5))
+    await until(lambda: setup.wire.told)
+    head = b'{"type":"control_response","response":{"subtype":"success","request_id":"turnwire_1"'
+    setup.wire.chunks.put_nowait(head + b',"response":{"mode":"plan"}}}\n' + head + b"}}\n")
+    assert await asked == {"mode": "plan"}
+    assert setup.client.strays == 1
+
+
+async def test_an_echo_of_our_own_answer_is_no_stray(setup: Setup) -> None:
+    setup.wire.chunks.put_nowait(
+        b'{"type":"control_response","response":{"subtype":"success","request_id":"theirs"}}\n'
+    )
+    await until(lambda: setup.received)
+    assert setup.client.strays == 0
+
+
+async def test_a_request_that_is_never_answered_ends_at_its_deadline(setup: Setup) -> None:
+    with pytest.raises(RequestTimeout, match=r"did not answer interrupt within 0\.01 s"):
+        await setup.client.request(Interrupt(), 0.01)
+    setup.wire.chunks.put_nowait(
+        b'{"type":"control_response","response":{"subtype":"success","request_id":"turnwire_1"}}\n'
+    )
+    await until(lambda: setup.received)
+    assert setup.client.strays == 1
+
+
+async def test_lines_are_whole_in_order_and_told_as_sent_before_they_are_written(setup: Setup) -> None:
+    await asyncio.gather(*(setup.client.send(prompt(f"prompt {n}")) for n in range(20)))
+    assert [decode(line).message.content for line in setup.wire.told] == [f"prompt {n}" for n in range(20)]  # type: ignore[union-attr]
+    assert [sent.line + b"\n" for sent in setup.sent] == setup.wire.told
+    assert all(line.endswith(b"\n") and line.count(b"\n") == 1 for line in setup.wire.told)
+
+
+async def test_what_would_kill_a_cli_is_not_written(setup: Setup) -> None:
+    for deadly in (KeepAlive(), User(message=UserBody(role="system", content="x")), Unknown({"type": "x"})):
+        with pytest.raises(EncodeError):
+            setup.client.post(deadly)
+    assert setup.sent == []
+
+
+async def test_when_the_cli_has_gone_everything_that_waits_is_told(setup: Setup) -> None:
+    asked = asyncio.create_task(setup.client.request(Interrupt(), 5))
+    await until(lambda: setup.wire.told)
+    setup.client.give_up(ProcessGone("it has gone"))
+    with pytest.raises(ProcessGone):
+        await asked
+    with pytest.raises(ProcessGone):
+        await setup.client.send(prompt("late"))
+
+
+async def test_a_write_that_fails_fails_the_one_who_asked_for_it(setup: Setup) -> None:
+    setup.wire.gone = True
+    with pytest.raises(ProcessGone):
+        await setup.client.send(prompt("x"))
+
+
+async def test_a_cli_that_reads_nothing_stops_being_read_instead_of_filling_memory(setup: Setup) -> None:
+    setup.wire.blocked = asyncio.Event()
+    for number in range(MAX_POSTED):
+        setup.client.post(prompt(str(number)))
+    setup.wire.chunks.put_nowait(b'{"type":"a"}\n')
+    setup.wire.chunks.put_nowait(b'{"type":"b"}\n')
+    await until(lambda: setup.received)
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert len(setup.received) == 1
+    setup.wire.blocked.set()
+    await until(lambda: len(setup.received) == 2)
