@@ -1,0 +1,236 @@
+"""What the policies of spec 3, rules, hooks, questions and plans do, end to end on the real CLI (offline)."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hub.requests import Answer
+from live import Frontend, Stand, program, real_stand, running
+from normalize.events import (
+    AgentPlan,
+    Complete,
+    HookActivity,
+    PermissionRequest,
+    QuestionRequest,
+    SessionInfo,
+    SessionMode,
+    ToolCall,
+    ToolUpdate,
+)
+from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
+
+
+@pytest.fixture
+def api() -> Iterator[ScriptedMessagesApi]:
+    with scripted_messages_api() as running_api:
+        yield running_api
+
+
+@pytest.fixture
+def stand(tmp_path: Path, api: ScriptedMessagesApi) -> Stand:
+    return real_stand(tmp_path, api, str)
+
+
+def bash(command: str) -> dict[str, object]:
+    return tool_use("Bash", command=command, description="As told")
+
+
+def statuses(frontend: Frontend) -> list[str]:
+    """How the tool calls ended."""
+    return [update.tool_status for update in frontend.seen(ToolUpdate) if update.tool_status != "running"]
+
+
+async def test_autonomous_asks_nobody(tmp_path: Path, stand: Stand) -> None:
+    async with running(tmp_path, stand, "--policy", "autonomous") as (frontend, _):
+        complete = await frontend.turn(plan([bash("touch made.txt")], [text("That is all.")]))
+        assert complete.data.outcome == "completed"
+        assert frontend.seen(PermissionRequest) == []
+        assert (tmp_path / "project" / "made.txt").exists()
+
+
+async def test_supervised_asks_about_everything_but_safe_reading(tmp_path: Path, stand: Stand) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "notes.txt").write_text("hello\n")
+    async with running(tmp_path, stand, "--policy", "supervised") as (frontend, _):
+        await frontend.turn(
+            plan(
+                [tool_use("Read", file_path=str(project / "notes.txt"))],
+                [bash("ls")],  # harmless, and asked about all the same
+                [tool_use("Write", file_path=str(project / "new.txt"), content="new\n")],
+                [text("That is all.")],
+            )
+        )
+        assert [request.tool_name for request in frontend.seen(PermissionRequest)] == ["Bash", "Write"]
+        assert statuses(frontend) == ["complete"] * 3
+
+
+async def test_plan_asks_for_the_plan_and_allows_the_rest(tmp_path: Path, stand: Stand) -> None:
+    out = tmp_path / "project" / "out.txt"
+    async with running(tmp_path, stand, "--policy", "plan") as (frontend, _):
+        await frontend.prompt(
+            plan(
+                [tool_use("ExitPlanMode", plan="# Plan\n\n1. Write out.txt\n")],
+                [tool_use("Write", file_path=str(out), content="out\n")],
+                [bash("rm -f nothing; echo done")],
+                [text("The plan is carried out.")],
+            )
+        )
+        request = await frontend.until(PermissionRequest)
+        assert request.tool_name == "ExitPlanMode"
+        assert "Write out.txt" in frontend.seen(AgentPlan)[0].plan_content
+        await frontend.respond(request)
+        complete = await frontend.turn()
+        assert complete.data.outcome == "completed"
+        assert len(frontend.seen(PermissionRequest)) == 1
+        assert out.read_text() == "out\n"
+        assert len(frontend.seen(Complete)) == 1
+
+
+async def test_a_rejected_plan_takes_the_feedback_to_the_model(
+    tmp_path: Path, stand: Stand, api: ScriptedMessagesApi
+) -> None:
+    async with running(tmp_path, stand, "--policy", "plan") as (frontend, _):
+        await frontend.prompt(plan([tool_use("ExitPlanMode", plan="# Plan\n")], [text("I think again.")]))
+        await frontend.respond(
+            await frontend.until(PermissionRequest), "reject_once", message="Add a test first."
+        )
+        assert (await frontend.turn()).data.outcome == "completed"
+        assert "Add a test first." in json.dumps(api.requests[-1]["messages"])
+        assert "I think again." in frontend.text()
+
+
+async def test_an_approved_plan_may_change_the_mode(tmp_path: Path, stand: Stand) -> None:
+    async with running(tmp_path, stand, "--policy", "plan") as (frontend, _):
+        await frontend.prompt(plan([tool_use("ExitPlanMode", plan="# Plan\n")], [text("Go.")]))
+        await frontend.respond(await frontend.until(PermissionRequest), mode="acceptEdits")
+        await frontend.turn()
+        assert frontend.seen(SessionMode)[-1].current_mode_id == "acceptEdits"
+
+
+QUESTIONS = [
+    {
+        "question": "Which database?",
+        "header": "Database",
+        "options": [
+            {"label": "SQLite", "description": "A file"},
+            {"label": "Postgres", "description": "A server"},
+        ],
+        "multiSelect": False,
+    },
+    {
+        "question": "Which features?",
+        "header": "Features",
+        "options": [{"label": "Auth", "description": "Log in"}, {"label": "API", "description": "REST"}],
+        "multiSelect": True,
+    },
+]
+
+
+async def test_a_question_is_answered(tmp_path: Path, stand: Stand, api: ScriptedMessagesApi) -> None:
+    async with running(tmp_path, stand) as (frontend, _):
+        await frontend.prompt(plan([tool_use("AskUserQuestion", questions=QUESTIONS)], [text("Thank you.")]))
+        question = await frontend.until(QuestionRequest)
+        assert question.questions is not None
+        assert [asked.question for asked in question.questions] == ["Which database?", "Which features?"]
+        answers: dict[str, str | list[str]] = {
+            "Which database?": "SQLite",
+            "Which features?": ["Auth", "API"],
+        }
+        await frontend.client.answer(frontend.session, question.pending_id, Answer(answers=answers))
+        assert (await frontend.turn()).data.outcome == "completed"
+        sent = json.dumps(api.requests[-1]["messages"])
+        assert "SQLite" in sent
+        assert "Auth, API" in sent
+
+
+async def test_a_declined_question_tells_the_model(
+    tmp_path: Path, stand: Stand, api: ScriptedMessagesApi
+) -> None:
+    async with running(tmp_path, stand) as (frontend, _):
+        await frontend.prompt(
+            plan([tool_use("AskUserQuestion", questions=QUESTIONS)], [text("I guess then.")])
+        )
+        question = await frontend.until(QuestionRequest)
+        declined = Answer(action="decline", message="Decide yourself.")
+        await frontend.client.answer(frontend.session, question.pending_id, declined)
+        assert (await frontend.turn()).data.outcome == "completed"
+        assert "Decide yourself." in json.dumps(api.requests[-1]["messages"])
+
+
+async def test_uncommitted_changes_send_the_agent_back_once(
+    tmp_path: Path, stand: Stand, api: ScriptedMessagesApi
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    subprocess.run([program("git"), "init", "-q", str(project)], check=True)
+    (project / "forgotten.txt").write_text("not committed\n")
+    async with running(tmp_path, stand, "--policy", "supervised") as (frontend, _):
+        complete = await frontend.turn(plan([text("I am done.")]))
+        assert complete.data.outcome == "completed"
+        assert "forgotten.txt" in json.dumps(api.requests[-1]["messages"])
+        assert len(api.prompts()) == 2
+        assert len(frontend.seen(Complete)) == 1
+
+
+RULES = """
+[[rules]]
+action = "deny"
+tool = "Bash"
+reason = "no network here"
+input = { command = "curl *" }
+
+[[rules]]
+action = "allow"
+tool = "Bash"
+"""
+
+
+async def test_rules_are_asked_before_anybody(tmp_path: Path, stand: Stand, api: ScriptedMessagesApi) -> None:
+    rules = tmp_path / "rules.toml"
+    rules.write_text(RULES)
+    async with running(tmp_path, stand, "--rules", str(rules)) as (frontend, _):
+        await frontend.turn(
+            plan([bash("curl http://127.0.0.1:1/")], [bash("touch made.txt")], [text("That is all.")])
+        )
+        assert frontend.seen(PermissionRequest) == []
+        assert statuses(frontend) == ["error", "complete"]
+        assert "no network here" in json.dumps(api.requests[-1]["messages"])
+        assert (tmp_path / "project" / "made.txt").exists()
+
+
+async def test_a_hook_of_the_configuration_is_called(
+    tmp_path: Path, stand: Stand, api: ScriptedMessagesApi
+) -> None:
+    hook = tmp_path / "hook.sh"
+    hook.write_text(
+        "#!/bin/sh\n"
+        f"cat > {tmp_path}/asked.json\n"
+        'echo \'{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny",'
+        ' "permissionDecisionReason": "the hook says no"}}\'\n'
+    )
+    hook.chmod(0o755)
+    rules = tmp_path / "rules.toml"
+    rules.write_text(f'[[hooks]]\nevent = "PreToolUse"\nmatcher = "Bash"\ncommand = ["{hook}"]\n')
+    async with running(tmp_path, stand, "--rules", str(rules)) as (frontend, _):
+        await frontend.turn(plan([bash("touch made.txt")], [text("That is all.")]))
+        assert json.loads((tmp_path / "asked.json").read_text())["tool_input"]["command"] == "touch made.txt"
+        assert "the hook says no" in json.dumps(api.requests[-1]["messages"])
+        assert {activity.phase for activity in frontend.seen(HookActivity)} >= {"callback", "answered"}
+        assert not (tmp_path / "project" / "made.txt").exists()
+
+
+async def test_mode_and_model_may_be_changed_between_turns(tmp_path: Path, stand: Stand) -> None:
+    path = tmp_path / "project" / "out.txt"
+    async with running(tmp_path, stand) as (frontend, _):
+        await frontend.turn(plan([text("Hello.")]))
+        await frontend.client.set_permission_mode(frontend.session, "acceptEdits")
+        await frontend.client.set_model(frontend.session, "claude-haiku-4-5")
+        await frontend.turn(plan([tool_use("Write", file_path=str(path), content="out\n")], [text("Done.")]))
+        assert frontend.seen(PermissionRequest) == []
+        assert path.exists()
+        assert frontend.seen(SessionInfo)[-1].model == "claude-haiku-4-5"
+        assert [call.tool_name for call in frontend.seen(ToolCall)] == ["Write"]
