@@ -19,7 +19,7 @@ from sidecar.player import Player
 from sidecar.replay import ReplayHost
 from sidecar.settings import Settings
 from sidecar.version import VERSION
-from tracing.recording import read
+from tracing.recording import RecordingError, name_of, read
 from tracing.span import FinishedSpan
 from tracing.spans import SpanMaker
 
@@ -66,8 +66,8 @@ async def to_otlp(files: Sequence[Path]) -> None:
 
 def _export(file: Path, export: Callable[[Sequence[FinishedSpan]], None]) -> int:
     """Make the spans of a recording; relative times count from when the file was written."""
-    translator, maker = Translator(), SpanMaker(file.name, agent="replay")
-    written = file.stat().st_mtime_ns
+    translator, maker = Translator(), SpanMaker(name_of(file), agent="replay")
+    written = _written(file)
     count = at = 0
     for timed in read(file):
         if timed.at is None:
@@ -78,6 +78,14 @@ def _export(file: Path, export: Callable[[Sequence[FinishedSpan]], None]) -> int
         export(spans)
         count += len(spans)
     return count
+
+
+def _written(file: Path) -> int:
+    """When a recording was made, for those that only know times since their start; nanoseconds since 1970."""
+    try:
+        return file.stat().st_mtime_ns
+    except OSError as error:
+        raise RecordingError(f"{file}: {error.strerror}; name a recording") from error
 
 
 async def _announce(hub: Hub) -> None:

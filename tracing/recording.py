@@ -82,6 +82,17 @@ def read(path: Path) -> Iterator[Timed]:
     return _read_rows(path) if is_rows(path) else _read_stdout(path)
 
 
+def name_of(path: Path) -> str:
+    """Return what a recording's session is called: the agent of its rows, or the file's own name."""
+    if path.is_file() and is_rows(path):
+        with path.open("rb") as file:
+            try:
+                return _decode_row(file.readline()).agent or path.name
+            except msgspec.MsgspecError:
+                return path.name
+    return path.name
+
+
 def is_rows(path: Path) -> bool:
     """Tell turnwire's own rows from plain stdout by the first line."""
     with path.open("rb") as file:

@@ -1,0 +1,129 @@
+"""Spans as a real collector receives them, by gRPC and by HTTP, from replays and from a live turn."""
+
+import asyncio
+import json
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from otlp_collector import Collector, Span, otlp_collector
+
+from hub.client import connect
+from hub.frames_out import EventFrame
+from normalize import events as ev
+from recordings import Recording, recording, recordings
+from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
+
+SPEC_3 = {
+    "streamjson.prompt",
+    "streamjson.system",
+    "streamjson.message_chunk",
+    "streamjson.tool_call",
+    "streamjson.tool_update",
+    "streamjson.context_window",
+    "streamjson.complete",
+    "streamjson.control.control_request.can_use_tool",
+    "streamjson.control.permission_response",
+}
+"""The hierarchy that spec 3 names, for a turn with a permission."""
+
+
+def export(folder: Path, collector: Collector, protocol: str, *recordings_: Path) -> None:
+    result = subprocess.run(
+        [*TURNWIRE, "replay", "--otlp", *map(str, recordings_)],
+        env=environment(folder / "home", **collector.environment(protocol)),
+        capture_output=True,
+        timeout=DEADLINE,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr.decode()
+
+
+def by_id(spans: list[Span]) -> dict[str, Span]:
+    return {span.span_id: span for span in spans}
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
+def test_a_replay_gives_the_hierarchy_with_raw_beside_normalized(protocol: str, tmp_path: Path) -> None:
+    folder = recording("2.1.330", "perm-allow").folder
+    with otlp_collector(tmp_path) as collector:
+        export(tmp_path, collector, protocol, folder)
+        spans = collector.spans()
+    names = Counter(span.name for span in spans)
+    assert set(names) >= SPEC_3
+    assert {"invoke_agent replay", "execute_tool Bash", "await_human"} <= set(names)
+    known = by_id(spans)
+    roots = [span for span in spans if span.name == "streamjson.prompt"]
+    assert len(roots) == 2
+    assert len({root.trace_id for root in roots}) == 2
+    for span in spans:
+        if span.name == "streamjson.tool_call":
+            assert known[span.parent_id].name == "streamjson.prompt"
+            raw, normalized = (
+                json.loads(span.events["raw"]["raw"]),
+                json.loads(span.events["normalized"]["normalized"]),
+            )
+            assert raw["type"] == "assistant"
+            assert normalized["type"] == "tool_call"
+        if span.name.startswith("execute_tool"):
+            assert known[span.parent_id].name.startswith("invoke_agent")
+            assert span.attributes["gen_ai.tool.name"] == "Bash"
+        if span.name == "await_human":
+            assert known[span.parent_id].name == "execute_tool Bash"
+            assert span.attributes["turnwire.behavior"] == "allow"
+        assert span.service == "turnwire"
+        assert span.end >= span.start
+
+
+def test_durations_are_those_of_the_recording(tmp_path: Path) -> None:
+    folder = recording("2.1.330", "queue-during-tool")
+    with otlp_collector(tmp_path) as collector:
+        export(tmp_path, collector, "grpc", folder.folder)
+        (tool,) = [span for span in collector.spans() if span.name == "execute_tool Bash"]
+    assert 1.4e9 < tool.end - tool.start < 4e9  # it slept for 1.5 s
+
+
+@pytest.mark.parametrize("made", recordings(version="2.1.330"), ids=str)
+def test_replaying_twice_gives_the_same_ids(made: Recording) -> None:
+    assert _ids(made) == _ids(made)
+
+
+def _ids(made: Recording) -> list[tuple[int, int, str]]:
+    from normalize.translator import Translator
+    from sidecar.pipeline import translate
+    from tracing.recording import read
+    from tracing.spans import SpanMaker
+
+    translator, maker = Translator(), SpanMaker("s")
+    found = []
+    for number, timed in enumerate(read(made.folder)):
+        spans = maker.take(timed.input, translate(translator, timed.input), number)
+        found += [(span.trace_id, span.span_id, span.name) for span in spans]
+    assert len({span_id for _, span_id, _ in found}) == len(found)
+    return found
+
+
+async def test_a_live_turn_is_traced_and_its_recording_replays_to_the_same_ids(tmp_path: Path) -> None:
+    with otlp_collector(tmp_path) as collector:
+        env = environment(tmp_path / "home", **collector.environment("grpc"))
+        options = ("--agent", "demo", "--record", "--record-dir", str(tmp_path))
+        async with turnwire(tmp_path, "run", *options, env=env) as served, connect(served.url) as client:
+            (session,) = [summary.session for summary in await client.sessions()]
+            await client.prompt(session, "/help")
+            async with asyncio.timeout(DEADLINE):
+                async for frame in client.follow(session):
+                    if isinstance(frame, EventFrame) and isinstance(frame.event, ev.Complete):
+                        break
+        live = collector.spans()
+        (raw,) = tmp_path.glob("raw-streamjson-*.jsonl")
+        export(tmp_path, collector, "http/protobuf", raw)
+        replayed = collector.spans()[len(live) :]
+    assert {"streamjson.prompt", "streamjson.message_chunk", "streamjson.complete"} <= {
+        span.name for span in live
+    }
+    assert [(span.trace_id, span.span_id) for span in live] == [
+        (span.trace_id, span.span_id) for span in replayed
+    ]
+    off = max(abs(one.start - two.start) for one, two in zip(live, replayed, strict=True))
+    assert off < 5e6  # the recorder's clock and the tracer's are read one after the other
