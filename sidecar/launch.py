@@ -8,7 +8,7 @@ from pathlib import Path
 from adapter.attachments import AttachmentSettings
 from adapter.command import CommandError, CommandOptions
 from adapter.environment import ALLOWED, EnvironmentRefused, build_environment
-from adapter.mcp import McpError
+from adapter.mcp import HostedServer, McpError
 from adapter.options import SessionOptions
 from adapter.policies import Policy
 from adapter.process import ProgramNotFound
@@ -77,6 +77,10 @@ def options_for(
         policy=_policy(record.policy),
         rules=rulebook.rules,
         hooks=rulebook.hooks,
+        hosted_servers={
+            name: HostedServer(entry_point=one.entry_point, command=tuple(one.command), env=one.env)
+            for name, one in settings.hosted_mcp.items()
+        },
         attachments=AttachmentSettings(mode=settings.attachments),
         answer_timeout=settings.permission_timeout_s,
         stall_after=settings.stall_after_s,

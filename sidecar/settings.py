@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -46,6 +46,19 @@ def configuration_files() -> list[Path]:
     base = os.environ.get("XDG_CONFIG_HOME")
     user = (Path(base) if base else Path.home() / ".config") / "turnwire" / "config.toml"
     return [Path("turnwire.toml"), user]
+
+
+class HostedMcp(BaseModel):
+    """An MCP server that lives in the sidecar: an entry point, or a command that speaks MCP on stdio."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    entry_point: str | None = None
+    """`package.module:attribute`, an async callable of one JSON-RPC message."""
+    command: list[str] = []
+    """Program and arguments."""
+    env: dict[str, str] | None = None
+    """Environment of the command, beside PATH and HOME."""
 
 
 class Settings(BaseSettings):
@@ -112,6 +125,8 @@ class Settings(BaseSettings):
     """TOML file with permission rules and hooks."""
     mcp_servers: JsonObject = {}
     """MCP servers as in --mcp-config."""
+    hosted_mcp: dict[str, HostedMcp] = {}
+    """MCP servers that live in the sidecar, by name."""
     pass_env: Names = []
     """Names of environment variables that reach the CLI, beside the usual ones; a trailing * matches any rest."""
     permission_timeout_s: float | None = Field(default=None, gt=0)
