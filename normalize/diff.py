@@ -86,7 +86,7 @@ def _groups(old: list[str], new: list[str]) -> tuple[int, list[list[Opcode]]]:
     a = old[skipped : len(old) - tail + after]
     b = new[skipped : len(new) - tail + after]
     if len(a) * len(b) <= WORK:
-        return skipped, list(SequenceMatcher(None, a, b, autojunk=False).get_grouped_opcodes(CONTEXT))
+        return skipped, list(SequenceMatcher(None, a, b).get_grouped_opcodes(CONTEXT))
     hunk: list[Opcode] = [
         ("equal", 0, before, 0, before),
         ("replace", before, len(a) - after, before, len(b) - after),

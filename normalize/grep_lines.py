@@ -11,8 +11,6 @@ from normalize.payload_files import SearchMatch
 
 _PLACE = re.compile(r"(?=([:-])(\d{1,9})\1)")
 _NUMBER = re.compile(r"(\d{1,9})([:-])")
-_FILE_NAME = re.compile(r"\A\S*[^\s/]\.[^\s/]+\Z|\A[^:]*\s[^:]*\Z")
-"""Has an extension, or blanks and no colon: what follows a colon is text more often than the rest of a name."""
 _LONGEST_PATH = 4096
 _READINGS = 8
 """More ways than this to read one line are not tried."""
@@ -68,8 +66,15 @@ def _located(group: list[str]) -> Iterator[SearchMatch]:
     for line in group:
         places = _places(line)
         matches = [place for place in places if place[1] == ":"][:_READINGS] or places
-        named = (place for place in matches if _FILE_NAME.search(line[: place.start()]))
+        named = (place for place in matches if _looks_like_file(line[: place.start()]))
         yield _match(line, next(named, matches[0]), None)
+
+
+def _looks_like_file(name: str) -> bool:
+    """Tell names with an extension, or with blanks and no colon: text after a colon is likelier than more of a name."""
+    if any(map(str.isspace, name)):
+        return ":" not in name
+    return "." in name.rpartition("/")[2]
 
 
 def _of_one_file(group: list[str]) -> Iterator[SearchMatch]:

@@ -11,7 +11,8 @@ from normalize.tools_plan import task, todos
 
 _CREATED = re.compile(r"\ATask #(\S+) created")
 _LISTED = re.compile(
-    r"^#(\S+) \[(\w+)\] ([^\n]*?)(?: \(([^()\n]*)\))?(?: \[blocked by ([^\]\n]*)\])?$", re.MULTILINE
+    r"^#(\S+) \[(\w+)\] ([^\n]*?)(?: \(([^()\n]{0,200})\))?(?: \[blocked by ([^\]\n]{0,2000})\])?$",
+    re.MULTILINE,
 )
 _GOT = re.compile(r"\ATask #(\S+): ([^\n]*)\nStatus: (\w+)")
 _ASKS = {"Exit plan mode?"}

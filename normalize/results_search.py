@@ -10,12 +10,9 @@ from normalize.results_answer import Answer
 
 _NOTHING = re.compile(r"\A(?:No files found|No matches found|No entries at this offset|No content found)\b")
 _HEADING = re.compile(r"\AFound \d+ (?:total )?files?\b[^\n]*(?:\n|\Z)")
-_TOTAL = re.compile(
-    r"\n*^Found (\d{1,15}) total occurrences? across (\d{1,15}) files?\.([^\n]*)\s*\Z", re.MULTILINE
-)
+_TOTAL = re.compile(r"Found (\d{1,15}) total occurrences? across \d{1,15} files?\.(.*)\Z")
 _CUT = re.compile(
-    r"\n*^(?:\(Results are truncated[^\n]*\)|\(Showing [^\n]*\)|\[Showing results with pagination = [^\n]*\])\s*\Z",
-    re.MULTILINE,
+    r"\(Results are truncated.*\)\Z|\(Showing .*\)\Z|\[Showing results with pagination = .*\]\Z"
 )
 _COUNT = re.compile(r"(.+):(\d{1,15})\Z", re.DOTALL)
 _ONLY_COUNT = re.compile(r"\d{1,15}\Z")
@@ -26,9 +23,9 @@ def search(body: CodeSearch, answer: Answer) -> CodeSearch:
     """Add what a search found."""
     if answer.reason is not None:
         return body
-    listed, notes = _CUT.subn("", answer.text)
+    listed, note = _last_line(answer.text, _CUT)
     result = answer.fields
-    cut = bool(notes) or flag(result, "truncated") is True or "appliedLimit" in result
+    cut = note is not None or flag(result, "truncated") is True or "appliedLimit" in result
     mode = text(result, "mode") or body.mode
     if mode == "content":
         output = _lines(body, text(result, "content"), listed)
@@ -38,7 +35,16 @@ def search(body: CodeSearch, answer: Answer) -> CodeSearch:
         output = _files(body, result, listed)
     total, found = whole(result, "totalFiles", "totalMatches"), output.file_count or 0
     more = mode != "content" and total is not None and total > found
-    return body.model_copy(update={"output": output.model_copy(update={"truncated": cut or more})})
+    return body.model_copy(
+        update={"output": output.model_copy(update={"truncated": cut or more or output.truncated is True})}
+    )
+
+
+def _last_line(said: str, wanted: re.Pattern[str]) -> tuple[str, re.Match[str] | None]:
+    """Return the text without its last line, if that is the wanted one."""
+    text_before, _, last = said.rstrip().rpartition("\n")
+    found = wanted.match(last)
+    return (said, None) if found is None else (text_before.rstrip("\n"), found)
 
 
 def _lines(body: CodeSearch, content: str | None, listed: str) -> SearchOutput:
@@ -53,10 +59,10 @@ def _lines(body: CodeSearch, content: str | None, listed: str) -> SearchOutput:
 
 
 def _counts(body: CodeSearch, result: JsonObject, listed: str) -> SearchOutput:
-    total = _TOTAL.search(listed)
+    listed, total = _last_line(listed, _TOTAL)
     content = text(result, "content")
     if content is None:
-        content = "" if _NOTHING.match(listed) else _TOTAL.sub("", listed)
+        content = "" if _NOTHING.match(listed) else listed
     counts: dict[str, int] = {}
     for line in content.split("\n"):
         if found := _COUNT.match(line):
@@ -65,7 +71,10 @@ def _counts(body: CodeSearch, result: JsonObject, listed: str) -> SearchOutput:
             # A search of one file names it nowhere, and the CLI's own totals miss it.
             counts[body.path] = int(line)
     known = whole(result, "numMatches") or (int(total[1]) if total else 0) or sum(counts.values())
-    return SearchOutput(files=list(counts), file_count=len(counts), match_count=known, counts=counts)
+    cut = True if total and "pagination" in total[2] else None
+    return SearchOutput(
+        files=list(counts), file_count=len(counts), match_count=known, counts=counts, truncated=cut
+    )
 
 
 def _files(body: CodeSearch, result: JsonObject, listed: str) -> SearchOutput:

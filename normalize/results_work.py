@@ -12,12 +12,9 @@ from normalize.payload_work import Generic, HttpRequest, McpTool, Misc, Subagent
 from normalize.results_answer import Answer
 
 _LINKS = re.compile(r"^Links: (\[.*\])$", re.MULTILINE)
-_REMINDER = re.compile(r"\n+REMINDER: [^\n]*\s*\Z")
 _AGENT = re.compile(r"^agentId: (\w+)", re.MULTILINE)
 _USAGE = re.compile(r"<usage>([^<]*)</usage>\s*\Z")
-_HANDED_BACK = re.compile(
-    r"\[Subagent hand-back\][^\n]*\n(.*?)(?:\nagentId: [^\n]*)?(?:\n<usage>[^<]*</usage>)?\s*\Z", re.DOTALL
-)
+_HANDED_BACK = "[Subagent hand-back]"
 
 
 def http(body: HttpRequest, answer: Answer) -> HttpRequest:
@@ -47,7 +44,8 @@ def _searched(body: HttpRequest, result: JsonObject, said: str) -> HttpRequest:
         for links in _LINKS.findall(said):
             hits += _json_objects(links)
     spoken = texts(result, "results")
-    response = _REMINDER.sub("", said) if not spoken else "\n\n".join(spoken)
+    # The CLI asks the model to name its sources.
+    response = "\n\n".join(spoken) if spoken else said.rpartition("\nREMINDER: ")[0].rstrip("\n") or said
     return body.model_copy(update={"results": hits, "response": response, "is_error": False})
 
 
@@ -94,8 +92,10 @@ def _report(answer: Answer) -> tuple[str, JsonObject]:
         before = whole(answer.fields, "harnessNoteCount") or 0
         behind = whole(answer.fields, "harnessTailCount") or 0
         return "\n".join(words[before : len(words) - behind]), totals
-    if handed := _HANDED_BACK.search(answer.text):
-        return "\n".join(line.removeprefix("  ") for line in handed[1].split("\n")), totals
+    _, handed, report = answer.text.partition(_HANDED_BACK)
+    if handed:
+        report = report.partition("\n")[2].rpartition("\nagentId: ")[0] or report.partition("\n")[2]
+        return "\n".join(line.removeprefix("  ") for line in report.split("\n")), totals
     spoken = [part.text for part in answer.parts if part.text is not None and not _AGENT.match(part.text)]
     return "\n".join(spoken), totals
 
