@@ -32,11 +32,12 @@ class TailCache:
     def add(self, session: str, envelopes: list[Envelope]) -> None:
         """Keep a log's next envelopes."""
         tail = self._tails.get(session)
-        if tail is None:
-            tail = self._tails[session] = Tail(envelopes[0].seq)
-        else:
+        if tail is not None:
+            self.size -= tail.size
             self._tails.move_to_end(session)
-        self.size -= tail.size
+        if tail is None or tail.last + 1 != envelopes[0].seq:
+            # Another sidecar wrote what is missing between.
+            tail = self._tails[session] = Tail(envelopes[0].seq)
         for envelope in envelopes:
             tail.add(envelope)
         # A quarter at once: taking from the front moves the rest.

@@ -7,7 +7,6 @@ The file is one sidecar's at a time. See docs/journal.md for what is guaranteed 
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Self
@@ -25,11 +24,12 @@ from journal.base import (
     Whole,
 )
 from journal.cache import TailCache
+from journal.ledger import Ledger
 from journal.opening import Durability, Opened, open_journal
 from journal.paging import Watchers, page_of, place
 from journal.reader import Reader
 from journal.reasons import damaged
-from journal.rows import EMPTY, Append, Extent, delete_log, entry_at, events_after
+from journal.rows import Append, Extent, delete_log, entry_at, events_after
 from journal.stamps import Clock, now, stamp
 from journal.writer import Writer
 from normalize.envelope import Cursor, Envelope
@@ -40,17 +40,6 @@ BATCH_BYTES = 1_000_000_000
 """SQLite's own limit for one value."""
 
 
-@dataclass(slots=True)
-class _Log:
-    id: int
-    accepted: int = 0
-    """Newest number given."""
-    extent: Extent = EMPTY
-    """What is readable."""
-    micros: int = 0
-    deleted: bool = False
-
-
 class SqliteJournal:
     """Implements `journal.base.Journal`; made by `open`."""
 
@@ -59,12 +48,7 @@ class SqliteJournal:
         self._lock = opened.lock
         self._epoch = opened.epoch
         self._clock = clock
-        self._logs = {
-            row.session: _Log(row.id, row.extent.last, row.extent, row.micros, row.deleted)
-            for row in opened.logs
-        }
-        self._sessions = {row.id: row.session for row in opened.logs}
-        self._next_log = max((row.id for row in opened.logs), default=0) + 1
+        self._logs = Ledger(opened.logs)
         self._cache = TailCache()
         self._watchers = Watchers()
         self._backlog = Backlog(BACKLOG_BYTES)
@@ -101,19 +85,10 @@ class SqliteJournal:
         if size >= BATCH_BYTES:
             raise JournalError(f"{size} bytes cannot be journaled at once; the limit is {BATCH_BYTES}.")
         await self._backlog.room()
-        log = self._logs.get(session)
-        if not entries:
-            return log.accepted if log else 0
-        if log is None:
-            log = self._logs[session] = _Log(self._next_log)
-            self._sessions[log.id] = session
-            self._next_log += 1
-        first = log.accepted + 1
-        log.accepted += len(entries)
-        log.micros = max(log.micros, self._clock())
-        self._backlog.accept(size)
-        self.writer.append(Append(log.id, session, first, log.micros, entries, size))
-        return log.accepted
+        if entries:
+            self._backlog.accept(size)
+            self.writer.append(self._logs.accept(session, entries, self._clock(), size))
+        return self._logs.accepted(session)
 
     async def flush(self) -> None:
         """Wait until all that was accepted is committed."""
@@ -121,18 +96,16 @@ class SqliteJournal:
 
     def last(self, session: str) -> int:
         """Return the newest number that was committed."""
-        log = self._logs.get(session)
-        return log.extent.last if log else 0
+        return self._logs.last(session)
 
     async def read_after(
         self, session: str, cursor: Cursor, *, count: int = 512, size: int = 1 << 20
     ) -> Page:
         """Return what follows the cursor: from the cache when it reaches that far back, else from the file."""
-        log = self._logs.get(session)
-        last = log.extent.last if log else 0
+        last = self._logs.last(session)
         after = place(cursor, self._epoch, last) or 0
         envelopes: Sequence[Envelope] = ()
-        if log is not None and after < last:
+        if after < last:
             if (tail := self._cache.reaching(session, after)) is not None:
                 envelopes = tail.after(after, count, size)
             else:
@@ -141,7 +114,7 @@ class SqliteJournal:
 
     async def whole(self, session: str, seq: int) -> Whole | None:
         """Return one event uncut."""
-        log = self._logs.get(session)
+        log = self._logs.find(session)
         if log is None or not log.extent.first <= seq <= log.extent.last:
             return None
         entry = await self.reader.call(partial(entry_at, log=log.id, seq=seq))
@@ -151,15 +124,11 @@ class SqliteJournal:
 
     async def logs(self) -> list[LogSummary]:
         """List all logs."""
-        return [
-            LogSummary(session, log.extent.first, log.extent.last, log.extent.size)
-            for session, log in self._logs.items()
-            if not log.deleted and log.extent.last
-        ]
+        return self._logs.summaries()
 
     async def delete(self, session: str) -> None:
         """Forget a session's events."""
-        if (log := self._logs.get(session)) is None:
+        if (log := self._logs.find(session)) is None:
             return
         last = log.accepted
         await self.writer.call(partial(delete_log, session=session))
@@ -207,13 +176,12 @@ class SqliteJournal:
 
     def _take_over(self, extents: dict[int, Extent]) -> None:
         for number, extent in extents.items():
-            session = self._sessions[number]
-            log = self._logs[session]
+            log = self._logs.numbered(number)
             log.extent, log.deleted = extent, log.deleted and extent.first > extent.last
-            self._cache.forget(session, extent.first)
+            self._cache.forget(log.session, extent.first)
 
     async def _read(self, session: str, after: int, last: int, *, count: int, size: int) -> list[Envelope]:
-        log = self._logs[session].id
+        log = self._logs.of(session).id
         rows = await self.reader.call(
             partial(events_after, log=log, after=after, last=last, count=count, size=size)
         )

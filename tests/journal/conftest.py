@@ -1,12 +1,15 @@
 """One suite, every backend."""
 
-from collections.abc import AsyncIterator
+import shutil
+import uuid
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from journal.base import Journal
-from journals import FakeClock, MemoryOpener, Opener, SqliteOpener
+from journals import FakeClock, MemoryOpener, Opener, RedisOpener, RedisProcess, SqliteOpener
 
 
 @pytest.fixture
@@ -14,9 +17,28 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisProcess]:
+    if shutil.which("redis-server") is None:
+        pytest.skip("redis-server is not installed; `make system` does it")
+    # A path of a socket may have about a hundred characters.
+    with TemporaryDirectory(prefix="redis-") as folder:
+        server = RedisProcess(Path(folder))
+        server.start()
+        yield server
+        server.kill()
+
+
+@pytest.fixture(params=["memory", "sqlite", "redis"])
 def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
-    return MemoryOpener() if request.param == "memory" else SqliteOpener(tmp_path / "journal.db")
+    match request.param:
+        case "memory":
+            return MemoryOpener()
+        case "sqlite":
+            return SqliteOpener(tmp_path / "journal.db")
+        case _:
+            server: RedisProcess = request.getfixturevalue("redis_server")
+            return RedisOpener(server.url, f"{uuid.uuid4().hex}:")
 
 
 @pytest.fixture

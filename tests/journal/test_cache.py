@@ -84,7 +84,6 @@ async def test_live_readers_share_envelopes_and_read_no_sql(tmp_path: Path) -> N
         pages = await asyncio.gather(*(journal.read_after("a", cursor) for cursor in cursors))
         cursors = [page.cursor for page in pages]
         assert len({id(page.envelopes[0]) for page in pages}) == 1
-        assert len({id(page.envelopes[0].frame) for page in pages}) == 1
     assert statements == []
     assert await journal.whole("a", 1) is not None
     assert len(statements) == 1

@@ -1,0 +1,114 @@
+"""The Lua that Redis runs for the journal: each script is one atomic step on one session's keys.
+
+A session has a stream of events (`SEQ-0`: t time, s bytes kept, e event), a hash `state` (first, last, size, micros,
+writer, deleted) and a hash `beside` of what was cut. KEYS are always stream, state, beside, set of sessions. What is
+absent is an empty argument; what is there has a `+` before it.
+"""
+
+_RETAIN = """
+local stream, state, beside, sessions = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+
+local function extent()
+    local held = redis.call('HMGET', state, 'first', 'last', 'size')
+    return tonumber(held[1] or '1'), tonumber(held[2] or '0'), tonumber(held[3] or '0')
+end
+
+local function number(value)
+    return string.format('%.0f', value)
+end
+
+-- Drops from the front; negative limits are none. The newest event stays unless it is too old.
+local function retain(max_count, max_bytes, oldest)
+    local first, last, size = extent()
+    local keep, excess, dropped = first, 0, 0
+    if max_count >= 0 and last - first >= max_count then
+        keep = last + 1 - max_count + math.floor(max_count / 16)
+    end
+    if max_bytes >= 0 and size > max_bytes then
+        excess = size - max_bytes + math.floor(max_bytes / 16)
+    end
+    local next, going = first, true
+    while going and next <= last do
+        for _, entry in ipairs(redis.call('XRANGE', stream, number(next) .. '-0', '+', 'COUNT', 64)) do
+            local micros, weight = tonumber(entry[2][2]), tonumber(entry[2][4])
+            going = next < keep or (dropped < excess and next < last) or micros < oldest
+            if not going then break end
+            dropped = dropped + weight
+            redis.call('HDEL', beside, number(next) .. 'w', number(next) .. 'r')
+            next = next + 1
+        end
+    end
+    if next > first then
+        redis.call('XTRIM', stream, 'MINID', number(next) .. '-0')
+        redis.call('HSET', state, 'first', number(next), 'size', number(size - dropped))
+    end
+end
+
+local function held()
+    local first, last, size = extent()
+    return {first, last, size}
+end
+"""
+
+APPEND = (
+    _RETAIN
+    + """
+-- session, writer, first, micros, max_count, max_bytes, oldest, channel, then event, whole, raw of each entry
+local first, count = tonumber(ARGV[3]), (#ARGV - 8) / 3
+local _, last = extent()
+if last ~= first - 1 then
+    if last >= first + count - 1 and redis.call('HGET', state, 'writer') == ARGV[2] then
+        return held()  -- the answer to the first attempt was lost on its way
+    end
+    return redis.error_reply('JOURNAL log ends at ' .. number(last) .. ', not at ' .. number(first - 1))
+end
+local size = 0
+for i = 0, count - 1 do
+    local event, whole, raw = ARGV[9 + 3 * i], ARGV[10 + 3 * i], ARGV[11 + 3 * i]
+    local seq = number(first + i)
+    local weight = #event + math.max(#whole - 1, 0) + math.max(#raw - 1, 0)
+    redis.call('XADD', stream, seq .. '-0', 't', ARGV[4], 's', number(weight), 'e', event)
+    if whole ~= '' then redis.call('HSET', beside, seq .. 'w', whole) end
+    if raw ~= '' then redis.call('HSET', beside, seq .. 'r', raw) end
+    size = size + weight
+end
+redis.call('HINCRBY', state, 'size', number(size))
+redis.call('HSETNX', state, 'first', '1')
+redis.call('HSET', state, 'last', number(first + count - 1), 'writer', ARGV[2], 'micros', ARGV[4], 'deleted', '0')
+redis.call('SADD', sessions, ARGV[1])
+retain(tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]))
+redis.call('PUBLISH', ARGV[8], ARGV[2] .. ' ' .. ARGV[1])
+return held()
+"""
+)
+
+RETAIN = (
+    _RETAIN
+    + """
+-- max_count, max_bytes, oldest
+retain(tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]))
+return held()
+"""
+)
+
+DELETE = (
+    _RETAIN
+    + """
+local _, last = extent()
+redis.call('XTRIM', stream, 'MAXLEN', 0)
+redis.call('DEL', beside)
+redis.call('HSET', state, 'first', number(last + 1), 'size', '0', 'deleted', '1')
+return held()
+"""
+)
+
+EPOCH = """
+-- KEYS epoch, run; ARGV new epoch, the server's run, whether its restarts lose nothing
+local epoch = redis.call('GET', KEYS[1])
+if not epoch or (redis.call('GET', KEYS[2]) ~= ARGV[2] and ARGV[3] ~= 'yes') then
+    epoch = ARGV[1]
+    redis.call('SET', KEYS[1], epoch)
+end
+redis.call('SET', KEYS[2], ARGV[2])
+return epoch
+"""
