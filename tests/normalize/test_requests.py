@@ -1,0 +1,329 @@
+"""What the CLI asks and waits for: published once, and over once."""
+
+from normalize.inputs import Decision
+from tests.normalize.lines import (
+    Talk,
+    answer,
+    assistant,
+    control,
+    init,
+    result,
+    system,
+    text,
+    tool_result,
+    tool_use,
+    user,
+)
+
+RULE = {
+    "type": "addRules",
+    "rules": [{"toolName": "Bash", "ruleContent": "ls"}],
+    "behavior": "allow",
+    "destination": "localSettings",
+}
+QUESTIONS = [
+    {"question": "Which?", "header": "H", "options": [{"label": "A"}, {"label": "B"}], "multiSelect": False}
+]
+
+
+def may_run(id: str = "c1", name: str = "Bash", **fields: object) -> dict[str, object]:  # noqa: A002 - its field
+    arguments = fields.pop("input", {"command": "ls"})
+    return control(id, "can_use_tool", tool_name=name, input=arguments, **fields)
+
+
+def asked(*calls: dict[str, object]) -> Talk:
+    talk = Talk()
+    talk.hears(init(), assistant(*(calls or (tool_use("t"),))))
+    return talk
+
+
+def test_a_request_says_what_would_happen_and_how_to_answer() -> None:
+    talk = asked()
+    line = may_run(
+        tool_use_id="t",
+        permission_suggestions=[RULE],
+        blocked_path="/etc",
+        decision_reason="outside",
+        agent_id=None,
+    )
+    assert talk.hears(line) == ["permission_request t c1 outside"]
+    told = talk.last("permission_request")
+    assert told["action_type"] == "command"
+    assert told["action_details"] == {"command": "ls"}
+    assert told["tool_input"] == {"command": "ls"}
+    assert told["permission_title"] == "ls"
+    assert told["blocked_path"] == "/etc"
+    assert told["suggestions"] == [RULE]
+    assert [option["option_id"] for option in told["permission_options"]] == [
+        "allow_once",
+        "allow_always:session",
+        "allow_always:localSettings",
+        "reject_once",
+        "reject_interrupt",
+    ]
+
+
+def test_the_call_is_found_by_name_and_input_where_the_cli_does_not_say() -> None:
+    talk = asked(tool_use("t1", command="ls"), tool_use("t2", command="pwd"), tool_use("t3", command="pwd"))
+    assert talk.hears(may_run("c1", input={"command": "pwd"})) == ["permission_request t2 c1"]
+    assert talk.hears(may_run("c2", input={"command": "pwd"})) == ["permission_request t3 c2"]
+    assert talk.hears(may_run("c3", input={"command": "changed by a hook"})) == ["permission_request t1 c3"]
+    assert talk.hears(may_run("c4", name="Write", input={"file_path": "/x", "content": ""})) == [
+        "permission_request c4"
+    ]
+    assert talk.last("permission_request")["action_type"] == "file_write"
+
+
+def test_each_action_has_its_type() -> None:
+    talk = Talk()
+    talk.hears(init())
+    for name, arguments, action, details in (
+        ("Read", {"file_path": "/f"}, "file_read", {"path": "/f"}),
+        ("Grep", {"pattern": "x"}, "file_read", {"pattern": "x"}),
+        ("WebFetch", {"url": "http://u", "prompt": "p"}, "network", {"url": "http://u"}),
+        ("mcp__calc__add", {"a": 1}, "mcp_tool", {"server": "calc", "tool": "add"}),
+        ("Skill", {"skill": "x"}, "other", None),
+        ("Odd", {}, "other", None),
+    ):
+        talk.hears(may_run(name, name, input=arguments))
+        told = talk.last("permission_request")
+        assert (told["action_type"], told.get("action_details")) == (action, details)
+
+
+def test_paths_in_spec_3s_spelling_are_read() -> None:
+    talk = asked()
+    talk.hears(may_run("c1", blocked_paths="/etc,/usr"))
+    assert talk.last("permission_request")["blocked_path"] == "/etc,/usr"
+    talk.hears(may_run("c2", blocked_paths=["/etc", "/usr"]))
+    assert talk.last("permission_request")["blocked_path"] == "/etc,/usr"
+
+
+def test_an_answer_we_sent_resolves_it() -> None:
+    talk = asked()
+    talk.hears(may_run())
+    assert talk.says(answer("c1", behavior="allow", updatedInput={})) == ["permission_resolved t c1 allow"]
+    assert talk.says(answer("c1", behavior="allow", updatedInput={})) == []
+    assert talk.hears(user(tool_result("t"))) == ["tool_update t complete"]
+
+
+def test_a_denial_we_sent_is_the_reason_of_the_failure() -> None:
+    talk = asked()
+    talk.hears(may_run())
+    assert talk.says(answer("c1", behavior="deny", message="Not now", interrupt=True)) == [
+        "permission_resolved t c1 deny"
+    ]
+    assert talk.last("permission_resolved").items() >= {"message": "Not now", "interrupt": True}.items()
+    assert talk.hears(user(tool_result("t", "Not now", is_error=True))) == [
+        "tool_update t error denied Not now"
+    ]
+
+
+def test_an_answer_that_says_nothing_is_a_denial_as_the_cli_takes_it() -> None:
+    talk = asked(tool_use("t1"), tool_use("t2"))
+    talk.hears(may_run("c1"), may_run("c2"))
+    assert talk.says(answer("c1", result="garbage")) == ["permission_resolved t1 c1 deny"]
+    refused = {
+        "type": "control_response",
+        "response": {"subtype": "error", "request_id": "c2", "error": "no handler"},
+    }
+    assert talk.says(refused) == ["permission_resolved t2 c2 deny"]
+    assert talk.last("permission_resolved")["message"] == "no handler"
+
+
+def test_a_decision_tells_who_and_how_and_its_line_no_more() -> None:
+    talk = asked()
+    talk.hears(may_run())
+    decision = Decision("c1", "deny", "ada", 1200, option_id="reject_once", message="No", interrupt=True)
+    assert talk.decides(decision) == ["permission_resolved t c1 deny"]
+    told = talk.last("permission_resolved")
+    assert (
+        told.items()
+        >= {"by": "ada", "waited_ms": 1200, "option_id": "reject_once", "interrupt": True}.items()
+    )
+    assert talk.says(answer("c1", behavior="deny", message="No")) == []
+    assert talk.decides(decision) == []
+    assert talk.hears(user(tool_result("t", "No", is_error=True))) == ["tool_update t error denied No"]
+
+
+def test_a_request_that_is_taken_back_closes_its_dialog() -> None:
+    talk = asked()
+    talk.hears(may_run())
+    assert talk.hears({"type": "control_cancel_request", "request_id": "c1"}) == [
+        "permission_cancelled t c1 cancelled"
+    ]
+    assert talk.hears({"type": "control_cancel_request", "request_id": "c1"}) == []
+    talk.hears(may_run("c2"))
+    talk.says(control("i", "interrupt"))
+    assert talk.hears({"type": "control_cancel_request", "request_id": "c2"}) == [
+        "permission_cancelled t c2 interrupted"
+    ]
+
+
+def test_the_result_of_the_tool_answers_what_nobody_was_heard_to_answer() -> None:
+    talk = asked(tool_use("t1"), tool_use("t2"))
+    talk.hears(may_run("c1"), may_run("c2"))
+    assert talk.hears(user(tool_result("t1"))) == [
+        "permission_resolved t1 c1 allow",
+        "tool_update t1 complete",
+    ]
+    refused = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+    assert talk.hears(user(tool_result("t2", refused, is_error=True)))[0] == "permission_resolved t2 c2 deny"
+
+
+def test_what_still_waits_is_void_with_the_end_of_the_turn() -> None:
+    talk = asked()
+    talk.hears(may_run())
+    assert talk.hears(result("x"))[:2] == [
+        "tool_update t error no_result The turn ended without a result for this call.",
+        "permission_cancelled t c1 turn_ended",
+    ]
+
+
+def test_what_a_background_subagent_asks_outlives_the_turn() -> None:
+    talk = asked()
+    talk.hears(may_run(agent_id="b1", tool_use_id="elsewhere"), user(tool_result("t")))
+    assert talk.hears(result("x"))[-1] == "complete turn-1 completed"
+    assert talk.says(answer("c1", behavior="allow", updatedInput={})) == [
+        "permission_resolved elsewhere c1 allow"
+    ]
+    talk.hears(may_run("c2", agent_id="b1"))
+    assert talk.ends()[0] == "permission_cancelled c2 process_exited"
+
+
+def test_questions_of_the_agent_are_asked_and_answered() -> None:
+    talk = asked(tool_use("t", "AskUserQuestion", questions=QUESTIONS))
+    line = may_run(name="AskUserQuestion", tool_use_id="t", input={"questions": QUESTIONS})
+    assert talk.hears(line) == ["question_request t c1 ask_user"]
+    assert talk.last("question_request")["questions"][0]["question"] == "Which?"
+    assert talk.says(answer("c1", behavior="allow", updatedInput={"answers": {"Which?": "A"}})) == [
+        "permission_resolved t c1 answer"
+    ]
+    unseen = may_run("c2", name="AskUserQuestion", tool_use_id="x", input={"questions": QUESTIONS})
+    assert talk.hears(unseen, unseen) == ["question_request x c2 ask_user"]
+
+
+def test_questions_of_an_mcp_server_are_asked() -> None:
+    talk = Talk()
+    line = control(
+        "e1", "elicitation", mcp_server_name="calc", message="Your name?", mode="form", requested_schema={}
+    )
+    assert talk.hears(line) == ["question_request e1 elicitation"]
+    assert talk.last("question_request").items() >= {"mcp_server": "calc", "message": "Your name?"}.items()
+    assert talk.says(answer("e1", action="accept")) == ["permission_resolved e1 answer"]
+
+
+def test_dialogs_of_the_cli_are_shown() -> None:
+    talk = Talk()
+    assert talk.hears(control("d1", "request_user_dialog", dialog_kind="trust", payload={"x": 1})) == [
+        "question_request d1 dialog"
+    ]
+    assert talk.last("question_request")["details"] == {"x": 1}
+
+
+def test_a_plan_is_shown_with_the_question_whether_to_follow_it() -> None:
+    talk = asked(tool_use("t", "ExitPlanMode", plan=""))
+    line = may_run(name="ExitPlanMode", tool_use_id="t", input={"plan": "# Plan", "planFilePath": "/p.md"})
+    assert talk.hears(line) == ["agent_plan t", "permission_request t c1"]
+    assert talk.last("agent_plan")["plan_file_path"] == "/p.md"
+    again = may_run("c2", name="ExitPlanMode", tool_use_id="t", input={"plan": "# Plan"})
+    assert talk.hears(again) == ["permission_request t c2"]
+
+
+def test_hooks_that_ask_us_are_told_with_our_answer() -> None:
+    talk = asked()
+    call = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}}
+    hook = control("h1", "hook_callback", callback_id="hook_0", tool_use_id="t", input=call)
+    assert talk.hears(hook) == ["hook_activity t callback"]
+    specific = {"permissionDecision": "deny", "permissionDecisionReason": "not here"}
+    assert talk.says(answer("h1", hookSpecificOutput=specific)) == ["hook_activity t answered deny"]
+    assert talk.last("hook_activity").items() >= {"output": "not here", "hook_event": "PreToolUse"}.items()
+
+
+def test_answers_of_hooks_in_every_form() -> None:
+    talk = Talk()
+    answers: list[tuple[dict[str, object], str]] = [
+        ({}, "success"),
+        ({"decision": "block", "reason": "r"}, "block"),
+        ({"continue": False, "stopReason": "s"}, "stop"),
+    ]
+    for number, (said, outcome) in enumerate(answers):
+        talk.hears(
+            control(f"h{number}", "hook_callback", callback_id="stop", input={"hook_event_name": "Stop"})
+        )
+        assert talk.says(answer(f"h{number}", **said)) == [f"hook_activity answered {outcome}"]
+    talk.hears(control("h9", "hook_callback", callback_id="x", input={}))
+    failed = {
+        "type": "control_response",
+        "response": {"subtype": "error", "request_id": "h9", "error": "broken"},
+    }
+    assert talk.says(failed) == ["hook_activity answered error"]
+
+
+def test_a_decision_about_a_hook_is_told_in_its_place() -> None:
+    talk = Talk()
+    talk.hears(control("h1", "hook_callback", callback_id="x", input={"hook_event_name": "PreToolUse"}))
+    assert talk.decides(Decision("h1", "ask", "policy:supervised", 0)) == ["hook_activity answered ask"]
+    assert talk.says(answer("h1")) == []
+
+
+def test_hooks_that_nobody_answered_leave_no_dialog_behind() -> None:
+    talk = asked()
+    call = {"hook_event_name": "PreToolUse", "tool_name": "Bash"}
+    talk.hears(control("h1", "hook_callback", callback_id="x", tool_use_id="t", input=call))
+    assert talk.hears(user(tool_result("t"))) == ["tool_update t complete"]
+    assert talk.hears(result("x"))[-1] == "complete turn-1 completed"
+
+
+def test_requests_that_wait_since_before_come_with_the_answer_to_initialize() -> None:
+    talk = Talk()
+    response = answer("i1", commands=[{"name": "compact", "description": "d"}])
+    waiting = [{**may_run("c1")}, {"request_id": 7}]
+    response["response"]["pending_permission_requests"] = waiting
+    assert talk.hears(response) == ["permission_request c1"]
+
+
+def test_messages_between_mcp_servers_are_part_of_the_exchange() -> None:
+    talk = Talk()
+    assert talk.hears(control("m1", "mcp_message", server_name="calc", message={})) == []
+    assert talk.translator.stats.control == 1
+    assert talk.says(answer("m1", mcp_response={})) == []
+
+
+def test_an_answer_to_us_that_is_an_error_is_a_notice() -> None:
+    talk = Talk()
+    talk.says(control("s1", "set_model", model="x"))
+    refused = {
+        "type": "control_response",
+        "response": {"subtype": "error", "request_id": "s1", "error": "no such"},
+    }
+    assert talk.hears(refused) == ["notice no such control/set_model"]
+    assert talk.hears(refused) == ["notice no such control"]
+    assert talk.hears(answer("s2")) == []
+
+
+def test_a_change_of_the_permission_mode_is_told_once() -> None:
+    talk = Talk()
+    talk.hears(init(permissionMode="default"))
+    assert talk.last("session_mode")["current_mode_id"] == "default"
+    talk.says(control("s1", "set_permission_mode", mode="plan"))
+    talk.hears(answer("s1", mode="plan"), system("status", status=None, permissionMode="plan"))
+    assert [e.type for e in talk.events].count("session_mode") == 2
+    talk.says(control("s2", "set_permission_mode", mode="default"))
+    talk.hears(answer("s2"))
+    assert talk.last("session_mode")["current_mode_id"] == "plan"
+
+
+def test_requests_of_ours_that_are_never_answered_are_forgotten_in_time() -> None:
+    talk = Talk()
+    for number in range(300):
+        talk.says(control(f"s{number}", "no_such_subtype"))
+    refused = {
+        "type": "control_response",
+        "response": {"subtype": "error", "request_id": "s0", "error": "late"},
+    }
+    assert talk.hears(refused) == ["notice late control"]
+
+
+def test_lines_we_write_that_are_no_messages_of_a_host_say_nothing() -> None:
+    talk = Talk()
+    assert talk.says(assistant(text("x")), system("x")) == []

@@ -1,0 +1,318 @@
+"""Text exactly once: streamed pieces, assistant lines and results carry the same words."""
+
+import pytest
+
+from normalize.limits import ALWAYS_FITS
+from tests.normalize.lines import (
+    Talk,
+    assistant,
+    block_start,
+    block_stop,
+    delta,
+    init,
+    message_start,
+    message_stop,
+    result,
+    stream,
+    system,
+    text,
+    thinking,
+    thought,
+    tool_use,
+    user,
+)
+
+
+def streamed(*pieces: str) -> list[str]:
+    return [f"message_chunk {piece}" for piece in pieces]
+
+
+def test_without_partial_messages_the_line_is_the_text_and_the_result_no_news() -> None:
+    talk = Talk()
+    assert talk.hears(init(), assistant(text("Hello.")), result("Hello.")) == [
+        "turn_started turn-1 user",
+        "message_chunk Hello.",
+        "complete turn-1 completed",
+    ]
+
+
+def test_what_was_streamed_is_not_sent_again_by_its_line() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start(), block_start())
+    assert talk.hears(delta("Hel"), delta("lo.")) == streamed("Hel", "lo.")
+    assert talk.hears(assistant(text("Hello.")), block_stop(), message_stop()) == []
+    assert talk.hears(result("Hello.")) == ["complete turn-1 completed"]
+
+
+def test_pieces_name_their_message_and_block() -> None:
+    talk = Talk()
+    talk.hears(
+        init(),
+        message_start("m7"),
+        block_start(0, thinking("")),
+        thought("Hm"),
+        block_start(1),
+        delta("A", 1),
+    )
+    assert talk.last("reasoning").items() >= {"message_id": "m7", "block_index": 0, "is_delta": True}.items()
+    assert (
+        talk.last("message_chunk").items() >= {"message_id": "m7", "block_index": 1, "is_delta": True}.items()
+    )
+
+
+def test_a_line_that_knows_more_than_the_stream_adds_the_rest() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start(), block_start(), delta("Hel"))
+    assert talk.hears(assistant(text("Hello."))) == ["message_chunk lo."]
+
+
+def test_a_line_that_disagrees_with_the_stream_replaces_the_block() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start(), block_start(), delta("Hullo"))
+    assert talk.hears(assistant(text("Hello."))) == ["message_chunk Hello. replace"]
+    talk.hears(message_start("m2"), block_start(0, thinking("")), thought("Hum"))
+    assert talk.hears(assistant(thinking("Hm"), id="m2")) == ["reasoning Hm replace"]
+
+
+def test_each_block_of_a_message_is_confirmed_by_its_own_line() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start(), block_start(0, thinking("")), thought("Hm"))
+    assert talk.hears(assistant(thinking("Hm"))) == []
+    talk.hears(block_stop(0), block_start(1), delta("A", 1))
+    assert talk.hears(assistant(text("A"))) == []
+    talk.hears(block_stop(1), block_start(2, tool_use("t")), block_start(3), delta("B", 3))
+    assert talk.hears(assistant(tool_use("t"))) == ["tool_call t running"]
+    assert talk.hears(assistant(text("B"))) == []
+    assert talk.last("tool_call")["block_index"] == 2
+
+
+def test_the_first_block_in_message_start_is_not_text() -> None:
+    talk = Talk()
+    talk.hears(init())
+    assert talk.hears(
+        message_start(content=[text("He")]), block_start(), delta("He"), delta("y")
+    ) == streamed("He", "y")
+
+
+def test_text_that_a_block_starts_with_counts() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start())
+    assert talk.hears(block_start(0, text("He")), delta("y")) == streamed("He", "y")
+    assert talk.hears(block_start(1, thinking("Hm"))) == ["reasoning Hm"]
+    assert talk.hears(assistant(text("Hey"), thinking("Hm"))) == []
+
+
+def test_blocks_without_a_stream_are_counted_per_message() -> None:
+    talk = Talk()
+    talk.hears(init(), assistant(text("A")), assistant(tool_use("t")), assistant(text("B")))
+    assert talk.last("message_chunk")["block_index"] == 2
+    talk.hears(assistant(text("C"), id="m2"))
+    assert talk.last("message_chunk")["block_index"] == 0
+
+
+def test_a_line_with_several_blocks_gives_each_its_index() -> None:
+    talk = Talk()
+    talk.hears(init(), assistant(text("A"), text("B"), id=None))
+    assert talk.last("message_chunk")["block_index"] == 1
+    talk.hears(assistant(text("C"), id=None))
+    assert talk.last("message_chunk")["block_index"] == 0
+
+
+def test_a_delta_without_the_start_of_its_block_is_text_all_the_same() -> None:
+    talk = Talk()
+    assert talk.hears(init(), message_start(), delta("A", 4), thought("B", 5))[1:] == [
+        "message_chunk A",
+        "reasoning B",
+    ]
+
+
+def test_half_a_character_waits_for_its_other_half() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start(), block_start())
+    assert talk.hears(delta("A\ud83c"), delta("\udf89B")) == streamed("A", "🎉B")
+    assert talk.hears(delta("\ud83c")) == []
+    assert talk.hears(block_stop()) == ["message_chunk \ufffd"]
+    assert talk.hears(assistant(text("A🎉B\ufffd"))) == []
+
+
+def test_half_a_character_at_the_end_is_told_by_the_line() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start(), block_start(), delta("A\ud83c"))
+    assert talk.hears(assistant(text("A\ud83c")), block_stop()) == ["message_chunk \ufffd"]
+    talk.hears(message_start("m2"), block_start(0, thinking("")))
+    assert talk.hears(thought("\ud83c"), thought("\udf89")) == ["reasoning 🎉"]
+
+
+def test_interrupted_text_stays_without_a_line() -> None:
+    talk = Talk()
+    talk.hears(init("2.1.101"), message_start(), block_start(), delta("This is"))
+    assert talk.hears(
+        user(text("[Request interrupted by user]")), result(None, "error_during_execution")
+    ) == [
+        "user_message [Request interrupted by user] synthetic",
+        "complete turn-1 interrupted",
+    ]
+    assert talk.hears(init("2.1.101"), message_start("m2"), block_start(), delta("Next")) == [
+        "turn_started turn-2 user",
+        "message_chunk Next",
+    ]
+
+
+def test_an_aborted_line_repeats_what_was_streamed() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start(), block_start(), delta("This is"))
+    assert talk.hears(assistant(text("This is"), aborted=True)) == []
+
+
+def test_a_message_that_breaks_off_is_retracted_when_another_begins() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start("m1"), block_start(), delta("Half"))
+    assert talk.hears(message_start("m2"), block_start(), delta("Whole")) == [
+        "retraction ['m1']",
+        "message_chunk Whole",
+    ]
+    talk.hears(assistant(text("Whole"), id="m2"), message_stop())
+    assert talk.hears(result("Whole")) == ["complete turn-1 completed"]
+
+
+def test_a_message_that_breaks_off_is_retracted_when_a_line_of_another_comes() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start("m1"), block_start(), delta("Half"))
+    assert talk.hears(assistant(text("API Error"), id="x", model="<synthetic>")) == [
+        "retraction ['m1']",
+        "message_chunk API Error synthetic",
+    ]
+
+
+def test_only_the_unfinished_blocks_of_a_broken_message_go() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start("m1"), block_start(), delta("Whole."), assistant(text("Whole.")))
+    talk.hears(block_stop(), block_start(1), delta("Hal", 1), block_start(2, thinking("")), thought("H", 2))
+    assert talk.hears(message_start("m2")) == ["message_chunk  replace", "reasoning  replace"]
+
+
+def test_the_result_speaks_when_what_was_streamed_was_withdrawn() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start("m1"), block_start(), delta("Half"), message_start("m2"), message_stop())
+    assert talk.hears(result("All I have")) == [
+        "message_chunk All I have result",
+        "complete turn-1 completed",
+    ]
+
+
+def test_a_message_that_stopped_is_never_withdrawn() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start("m1"), block_start(), delta(" "), message_stop())
+    assert talk.hears(message_start("m2"), message_stop(), result("?")) == ["complete turn-1 completed"]
+
+
+def test_abandoned_blocks_are_emptied() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start(), block_start(), delta("Whole."), assistant(text("Whole.")))
+    talk.hears(block_start(1), delta("Hal", 1))
+    stop = message_stop(abandoned_blocks={"api_message_id": "m1", "from_block_index": 1})
+    assert talk.hears(stop) == ["message_chunk  replace"]
+
+
+def test_result_text_is_told_only_where_nothing_was_said() -> None:
+    talk = Talk()
+    assert talk.hears(init(), result("Unknown command: x"))[1:] == [
+        "message_chunk Unknown command: x result",
+        "complete turn-1 completed",
+    ]
+    talk.hears(init(), assistant(text("Said."), parent="t1"))
+    assert talk.hears(result("Only here", uuid="r2"))[0] == "message_chunk Only here result"
+
+
+def test_result_text_as_an_object_is_read() -> None:
+    talk = Talk()
+    talk.hears(init())
+    spoken = {**result(None), "result": {"text": "Done.", "session_id": "s"}}
+    assert talk.hears(spoken)[0] == "message_chunk Done. result"
+
+
+@pytest.mark.parametrize("stream_name", ["stdout", "stderr"])
+def test_output_of_a_slash_command_is_text_of_its_own(stream_name: str) -> None:
+    talk = Talk()
+    talk.hears(init("1.0"))
+    line = user(f"<local-command-{stream_name}>Total cost: $1</local-command-{stream_name}>")
+    assert talk.hears(line, result("")) == [
+        "message_chunk Total cost: $1 local_command",
+        "complete turn-1 completed",
+    ]
+
+
+def test_a_result_that_repeats_the_output_of_a_command_is_no_news() -> None:
+    talk = Talk()
+    talk.hears(init(), system("local_command_output", content="All good", uuid="x"))
+    assert talk.hears(result("All good")) == ["complete turn-1 completed"]
+
+
+def test_output_of_a_command_outside_of_a_turn_opens_none() -> None:
+    talk = Talk()
+    assert talk.hears(user("<local-command-stdout>Set model</local-command-stdout>", isReplay=True)) == [
+        "message_chunk Set model local_command"
+    ]
+    assert talk.hears(system("local_command_output", content="x", uuid="u")) == [
+        "message_chunk x local_command"
+    ]
+
+
+def test_a_commands_text_in_the_models_name_is_labelled() -> None:
+    talk = Talk()
+    line = assistant(
+        text("Cost: 1"), model="<synthetic>", local_command_source="<local-command-stdout>Cost: 1"
+    )
+    assert talk.hears(init(), line)[1] == "message_chunk Cost: 1 local_command"
+
+
+def test_redacted_thinking_is_told_without_words() -> None:
+    talk = Talk()
+    assert (
+        talk.hears(init(), assistant({"type": "redacted_thinking", "data": "xyz"}))[1]
+        == "reasoning  redacted"
+    )
+
+
+def test_content_as_a_plain_string_is_text() -> None:
+    talk = Talk()
+    line = assistant()
+    line["message"]["content"] = "Hello"
+    assert talk.hears(init(), line)[1] == "message_chunk Hello"
+
+
+def test_long_text_is_split_and_never_cut() -> None:
+    talk = Talk()
+    words = "ä" * (2 * ALWAYS_FITS + 5)
+    talk.hears(init(), assistant(text(words)))
+    pieces = [event.text for event in talk.events if event.type == "message_chunk"]
+    assert [len(piece) for piece in pieces] == [ALWAYS_FITS, ALWAYS_FITS, 5]
+    assert "".join(pieces) == words
+    talk.hears(message_start("m2"), block_start(), delta(words), assistant(text("x"), id="m2"))
+    talk.hears(assistant(text("y" + words), id="m3"), message_start("m4"), block_start(), delta("z"))
+    replaced = talk.receive(assistant(text(words), id="m4"))
+    assert [getattr(event, "replace", None) for event in replaced] == [True, None, None]
+
+
+def test_pieces_of_a_subagent_belong_to_its_call() -> None:
+    talk = Talk()
+    talk.hears(init(), assistant(tool_use("t", "Task", prompt="p", description="d")))
+    nested = {"parent_tool_use_id": "t"}
+    start = {**message_start("m9"), **nested}
+    assert talk.hears(start, {**delta("Sub"), **nested}, {**message_stop(), **nested}) == [
+        "message_chunk [t] Sub"
+    ]
+    usage = stream({"type": "message_delta", "delta": {}, "usage": {"output_tokens": 9}})
+    assert talk.hears({**usage, **nested}) == []
+
+
+def test_stream_events_of_other_kinds_are_counted() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start())
+    citation = {
+        "type": "content_block_delta",
+        "index": 0,
+        "delta": {"type": "citations_delta", "citation": {}},
+    }
+    assert talk.hears(stream({"type": "ping"}), stream(citation), block_stop(7)) == []
+    assert talk.translator.stats.counted == 4
