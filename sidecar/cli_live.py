@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sidecar.cli import ConfigOption, app, fail, plain_errors
-from sidecar.settings import ConfigurationError, Settings, load
+from sidecar.command_line import ConfigOption, app, fail, plain_errors
+
+if TYPE_CHECKING:
+    from sidecar.settings import Settings
 
 Host = Annotated[str | None, typer.Option(help="Address to listen on.", show_default="127.0.0.1")]
 Port = Annotated[
@@ -132,9 +134,10 @@ def replay_command(
         serving(to_stdout(settings, files, speed or None))
 
 
-def configured(context: typer.Context, **fixed: object) -> Settings:
+def configured(context: typer.Context, **fixed: object) -> "Settings":
     """Load the settings from a command's options, and set up logging; or fail with one sentence."""
     from sidecar import logs
+    from sidecar.settings import ConfigurationError, Settings, load
 
     options = {name: value for name, value in context.params.items() if name in Settings.model_fields}
     with plain_errors(ConfigurationError, code=2):
@@ -150,6 +153,7 @@ def serving(work: Coroutine[None, None, None]) -> None:
     from sidecar.launch import CANNOT_START
     from sidecar.listening import PortError
     from sidecar.run import StartError
+    from sidecar.settings import ConfigurationError
     from tracing.recording import RecordingError
 
     mendable = (

@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from sidecar.cli import ConfigOption, app
-from sidecar.settings import ConfigurationError, load
+from sidecar.command_line import ConfigOption, app
 
 
 @app.command("runner")
@@ -30,6 +29,7 @@ def runner_command(
     """Run many agents over one stdin, stdout and stderr: NDJSON, a run each."""
     from runner.server import RunnerOptions
     from sidecar.runner_command import run, say_fatal
+    from sidecar.settings import ConfigurationError, load
 
     try:
         settings = load({"agent": agent}, config)
