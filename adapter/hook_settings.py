@@ -84,7 +84,7 @@ def _read(number: int, entry: Mapping[str, object]) -> HookSetting:
     return HookSetting(
         event=event,
         matcher=matcher,
-        command=_command(where, entry.get("command", [])),
+        command=_command(where, entry["command"]) if url is None else (),
         url=None if url is None else _loopback(where, url),
         timeout=float(timeout),
     )
@@ -92,7 +92,7 @@ def _read(number: int, entry: Mapping[str, object]) -> HookSetting:
 
 def _command(where: str, command: object) -> tuple[str, ...]:
     words = [command] if isinstance(command, str) else command
-    if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
+    if not isinstance(words, list) or not words or not all(isinstance(word, str) and word for word in words):
         raise HookError(f"{where}: command must be a list of words")
     return tuple(words)
 

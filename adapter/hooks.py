@@ -53,12 +53,13 @@ async def _run_command(
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
-            limit=MAX_ANSWER,
         )
     except OSError as error:
         raise HookFailed(f"cannot run {hook.command[0]}: {error.strerror}") from None
     try:
-        stdout, stderr = await process.communicate(line_of(payload))
+        async with asyncio.TaskGroup() as pipes:
+            pipes.create_task(_feed(process.stdin, line_of(payload)))
+            reading = [pipes.create_task(_drain(pipe)) for pipe in (process.stdout, process.stderr)]
     finally:
         # the hook's own children go with it, and so does one that was given up
         try:
@@ -66,12 +67,31 @@ async def _run_command(
         except (ProcessLookupError, PermissionError):
             pass
         await process.wait()
+    stdout, stderr = (task.result() for task in reading)
     complaint = stderr.decode("utf-8", "replace").strip()
     if process.returncode == BLOCKED:
         return _block(text_at(payload, "hook_event_name"), complaint or f"{hook.name} blocks this")
     if process.returncode != 0:
         raise HookFailed(f"exit code {process.returncode}: {complaint[-500:]}")
     return _read(stdout)
+
+
+async def _feed(pipe: asyncio.StreamWriter | None, body: bytes) -> None:
+    if pipe is not None:
+        try:
+            pipe.write(body)
+            await pipe.drain()
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # a hook need not read what it is told
+        pipe.close()
+
+
+async def _drain(pipe: asyncio.StreamReader | None) -> bytes:
+    """Read to the end, keeping no more than is needed to know that it is too much."""
+    kept = bytearray()
+    while pipe is not None and (chunk := await pipe.read(65536)):
+        kept += chunk[: MAX_ANSWER + 1 - len(kept)]
+    return bytes(kept)
 
 
 def _block(event: str, reason: str) -> JsonObject:

@@ -1,0 +1,51 @@
+import json
+from pathlib import Path
+
+from adapter.audit import AuditTrail
+from normalize.inputs import Decision
+from protocol.requests import CanUseTool
+
+BASH = CanUseTool(tool_name="Bash", input={"command": "ls"})
+
+
+def rows(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_every_step_of_a_request_is_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "audit.jsonl"
+    trail = AuditTrail(path, "s1", now=lambda: "2026-01-01T00:00:00.000Z")
+    trail.asked("r", BASH)
+    trail.decided(Decision("r", "allow", "ada", 1200, option_id="allow_once"))
+    trail.refused("r", "bob", "already_answered")
+    trail.voided("r2", "interrupted")
+    trail.close()
+    assert [row["what"] for row in rows(path)] == ["asked", "decided", "refused", "voided"]
+    assert rows(path)[0]["request"]["tool_name"] == "Bash"  # type: ignore[index]
+    assert rows(path)[1] == {
+        "ts": "2026-01-01T00:00:00.000Z",
+        "session": "s1",
+        "what": "decided",
+        "request_id": "r",
+        "behavior": "allow",
+        "by": "ada",
+        "waited_ms": 1200,
+        "option_id": "allow_once",
+    }
+
+
+def test_the_trail_is_only_appended_to_and_readable_by_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    for session in ("one", "two"):
+        trail = AuditTrail(path, session)
+        trail.voided("r", "cancelled")
+        trail.close()
+    assert [row["session"] for row in rows(path)] == ["one", "two"]
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_disk_that_refuses_costs_the_trail_and_says_so() -> None:
+    trail = AuditTrail(Path("/dev/full"), "s")
+    trail.voided("r", "cancelled")
+    trail.close()
+    assert trail.trouble == "No space left on device"
