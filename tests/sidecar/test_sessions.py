@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from adapter.identity import start_time
 from hub.client import BEGINNING, Client, connect
 from hub.frames_out import EventFrame
 from hub.requests import CommandFailed
@@ -87,7 +88,7 @@ async def test_a_session_of_a_killed_sidecar_is_listed_closed_and_goes_on(tmp_pa
         seen = await until(client, session, ev.Complete, 2)
         outcomes = [event.data.outcome for event in seen if isinstance(event, ev.Complete)]
         assert outcomes == ["completed", "process_exited"]
-        assert not Path(f"/proc/{pid}").exists()
+        assert start_time(pid) is None
         await client.prompt(session, "again")
         seen = await until(client, session, ev.Complete, 3)
     assert "echo: again" in texts(seen)
