@@ -85,7 +85,6 @@ def test_a_subagent_in_text_alone_has_its_report(version: str) -> None:
 @pytest.mark.parametrize("version", STRUCTURED)
 def test_a_subagents_totals_are_read_from_text(version: str) -> None:
 
-
     pair = next(pair for pair in pairs(recording(version, "hooks-observe")) if pair.name == "Agent")
     from_text = output(answered("Agent", pair.input, pair.result["content"]))
     from_structure = output(pair.enriched())
