@@ -29,6 +29,7 @@ class Session:
         self._mode: str | None = None
         self._described: dict[str, Command] = {}
         self._names: list[str] = []
+        self._listed_for: str | None = None
         self._listed: list[Json] = []
         self._facts: tuple[object, ...] = ()
 
@@ -71,11 +72,10 @@ class Session:
         if facts != self._facts:
             self._facts = facts
             events.append(self._info(message))
-        if message.slash_commands and message.slash_commands != self._names:
+        names = message.slash_commands
+        if names and (names != self._names or self._listed_for != message.session_id):
             known = self._described
-            events.append(
-                self._commands([known.get(name) or Command(name=name) for name in message.slash_commands])
-            )
+            events.append(self._commands([known.get(name) or Command(name=name) for name in names]))
         events += self.mode(message.permission_mode)
         return events
 
@@ -106,6 +106,7 @@ class Session:
 
     def _commands(self, commands: list[Command]) -> AvailableCommands:
         self._names = [command.name for command in commands]
+        self._listed_for = self._place.session_id
         return AvailableCommands(**self._place.here, available_commands=commands)
 
     def _info(self, message: Init) -> SessionInfo:
