@@ -17,6 +17,8 @@ from normalize.model import JsonObject
 from sidecar.agents import AgentNotFoundError, find
 from sidecar.rulebook import Rulebook
 from sidecar.settings import Settings
+from tracing.spans import traceparent
+from tracing.wanted import tracing_wanted
 
 CANNOT_START = (AgentNotFoundError, CommandError, EnvironmentRefused, McpError, ProgramNotFound)
 """What is wrong with a session that cannot be started; each says what to do."""
@@ -59,7 +61,12 @@ def options_for(
 ) -> SessionOptions:
     """Return what to start; raises one of CANNOT_START."""
     agent = find(record.agent or settings.agent, settings.agents)
-    environment = build_environment(os.environ, allowed=(*ALLOWED, *settings.pass_env), requested=requested)
+    environment = build_environment(
+        os.environ,
+        allowed=(*ALLOWED, *settings.pass_env),
+        requested=requested,
+        traceparent=traceparent(record.session) if tracing_wanted() else None,
+    )
     command = CommandOptions(
         model=record.model,
         resume=going.resume,

@@ -12,11 +12,7 @@ import structlog
 
 from adapter.audit import AuditTrail
 from adapter.watchdog import Watchdog
-from journal.base import Journal, Retention
-from journal.memory import MemoryJournal
-from journal.sessions import MemorySessions, SessionStore
-from journal.sqlite import SqliteJournal
-from journal.sqlite_sessions import SqliteSessions
+from journal.base import Journal
 from sidecar.host import LiveHost
 from sidecar.keeper import Keeper
 from sidecar.listening import Ready, with_hub
@@ -24,35 +20,13 @@ from sidecar.live import LiveSession, Surroundings
 from sidecar.registry import Registry
 from sidecar.rulebook import read_rulebook
 from sidecar.settings import Settings
+from sidecar.storage import open_journal
 from sidecar.taps import Taps
 
 log = structlog.get_logger()
 
 RETAIN_EVERY_S = 3600.0
 """How often events beyond the retention are dropped."""
-
-
-@asynccontextmanager
-async def open_journal(settings: Settings) -> AsyncIterator[tuple[Journal, SessionStore]]:
-    """Open the configured journal and the session store beside it; raises JournalUnavailable."""
-    days = settings.retain_days
-    retention = Retention(
-        max_age_s=None if days is None else days * 86400,
-        max_count=settings.retain_events,
-        max_bytes=settings.retain_bytes,
-    )
-    journal: Journal
-    sessions: SessionStore
-    if settings.journal == "memory":
-        journal, sessions = MemoryJournal(retention), MemorySessions()
-    else:
-        settings.state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file = await SqliteJournal.open(settings.state_dir / "journal.sqlite3", retention)
-        journal, sessions = file, await SqliteSessions.open(file)
-    try:
-        yield journal, sessions
-    finally:
-        await journal.close()
 
 
 async def serve(settings: Settings, start: Callable[[LiveHost], Awaitable[None]], ready: Ready) -> None:

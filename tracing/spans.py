@@ -1,7 +1,7 @@
 """Session inputs and their events -> finished spans; pure.
 
 One trace for each turn, seeded by the line that began it: the same recording always gives the same ids. What
-happens between turns belongs to a trace of the session's own. Spans under spec 3's names and under the GenAI
+happens between turns belongs to a trace of the session's own, which the CLI's own spans join by TRACEPARENT. Spans under spec 3's names and under the GenAI
 conventions share the turn's root, `streamjson.prompt`.
 """
 
@@ -33,27 +33,37 @@ class SpanMaker:
         self._session = session
         self._named = StreamJsonSpans(limit=limit, fold_deltas=fold_deltas)
         self._genai = GenAiSpans(agent=agent, content=content, limit=limit)
-        self._between: Trace | None = None
+        self._between = session_trace(session)
+        self._life: OpenSpan | None = None
+        """The session's own span, until its first CLI ends."""
+        self._lived = False
         self._trace: Trace | None = None
         self._root: OpenSpan | None = None
 
     def take(self, item: SessionInput, events: Sequence[AgentEvent], at: int) -> list[FinishedSpan]:
         """Return the spans that end with this input; `at` is nanoseconds since 1970."""
         raw = item.line if isinstance(item, Received | Sent) else b""
+        if self._life is None and not self._lived:
+            self._life = _begin_life(self._between, self._session, at)
         started = next((event for event in events if isinstance(event, ev.TurnStarted)), None)
         finished: list[FinishedSpan] = []
         if started is not None:
             self._begin(started, raw, at)
-        trace, root = self._trace or self._outside(raw), self._root
+        trace, root = self._trace or self._between, self._root or self._life
         finished += self._named.of_control(item, at, trace, root)
         finished += self._genai.of_message(item, at)
         for event in events:
-            finished += self._named.of_event(event, raw, at, self._trace or self._outside(raw), self._root)
+            finished += self._named.of_event(
+                event, raw, at, self._trace or self._between, self._root or self._life
+            )
             finished += self._genai.of_event(event, at)
             if isinstance(event, ev.Complete):
                 finished += self._end(event, at)
         if isinstance(item, Ended):
             finished += self._named.end_folded(at)
+            if self._life is not None:
+                finished.append(self._life.finish(at))
+                self._life, self._lived = None, True
         return finished
 
     def _begin(self, event: ev.TurnStarted, raw: bytes, at: int) -> None:
@@ -83,7 +93,17 @@ class SpanMaker:
             root.attributes["turnwire.cost_usd"] = event.data.cost_usd
         return [*finished, root.finish(at, event.error if event.data.is_error else None)]
 
-    def _outside(self, raw: bytes) -> Trace:
-        if self._between is None:
-            self._between = Trace(b"\0".join([self._session.encode(), b"between turns", raw]))
-        return self._between
+
+def session_trace(session: str) -> Trace:
+    """Return a session's own trace; its first span is the session."""
+    return Trace(b"session\0" + session.encode())
+
+
+def traceparent(session: str) -> str:
+    """Return the W3C trace context (version 00, sampled) that a CLI of the session gets."""
+    life = _begin_life(session_trace(session), session, 0)
+    return f"00-{life.trace.trace_id:032x}-{life.span_id:016x}-01"
+
+
+def _begin_life(trace: Trace, session: str, at: int) -> OpenSpan:
+    return trace.begin("turnwire.session", at, None, {"turnwire.session": session})

@@ -1,0 +1,24 @@
+"""The session's own trace, which the CLI joins."""
+
+import re
+
+from normalize.inputs import Ended, Received
+from protocol.decode import decode
+from tracing.spans import SpanMaker, traceparent
+
+LINE = b'{"type":"keep_alive"}'
+
+
+def test_the_cli_gets_the_trace_context_of_the_sessions_own_span() -> None:
+    context = re.fullmatch(r"00-([0-9a-f]{32})-([0-9a-f]{16})-01", traceparent("s-1"))
+    assert context is not None
+    maker = SpanMaker("s-1")
+    assert maker.take(Received(LINE, decode(LINE)), [], 5) == []
+    (life,) = maker.take(Ended("exited", exit_code=0), [], 9)
+    assert (f"{life.trace_id:032x}", f"{life.span_id:016x}") == context.groups()
+    assert (life.name, life.start, life.end, life.parent_id) == ("turnwire.session", 5, 9, None)
+
+
+def test_sessions_have_traces_of_their_own() -> None:
+    assert traceparent("s-1") != traceparent("s-2")
+    assert traceparent("s-1") == traceparent("s-1")
