@@ -6,10 +6,15 @@ the WebSocket frame of the protocol, so fanning out to many frontends costs no f
 
 import json
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 
 
-@dataclass(frozen=True)
+@lru_cache(maxsize=1024)
+def _quoted(session: str) -> bytes:
+    return json.dumps(session).encode()
+
+
+@dataclass(frozen=True, slots=True)
 class Envelope:
     """One journaled event: which session, which place in its log, when, and the event's JSON."""
 
@@ -25,12 +30,14 @@ class Envelope:
     event: bytes
     """The event as compact UTF-8 JSON, exactly as `normalize.events.to_json` wrote it."""
 
-    @cached_property
+    @property
     def frame(self) -> bytes:
-        """The envelope as one JSON object: `{"type":"event","session","seq","ts","event":{…}}`."""
-        session = json.dumps(self.session)
-        head = f'{{"type":"event","session":{session},"seq":{self.seq},"ts":"{self.ts}","event":'
-        return head.encode() + self.event + b"}"
+        """The envelope as one JSON object: `{"type":"event","session","seq","ts","event":{…}}`.
+
+        Spliced anew each time, which costs less than keeping it would: a log in memory would hold every event twice.
+        """
+        head = b'{"type":"event","session":%b,"seq":%d,"ts":"%b","event":'
+        return b"%b%b}" % (head % (_quoted(self.session), self.seq, self.ts.encode()), self.event)
 
 
 @dataclass(frozen=True, slots=True)
