@@ -1,7 +1,7 @@
 """The newest envelopes of the logs, kept in memory so that following them live reads nothing from disk.
 
-All frontends at the end of a log get the same Envelope objects and so share the frame each makes once. Bounded for each
-log and for all together; the log that was silent longest goes first. Readers further behind cost no memory here.
+All frontends at the end of a log get the same Envelope objects. Bounded for each log and for all together; the log that
+was silent longest goes first. Readers further behind cost no memory here.
 """
 
 from collections import OrderedDict
@@ -14,7 +14,7 @@ LOG_COUNT = 2048
 LOG_BYTES = 2 << 20
 """Bytes of events kept of one log; its newest event stays however big."""
 ALL_BYTES = 32 << 20
-"""Bytes of events kept of all logs together. Frames that were made of them come to as much again."""
+"""Bytes of events kept of all logs together."""
 
 
 class TailCache:

@@ -1,0 +1,71 @@
+"""Where a sidecar keeps its events and records, by configuration."""
+
+import shutil
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from journal.base import Entry, JournalUnavailable
+from journal.sessions import SessionRecord
+from journals import RedisProcess
+from normalize.envelope import Cursor
+from sidecar.settings import Settings
+from sidecar.storage import open_journal
+
+RECORD = SessionRecord(session="s", created="2026-01-02T03:04:05.678901Z")
+
+
+async def keep_and_count(settings: Settings) -> tuple[int, int]:
+    """Add an event and a record; return how many events and records there are then."""
+    async with open_journal(settings) as (journal, sessions):
+        await journal.append("s", [Entry(b"{}")])
+        await journal.flush()
+        await sessions.put(RECORD)
+        page = await journal.read_after("s", Cursor("", 0))
+        return len(page.envelopes), len(await sessions.list())
+
+
+async def test_in_a_file_events_and_records_survive(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path / "state")
+    assert [await keep_and_count(settings) for _ in range(3)] == [(1, 1), (2, 1), (3, 1)]
+
+
+async def test_in_memory_nothing_does_and_no_file_is_made(tmp_path: Path) -> None:
+    settings = Settings(journal="memory", state_dir=tmp_path / "state")
+    assert [await keep_and_count(settings) for _ in range(2)] == [(1, 1), (1, 1)]
+    assert not settings.state_dir.exists()
+
+
+@pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
+async def test_in_redis_events_survive_and_the_records_do_in_the_sidecars_own_file(tmp_path: Path) -> None:
+    # A path of a socket may have about a hundred characters.
+    with TemporaryDirectory(prefix="redis-") as folder:
+        server = RedisProcess(Path(folder))
+        server.start()
+        settings = [
+            Settings(journal="redis", redis_url=server.url, state_dir=tmp_path / name)
+            for name in ("one", "one", "two")
+        ]
+        assert [await keep_and_count(each) for each in settings] == [(1, 1), (2, 1), (3, 1)]
+        server.kill()
+    with pytest.raises(JournalUnavailable, match=r"The Redis at .* cannot be used"):
+        await keep_and_count(settings[0])
+    async with open_journal(Settings(state_dir=tmp_path / "one")) as (_, sessions):
+        assert await sessions.list() == [RECORD]
+
+
+async def test_without_redis_installed_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in [name for name in sys.modules if name.startswith(("redis", "journal.redis"))]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "redis", None)
+    with pytest.raises(JournalUnavailable, match=r"turnwire\[redis\]"):
+        await keep_and_count(Settings(journal="redis", state_dir=tmp_path))
+
+
+async def test_the_configured_retention_is_applied(tmp_path: Path) -> None:
+    settings = Settings(state_dir=tmp_path, retain_events=2)
+    assert [await keep_and_count(settings) for _ in range(4)] == [(1, 1), (2, 1), (2, 1), (2, 1)]
