@@ -14,7 +14,7 @@ MARKS := not long$(if $(NODE),, and not node)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv system demo test test-long test-web lint types golden bench web web-deps clean
+.PHONY: help venv system demo test test-long test-web lint types golden bench web web-deps web-types clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -75,6 +75,12 @@ bench: venv ## measure
 
 web: web-deps ## build the console into hub/static
 	cd web && npm run build
+
+web-types: venv ## generate the TypeScript client's types from the schema
+	@mkdir -p $(STAMPS)
+	$(BIN)/turnwire schema frames >$(STAMPS)/frames.json
+	$(BIN)/turnwire schema commands >$(STAMPS)/commands.json
+	node web/client/scripts/generate_types.mjs $(STAMPS)/frames.json $(STAMPS)/commands.json >web/client/src/schema.ts
 
 clean: ## remove what make made, the virtual environment excepted
 	rm -rf $(STAMPS) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -112,7 +112,7 @@ def watch(page: Page, problems: Problems, url: str) -> None:
 
 async def say(page: Page, text: str) -> None:
     """Write a prompt and send it."""
-    await page.get_by_label("Prompt", exact=True).fill(text)
+    await page.get_by_role("textbox", name="Prompt").fill(text)
     await page.get_by_role("button", name="Send").click()
 
 

@@ -929,7 +929,7 @@ export interface ReadFilePayload {
 export interface ReadOutput {
   /** The text, without the line numbers the CLI shows to the model. */
   content?: string;
-  /** Number of lines in `content`. */
+  /** Number of lines in `content`, as the CLI numbers them: an empty one follows a newline at the end. */
   line_count?: number;
   /** True when the file has more than `content` shows. */
   truncated?: boolean;
@@ -1640,6 +1640,15 @@ export interface SessionCreate {
   prompt?: string;
 }
 
+/** Stop the session's CLI and forget the session: its record, its events, its attachments. */
+export interface SessionDelete {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "session.delete";
+}
+
 /** Start a new session that begins with this one's conversation. */
 export interface SessionFork {
   /** Chosen by the frontend; the reply repeats it. */
@@ -1723,7 +1732,7 @@ export interface Unsubscribe {
 }
 
 /** Any command a frontend sends; `type` tells which. */
-export type AnyCommand = Hello | Subscribe | Unsubscribe | SessionCreate | SessionList | SessionResume | SessionFork | SessionRetry | SessionClose | Prompt | PromptWithdraw | Interrupt | PermissionRespond | QuestionAnswer | SetModel | SetPermissionMode | Control | PayloadGet | ReplayControl;
+export type AnyCommand = Hello | Subscribe | Unsubscribe | SessionCreate | SessionList | SessionResume | SessionFork | SessionRetry | SessionClose | SessionDelete | Prompt | PromptWithdraw | Interrupt | PermissionRespond | QuestionAnswer | SetModel | SetPermissionMode | Control | PayloadGet | ReplayControl;
 
 /** Any event of a session; `type` tells which. */
 export type AgentEvent = TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | ApiRetry | Consolidation | ProcessStatus | Notice | Unknown | Malformed;

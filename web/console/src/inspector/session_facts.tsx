@@ -5,6 +5,11 @@ import { money } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 import { useLive, usePage } from "../view/context.js";
 
+/** What cannot be undone is asked about first. */
+function mayDo(command: CommandInput): boolean {
+  return command.type !== "session.delete" || confirm("Forget this session and all its events?");
+}
+
 export function SessionFacts() {
   const { hub } = usePage();
   const live = useLive();
@@ -34,6 +39,7 @@ export function SessionFacts() {
     ["Fork", { type: "session.fork", session }],
     ["Retry last turn", { type: "session.retry", session }],
     ["Close", { type: "session.close", session }],
+    ["Delete", { type: "session.delete", session }],
   ];
   return (
     <>
@@ -42,7 +48,7 @@ export function SessionFacts() {
       </dl>
       {hub.mayControl && (
         <div class="buttons">
-          {deeds.map(([name, command]) => <button key={name} type="button" class="secondary" onClick={() => void hub.run(command)}>{name}</button>)}
+          {deeds.map(([name, command]) => <button key={name} type="button" class="secondary" onClick={() => void (mayDo(command) && hub.run(command))}>{name}</button>)}
         </div>
       )}
     </>

@@ -91,7 +91,7 @@ function Http({ body }: { body: HttpRequest }) {
           ))}
         </ul>
       )}
-      {body.response && <div class="pane document" tabIndex={0} role="region" aria-label="Answer"><Prose text={body.response} /></div>}
+      {body.response && <div class="pane document" tabIndex={0} role="group" aria-label="Answer"><Prose text={body.response} /></div>}
     </>
   );
 }
@@ -103,7 +103,7 @@ export function Todos({ items }: { items: readonly TodoItem[] }) {
     <ul class="todos">
       {items.map((item, index) => (
         <li key={item.id ?? index} class={MARKS[item.status] ?? "open"}>
-          <span class="mark" role="img" aria-label={item.status.replace("_", " ")}>{item.status === "completed" && <Icon name="check" />}</span>
+          <span class="mark" role="img" aria-label={item.status.replace("_", " ") || "state not told"}>{item.status === "completed" && <Icon name="check" />}</span>
           {visibleCode(item.status === "in_progress" ? (item.active_form ?? item.description) : item.description)}
           {item.blocked_by && item.blocked_by.length > 0 && <small> after {item.blocked_by.join(", ")}</small>}
         </li>
@@ -127,7 +127,7 @@ export function ToolBody({ payload }: { payload: NormalizedPayload }) {
     case "subagent_task":
       return (
         <>
-          <div class="pane document" tabIndex={0} role="region" aria-label="Task of the agent"><Prose text={payload.subagent_task.prompt} /></div>
+          <div class="pane document" tabIndex={0} role="group" aria-label="Task of the agent"><Prose text={payload.subagent_task.prompt} /></div>
           {payload.subagent_task.output?.text && <div class="report"><Prose text={payload.subagent_task.output.text} /></div>}
         </>
       );

@@ -15,7 +15,7 @@ function DiffTable({ hunks, numbers, label }: { hunks: Hunk[]; numbers: boolean;
   let left = shown;
   const total = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
   return (
-    <div class="pane diff" tabIndex={0} role="region" aria-label={label}>
+    <div class="pane diff" tabIndex={0} role="group" aria-label={label}>
       <table>
         {hunks.map((hunk, index) => {
           const lines = hunk.lines.slice(0, Math.max(0, left));

@@ -52,7 +52,7 @@ export function Code({ text, language = "", start, label }: CodeProps) {
   const html = useMemo(() => highlight(visibleCode(visible), language), [visible, language]);
   const lines = start === undefined ? 0 : visible.replace(/\n$/, "").split("\n").length;
   return (
-    <div class="pane" tabIndex={0} role="region" aria-label={label}>
+    <div class="pane" tabIndex={0} role="group" aria-label={label}>
       <div class="code-lines">
         {start !== undefined && lines < 20_000 && (
           <pre class="numbers" aria-hidden="true">{Array.from({ length: lines }, (_, i) => start + i).join("\n")}</pre>
@@ -73,7 +73,7 @@ export function Terminal({ text, label, error = false }: { text: string; label: 
   const visible = text.length > shown ? text.slice(0, shown) : text;
   const styled = useMemo(() => runs(visible), [visible]);
   return (
-    <div class={`pane terminal ${error ? "stderr" : ""}`} tabIndex={0} role="region" aria-label={label}>
+    <div class={`pane terminal ${error ? "stderr" : ""}`} tabIndex={0} role="group" aria-label={label}>
       <pre class="code">
         {styled.map((run, index) => (run.className ? <span key={index} class={run.className}>{run.text}</span> : run.text))}
       </pre>

@@ -1,0 +1,51 @@
+"""Sessions to look at without an agent: recordings translated into a hub's journal, whole or up to some event."""
+
+from collections.abc import Iterable
+
+from hub_stand import Stand, StubHost, stand
+
+from hub.frames_out import SessionSummary
+from journal.base import Entry
+from normalize.events import AgentEvent, to_json
+from normalize.translator import Translator
+from protocol.decode import decode
+from recordings import recording
+
+VERSION = "2.1.330"
+
+
+def entries(scenario: str, *, up_to: str | None = None, version: str = VERSION) -> list[Entry]:
+    """Translate a recording as the pipeline would; `up_to` is the type of the last event taken."""
+    translator = Translator()
+    made: list[Entry] = []
+    for line in recording(version, scenario).received():
+        for index, event in enumerate(translator.receive(decode(line), line)):
+            made.append(Entry(to_json(event), raw=line if index == 0 else None))
+            if event.type == up_to:
+                return made
+    assert up_to is None, f"{scenario} has no {up_to}"
+    return made
+
+
+def made(events: Iterable[AgentEvent]) -> list[Entry]:
+    """Events written for the purpose."""
+    return [Entry(to_json(event)) for event in events]
+
+
+async def show(where: Stand, session: str, events: list[Entry], **summary: object) -> None:
+    """Put a session into the hub."""
+    await where.journal.append(session, events)
+    await where.journal.flush()
+    described = SessionSummary.model_validate(
+        {"session": session, "state": "idle", "last_seq": len(events), "title": session.replace("-", " "), **summary}
+    )
+    where.host.summaries = [*where.host.summaries, described]
+    where.host.changed()
+
+
+def empty_stand() -> StubHost:
+    """A host without sessions."""
+    return StubHost(sessions=())
+
+
+__all__ = ["Stand", "empty_stand", "entries", "made", "show", "stand"]

@@ -1,0 +1,138 @@
+"""axe finds nothing to complain of, in any state, dark or light, wide or narrow; and a keyboard is enough."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from console_page import console, screenshot
+from console_states import empty_stand, entries, show, stand
+from hub_stand import until
+from recordings import ROOT
+
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+
+STATES = {
+    "tool-write-edit": None,
+    "tool-bash": None,
+    "tool-glob-grep": None,
+    "tool-read": None,
+    "tool-tasks": None,
+    "tool-web": None,
+    "subagent-foreground": None,
+    "text-thinking": None,
+    "api-529-retry": None,
+    "api-500": None,
+    "slash-compact": None,
+    "kill-midturn": None,
+    "perm-allow-always": "permission_request",
+    "ask-denied": "question_request",
+    "plan-reject": "permission_request",
+    "mcp-elicitation": "question_request",
+}
+"""Scenario, and the event at which it is stopped."""
+
+
+PICTURES = {("tool-write-edit", 1280, "dark"): "dark", ("perm-allow-always", 360, "light"): "narrow"}
+
+
+async def violations(page: Page) -> list[str]:
+    """Run axe in the page: the rules of WCAG 2.2 AA and the best practices."""
+    await page.evaluate(AXE.read_text())
+    found: dict[str, Any] = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+    return [
+        f"{violation['id']}: {node['target']} {node['failureSummary']}"
+        for violation in found["violations"]
+        for node in violation["nodes"]
+    ]
+
+
+@pytest.mark.node
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (360, "light")])
+async def test_axe_finds_no_violation_in_any_state(
+    browser: Browser, width: int, scheme: Any, tmp_path: Path, update_goldens: bool
+) -> None:
+    async with stand(host=empty_stand()) as where:
+        for scenario, up_to in STATES.items():
+            await show(where, scenario, entries(scenario, up_to=up_to), agent="demo", total_cost_usd=0.05)
+        async with console(browser, where.url, width=width, scheme=scheme) as page:
+            found: dict[str, list[str]] = {}
+            for scenario in STATES:
+                await page.evaluate(f"location.hash = '#/s/{scenario}'")
+                await expect(page.locator(".session-head h1")).to_have_text(scenario.replace("-", " "))
+                await expect(page.locator(".row").first).to_be_visible()
+                if (picture := PICTURES.get((scenario, width, scheme))) is not None:
+                    await screenshot(page, picture, keep=update_goldens, folder=tmp_path)
+                await page.evaluate(
+                    "document.querySelectorAll('.row .fold-head[aria-expanded=false]').forEach(head => head.click())"
+                )
+                if complaints := await violations(page):
+                    found[scenario] = complaints
+            assert found == {}
+
+
+@pytest.mark.node
+@pytest.mark.parametrize("width", [1400, 360])
+async def test_axe_finds_no_violation_in_the_inspector_and_the_menus(browser: Browser, width: int) -> None:
+    async with stand(host=empty_stand()) as where:
+        await show(where, "tool-bash", entries("tool-bash"))
+        async with console(browser, where.url, width=width) as page:
+            await expect(page.locator(".row").first).to_be_visible()
+            found = await violations(page)
+            await page.keyboard.press("Alt+i")
+            for tab in ("Turn", "Events", "Session"):
+                await page.get_by_role("tab", name=tab).click()
+                found += await violations(page)
+            await page.get_by_role("tab", name="Events").click()
+            await page.locator(".event").last.click()
+            await expect(page.get_by_role("heading", name="Line it came from")).to_be_visible()
+            found += await violations(page)
+            await page.get_by_role("button", name="Close the inspector").click()
+            await page.get_by_role("textbox", name="Prompt").fill("/")
+            found += await violations(page)
+            if width < 400:
+                await page.get_by_role("button", name="Sessions").click()
+            await page.get_by_role("button", name="New session").click()
+            found += await violations(page)
+            assert found == []
+
+
+async def test_a_permission_is_answered_with_the_keyboard_alone(browser: Browser) -> None:
+    async with stand(host=empty_stand()) as where:
+        await show(where, "ask", entries("perm-allow-always", up_to="permission_request"), state="waiting")
+        async with console(browser, where.url) as page:
+            await expect(page.locator(".request-form")).to_be_focused()
+            for _ in range(2):  # past the command, to the message
+                await page.keyboard.press("Tab")
+            await page.keyboard.type("no, thank you")
+            await page.keyboard.press("Control+Enter")
+            await until(lambda: len(where.host.commands) == 1)
+            command, _ = where.host.commands[0]
+            assert command.model_dump(exclude_none=True, exclude={"id"}) == {
+                "type": "permission.respond",
+                "session": "ask",
+                "pending_id": command.model_dump()["pending_id"],
+                "option_id": "reject_once",
+                "message": "no, thank you",
+                "interrupt": False,
+            }
+
+
+@pytest.mark.parametrize("width", [360, 820, 1280])
+async def test_nothing_is_wider_than_the_page(browser: Browser, width: int) -> None:
+    async with stand(host=empty_stand()) as where:
+        for scenario, up_to in STATES.items():
+            await show(where, scenario, entries(scenario, up_to=up_to))
+        async with console(browser, where.url, width=width) as page:
+            for scenario in STATES:
+                await page.evaluate(f"location.hash = '#/s/{scenario}'")
+                await expect(page.locator(".session-head h1")).to_have_text(scenario.replace("-", " "))
+                await expect(page.locator(".row").first).to_be_visible()
+                wide = await page.evaluate(
+                    "[...document.querySelectorAll('.row, .composer, .session-head')]"
+                    ".filter(node => node.scrollWidth > node.clientWidth + 1 && node.clientWidth)"
+                    ".map(node => node.className + node.scrollWidth)"
+                )
+                assert wide == [], scenario
+                assert await page.evaluate("document.documentElement.scrollWidth") <= width

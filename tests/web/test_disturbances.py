@@ -1,0 +1,152 @@
+"""What disturbs a console: a connection that is cut, another session, a recording that is played."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from playwright.async_api import Browser, expect
+
+from agent_process import agent_command
+from console_page import LOST, Sidecar, console, say
+from recordings import FIXTURES
+from turnwire_process import turnwire
+
+COUNTS = """
+turns:
+  - steps:
+      - text: "One."
+      - wait: 1.5
+      - text: "Two."
+      - wait: 1.5
+      - text: "Three."
+fallback:
+  steps:
+    - text: "Echo of {prompt}."
+"""
+
+
+class Line:
+    """A TCP line to the hub that can be cut and mended."""
+
+    def __init__(self, target: int) -> None:
+        self.target = target
+        self.up = True
+        self.writers: set[asyncio.StreamWriter] = set()
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if not self.up:
+            writer.close()
+            return
+        back_reader, back_writer = await asyncio.open_connection("127.0.0.1", self.target)
+        self.writers |= {writer, back_writer}
+        async with asyncio.TaskGroup() as both:
+            both.create_task(self.pump(reader, back_writer))
+            both.create_task(self.pump(back_reader, writer))
+
+    async def pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while chunk := await reader.read(65536):
+                writer.write(chunk)
+                await writer.drain()
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+            self.writers.discard(writer)
+
+    def cut(self) -> None:
+        self.up = False
+        for writer in self.writers:
+            writer.transport.abort()
+
+    def mend(self) -> None:
+        self.up = True
+
+
+@asynccontextmanager
+async def line_to(base: str) -> AsyncIterator[tuple[Line, str]]:
+    """A line to the hub at `base`, and its own address."""
+    line = Line(int(base.rpartition(":")[2]))
+    server = await asyncio.start_server(line.serve, "127.0.0.1", 0)
+    try:
+        yield line, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        line.cut()
+        server.close()
+        await server.wait_closed()
+
+
+async def test_a_cut_line_is_told_and_nothing_is_lost_or_said_twice_once_it_is_mended(
+    browser: Browser, scripted: Sidecar
+) -> None:
+    async with (
+        scripted(COUNTS) as served,
+        line_to(served.base) as (line, base),
+        console(browser, f"{base}/#token={served.token}", allowed=(LOST,)) as page,
+    ):
+        await say(page, "Count")
+        await expect(page.get_by_text("One.")).to_be_visible()
+        line.cut()
+        await expect(page.get_by_role("status")).to_contain_text("The connection is lost")
+        await expect(page.get_by_text("One.")).to_be_visible()
+        line.mend()
+        await expect(page.get_by_text("Three.")).to_be_visible()
+        await expect(page.locator(".turn-head")).to_contain_text("completed")
+        assert await page.locator(".answer").all_inner_texts() == ["One.", "Two.", "Three."]
+        await expect(page.locator(".connection")).to_have_count(0)
+
+
+async def test_a_prompt_that_could_not_be_sent_stays_in_the_field(browser: Browser, scripted: Sidecar) -> None:
+    async with (
+        scripted(COUNTS) as served,
+        line_to(served.base) as (line, base),
+        console(browser, f"{base}/#token={served.token}", allowed=(LOST,)) as page,
+    ):
+        field = page.get_by_role("textbox", name="Prompt")
+        await expect(field).to_be_visible()
+        line.cut()
+        await expect(page.locator(".connection")).to_be_visible()
+        await say(page, "Do not lose this")
+        await expect(page.get_by_role("alert")).to_contain_text("There is no connection")
+        await expect(field).to_have_value("Do not lose this")
+
+
+async def test_sessions_are_started_and_switched_between(browser: Browser, tmp_path: Path) -> None:
+    script = tmp_path / "script.yaml"
+    script.write_text(COUNTS)
+    (tmp_path / "turnwire.toml").write_text(
+        f'agent = "scripted"\n[agents]\nscripted = {agent_command(script)!r}\n'.replace("'", '"')
+    )
+    for name in ("red", "blue"):
+        (tmp_path / name).mkdir()
+    async with turnwire(tmp_path, "serve") as served, console(browser, served.url) as page:
+        sessions = page.get_by_role("navigation", name="Sessions").locator(".session")
+        for name in ("red", "blue"):
+            await page.get_by_role("button", name="New session").click()
+            await page.get_by_label("First prompt").fill(f"I am {name}")
+            await page.get_by_label("Folder").fill(str(tmp_path / name))
+            await page.get_by_role("button", name="Start").click()
+            await expect(page.locator(".session-head h1")).to_have_text(name)
+            await expect(page.locator(".user-text")).to_have_text(f"I am {name}")
+        await expect(sessions).to_have_count(2)
+        await sessions.filter(has_text="red").click()
+        await expect(page.locator(".user-text")).to_have_text("I am red")
+        await expect(page.locator(".turn-head")).to_contain_text("completed")
+        await page.go_back()
+        await expect(page.locator(".user-text")).to_have_text("I am blue")
+
+
+async def test_a_recording_is_played_paused_and_sought(browser: Browser, tmp_path: Path) -> None:
+    recording = FIXTURES / "2.1.330" / "partial-messages"
+    async with (
+        turnwire(tmp_path, "replay", str(recording), "--serve", "--speed", "0.5", stdout_lines=1) as served,
+        console(browser, served.url) as page,
+    ):
+        bar = page.get_by_role("group", name="Replay")
+        await expect(bar).to_be_visible()
+        await bar.get_by_role("button", name="Pause").click()
+        await expect(bar.get_by_role("button", name="Play")).to_be_visible()
+        await bar.get_by_label("Position").fill("1000")
+        await expect(page.locator(".percent")).to_have_text("100 %")
+        await expect(page.locator(".turn-head").first).to_contain_text("completed")

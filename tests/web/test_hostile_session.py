@@ -1,0 +1,229 @@
+"""A session that means harm: it runs nothing, reaches nobody, shows what it is, and does not freeze the page."""
+
+import json
+from collections.abc import Iterator
+
+from playwright.async_api import Browser, Page, expect
+
+from console_page import console
+from console_states import empty_stand, made, show, stand
+from journal.base import Entry
+from normalize.events import (
+    AgentEvent,
+    Malformed,
+    MessageChunk,
+    PermissionOption,
+    PermissionRequest,
+    ToolCall,
+    ToolUpdate,
+    TurnStarted,
+    Unknown,
+    UserMessage,
+    to_json,
+)
+from normalize.payload import GenericPayload, ShellExecPayload
+from normalize.payload_work import Generic, ShellExec, ShellOutput
+
+RUN = "window.harm=1"
+MARKUP = f"""<script>{RUN}</script><img src=x onerror="{RUN}"><svg onload="{RUN}"></svg>
+<iframe srcdoc="<script>parent.harm=1</script>"></iframe><style>*{{display:none}}</style>
+<form action="http://example.invalid"><button>x</button></form><a href="javascript:{RUN}">raw link</a>
+<math><mtext><table><mglyph><style><img src=x onerror="{RUN}">
+
+[a](javascript:{RUN}) [b](JaVaScRiPt:{RUN}) [c](data:text/html,<script>{RUN}</script>) [d](vbscript:x)
+[e]( javascript:{RUN}) [good](https://example.invalid/page)
+![picture](http://example.invalid/spy.png) ![x](javascript:{RUN})
+"""
+BIDI = "rm -rf \u202ecod.tnatropmi\u202c \u2066hidden\u2069\u200b"
+ANSI_BOMB = "\x1b[31m\x1b[42mx\x1b[0m" * 50_000 + "\x1b]0;title\x07\x1b[2J\x1b[1;1H\x1b]8;;http://example.invalid\x07link\x1b]8;;\x07"
+LONG_LINE = "z" * 5_000_000
+
+WATCH = """
+  window.tasks = [];
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) window.tasks.push(Math.round(entry.duration));
+  }).observe({ type: 'longtask', buffered: true });
+"""
+
+
+def shell(call: str, command: str, output: str = "") -> list[AgentEvent]:
+    """A command and what it printed."""
+    before = ShellExecPayload(shell_exec=ShellExec(command=command))
+    after = ShellExecPayload(
+        shell_exec=ShellExec(command=command, output=ShellOutput(exit_code=0, stdout=output))
+    )
+    return [
+        ToolCall(tool_call_id=call, tool_name="Bash", tool_title=command, normalized=before),
+        ToolUpdate(tool_call_id=call, tool_name="Bash", tool_status="complete", normalized=after),
+    ]
+
+
+def harm() -> Iterator[AgentEvent]:
+    """Everything that ever ran a script in somebody's page."""
+    yield TurnStarted(operation_id="turn-1", origin="user")
+    yield UserMessage(text=MARKUP)
+    yield MessageChunk(text=MARKUP, message_id="m1", block_index=0)
+    yield MessageChunk(text="```html\n" + MARKUP + "\n```", message_id="m1", block_index=1)
+    yield MessageChunk(text=f"```<script>{RUN}</script>\ncode\n```", message_id="m1", block_index=2)
+    yield from shell("t1", MARKUP, MARKUP)
+    yield from shell("t2", BIDI, ANSI_BOMB)
+    generic = GenericPayload(generic=Generic(name=MARKUP, input={MARKUP: MARKUP}, output=MARKUP))
+    yield ToolCall(tool_call_id="t3", tool_name=MARKUP, tool_title=MARKUP, normalized=generic)
+    yield Unknown(message_type=MARKUP, raw=MARKUP)
+    yield Malformed(reason=MARKUP, raw=MARKUP, size=len(MARKUP))
+    yield PermissionRequest(
+        pending_id="p1",
+        permission_title=BIDI,
+        permission_options=[PermissionOption(option_id="allow_once", name=MARKUP, kind="allow_once")],
+        action_type="command",
+        normalized=ShellExecPayload(shell_exec=ShellExec(command=BIDI)),
+        tool_input={"command": BIDI},
+    )
+
+
+async def settled(page: Page) -> None:
+    """Wait until the conversation is drawn."""
+    await expect(page.locator(".row").first).to_be_visible()
+    await page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+async def open_everything(page: Page) -> None:
+    """Open every fold that is drawn, from the top of the list to its end."""
+    scroller = page.locator(".scroller[aria-label=Conversation]")
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        await scroller.evaluate("(node, share) => node.scrollTo(0, share * node.scrollHeight)", share)
+        await settled(page)
+        await page.evaluate(
+            "document.querySelectorAll('.row .fold-head[aria-expanded=false]').forEach(head => head.click())"
+        )
+        await settled(page)
+
+
+async def test_nothing_of_a_hostile_session_runs_loads_or_hides(browser: Browser) -> None:
+    async with stand(host=empty_stand()) as where:
+        await show(where, "harm", made(harm()), title=MARKUP)
+        # console() fails for any request to elsewhere, and for any violation of the content security policy.
+        async with console(browser, where.url) as page:
+            await settled(page)
+            await open_everything(page)
+            assert await page.evaluate("window.harm") is None
+            assert await page.locator("#root iframe, #root script, #root style, #root form[action]").count() == 0
+            addresses = await page.locator("#root a").evaluate_all("links => links.map(link => link.href)")
+            assert [address for address in addresses if not address.startswith(("https://", "http://"))] == []
+            await expect(page.locator(".request .code")).to_contain_text("⟨U+202E⟩cod.tnatropmi⟨U+202C⟩")
+            assert await page.evaluate("/[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.body.textContent)") is False
+
+
+async def test_lines_of_five_megabytes_and_bombs_of_colours_do_not_freeze_the_page(browser: Browser) -> None:
+    events: list[AgentEvent] = [
+        UserMessage(text=LONG_LINE[:250_000]),
+        MessageChunk(text=LONG_LINE, message_id="m1", block_index=0),
+        MessageChunk(text="# Heading\n\n" + "* item **bold** `code`\n" * 40_000, message_id="m1", block_index=1),
+        MessageChunk(text="[" * 20_000 + "](" * 20_000, message_id="m1", block_index=2),
+        MessageChunk(text="> " * 3_000 + "deep", message_id="m1", block_index=3),
+        MessageChunk(text="\n".join("  " * depth + "- deep" for depth in range(400)), message_id="m1", block_index=4),
+        *shell("t1", "cat long", LONG_LINE[:250_000]),
+        *shell("t2", "cat bomb", ANSI_BOMB),
+        Malformed(reason="too long", raw=LONG_LINE[:250_000], size=len(LONG_LINE)),
+    ]
+    async with stand(host=empty_stand()) as where:
+        await show(where, "long", made(events))
+        async with console(browser, f"{where.base}/") as page:
+            await page.evaluate(WATCH)
+            await page.get_by_label("Access token").fill(where.token)
+            await page.evaluate("window.tasks.length = 0")
+            await page.get_by_role("button", name="Open").click()
+            await page.wait_for_load_state()
+            await page.evaluate(WATCH)
+            await settled(page)
+            await open_everything(page)
+            print("long tasks:", sorted(await page.evaluate("window.tasks"))[-5:])
+            assert max(await page.evaluate("window.tasks"), default=0) < 200
+
+
+def many(count: int) -> list[Entry]:
+    """Turns with texts that stream, reasoning, and tools: `count` events."""
+    entries: list[Entry] = []
+    turn = 0
+    while len(entries) < count:
+        turn += 1
+        entries += made(
+            [
+                TurnStarted(operation_id=f"turn-{turn}", origin="user"),
+                UserMessage(text=f"Prompt {turn}: please look at the **code** and say what it does."),
+                *(
+                    MessageChunk(
+                        text=f"word {index} of `turn {turn}`, ", message_id=f"m{turn}", block_index=0, is_delta=True
+                    )
+                    for index in range(30)
+                ),
+                *shell(f"t{turn}a", f"ls -la {turn}", "total 1\nfile\n" * 5),
+                *shell(f"t{turn}b", f"grep -rn word{turn} .", "a:1:word\n"),
+            ]
+        )
+        entries.append(
+            Entry(
+                json.dumps(
+                    {
+                        "type": "complete",
+                        "operation_id": f"turn-{turn}",
+                        "data": {"outcome": "completed", "is_error": False, "cost_usd": 0.01, "duration_ms": 900},
+                    },
+                    separators=(",", ":"),
+                ).encode()
+            )
+        )
+    return entries[:count]
+
+
+async def test_a_hundred_thousand_events_load_and_scroll_without_a_long_task(browser: Browser) -> None:
+    async with stand(host=empty_stand()) as where:
+        await show(where, "empty", made([Unknown(message_type="x", raw="{}")]))
+        await show(where, "many", many(100_000))
+        async with console(browser, where.url) as page:
+            await settled(page)
+            await page.evaluate(WATCH)
+            await page.evaluate("location.hash = '#/s/many'")
+            await expect(page.locator(".session-head h1")).to_have_text("many")
+            await settled(page)
+            loading = await page.evaluate("window.tasks.splice(0)")
+            frames = await page.evaluate(SCROLL)
+            scrolling = await page.evaluate("window.tasks.splice(0)")
+            print("loading:", sorted(loading)[-5:], "scrolling:", sorted(scrolling)[-5:], "slowest frame:", frames)
+            assert max([*loading, *scrolling], default=0) < 200
+            assert await page.locator(".item").count() < 200
+
+
+SCROLL = """async () => {
+  const node = document.querySelector('.scroller[aria-label=Conversation]');
+  let slowest = 0, last = performance.now();
+  for (let step = 0; step < 200; step += 1) {
+    node.scrollTop = step < 150 ? node.scrollTop - 400 : node.scrollHeight * Math.random();
+    await new Promise(requestAnimationFrame);
+    const now = performance.now();
+    slowest = Math.max(slowest, now - last);
+    last = now;
+  }
+  return Math.round(slowest);
+}"""
+
+
+async def test_ten_thousand_tools_in_one_turn_are_listed_and_inspected(browser: Browser) -> None:
+    events: list[AgentEvent] = [TurnStarted(operation_id="turn-1", origin="user")]
+    for index in range(10_000):
+        events += shell(f"t{index}", f"echo {index}", str(index))
+    async with stand(host=empty_stand()) as where:
+        await show(where, "empty", made([Unknown(message_type="x", raw="{}")]))
+        await show(where, "tools", [Entry(to_json(event)) for event in events])
+        async with console(browser, where.url) as page:
+            await settled(page)
+            await page.evaluate(WATCH)
+            await page.evaluate("location.hash = '#/s/tools'")
+            await expect(page.get_by_text("echo 9999").first).to_be_visible()
+            await page.keyboard.press("Alt+i")
+            await expect(page.locator(".spans li").first).to_be_visible()
+            await page.get_by_role("tab", name="Events").click()
+            await page.get_by_label("Search events").fill("echo 4321")
+            await expect(page.locator(".filter [role=status]")).to_have_text("2")
+            await expect(page.locator(".event").first).to_contain_text("echo 4321")
+            assert max(await page.evaluate("window.tasks"), default=0) < 200

@@ -1,0 +1,74 @@
+"""The console on the real CLI, offline: its own permission dialogs, its own queue."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from playwright.async_api import Browser, Page, expect
+
+from console_page import console, say
+from real_cli import real_cli, real_cli_environment
+from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, sleep, text, tool_use
+from turnwire_process import environment, turnwire
+
+
+@asynccontextmanager
+async def real_session(browser: Browser, folder: Path, api: ScriptedMessagesApi) -> AsyncIterator[Page]:
+    """The console of `turnwire run` on the real CLI in an empty project."""
+    project = folder / "project"
+    project.mkdir()
+    own = real_cli_environment(folder / "home", api.url)
+    names = ",".join(name for name in own if name not in {"HOME", "PATH", "LANG", "TZ", "SHELL"})
+    env = environment(folder / "home", **own, TURNWIRE_PASS_ENV=names)
+    async with (
+        turnwire(folder, "run", "--workspace", str(project), "--", str(real_cli()), env=env) as served,
+        console(browser, served.url) as page,
+    ):
+        yield page
+
+
+async def test_a_command_edited_in_the_dialog_is_the_command_that_runs(browser: Browser, tmp_path: Path) -> None:
+    prompt = plan([tool_use("Bash", command="touch asked.txt", description="Make")], [text("It is made.")])
+    with scripted_messages_api() as api:
+        async with real_session(browser, tmp_path, api) as page:
+            await say(page, prompt)
+            request = page.locator(".request")
+            await request.get_by_role("button", name="Edit input").click()
+            await request.get_by_role("textbox", name="Command").fill("touch edited.txt")
+            await request.get_by_role("button", name="Allow").first.click()
+            await expect(page.get_by_text("It is made.")).to_be_visible()
+            await expect(page.locator(".request-over")).to_contain_text("Allowed")
+            await expect(page.locator(".turn-head")).to_contain_text("completed")
+            assert [path.name for path in (tmp_path / "project").glob("*.txt")] == ["edited.txt"]
+
+
+async def test_a_question_of_the_real_cli_is_answered(browser: Browser, tmp_path: Path) -> None:
+    question = {
+        "question": "Which colour?",
+        "header": "Colour",
+        "multiSelect": False,
+        "options": [{"label": "Red", "description": "Warm"}, {"label": "Blue", "description": "Cold"}],
+    }
+    prompt = plan([tool_use("AskUserQuestion", questions=[question])], [text("Thank you.")])
+    with scripted_messages_api() as api:
+        async with real_session(browser, tmp_path, api) as page:
+            await say(page, prompt)
+            await page.locator(".request").get_by_label("Blue").check()
+            await page.get_by_role("button", name="Answer").click()
+            await expect(page.get_by_text("Thank you.")).to_be_visible()
+            assert "Blue" in str(api.requests[-1]["messages"][-1])
+
+
+async def test_a_waiting_prompt_is_withdrawn_before_the_real_cli_serves_it(browser: Browser, tmp_path: Path) -> None:
+    with scripted_messages_api() as api:
+        async with real_session(browser, tmp_path, api) as page:
+            await say(page, plan([text("I begin."), sleep(8), text(" I end.")]))
+            await expect(page.get_by_text("I begin.")).to_be_visible()
+            await page.get_by_label("When it is heard").select_option("later")
+            await say(page, "never to be heard")
+            queue = page.get_by_role("list", name="Waiting prompts")
+            await expect(queue.get_by_role("listitem")).to_have_text(["waitsnever to be heard"])
+            await queue.get_by_role("button", name="Withdraw this prompt").click()
+            await expect(queue).to_have_count(0)
+            await expect(page.locator(".turn-head")).to_contain_text("completed")
+            assert "never to be heard" not in str(api.requests)
