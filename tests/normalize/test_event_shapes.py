@@ -12,7 +12,17 @@ import pytest
 
 from normalize.events import from_json, to_json
 from recordings import recordings
-from tests.normalize.lines import JsonObject, Talk, assistant, control, init, message_start, result, text, tool_use
+from tests.normalize.lines import (
+    JsonObject,
+    Talk,
+    assistant,
+    control,
+    init,
+    message_start,
+    result,
+    text,
+    tool_use,
+)
 from tests.normalize.translating import as_json, of_session
 
 SHAPES = [
@@ -43,7 +53,7 @@ def everything() -> Iterator[JsonObject]:
     talk.hears(init(), message_start(), assistant(text("A"), tool_use("t"), uuid="a-93"))
     talk.hears(control("req-1", "can_use_tool", tool_name="Bash", input={"command": "ls"}))
     talk.hears({"type": "control_cancel_request", "request_id": "req-1"})
-    figures = {"total_cost_usd": 0.01, "duration_ms": 1200, "num_turns": 2, "usage": {}}
+    figures: JsonObject = {"total_cost_usd": 0.01, "duration_ms": 1200, "num_turns": 2, "usage": {}}
     talk.hears(result(None, "error_during_execution", is_error=True, errors=["boom", "bang"], **figures))
     assert talk.last("complete")["error"] == talk.last("error")["error"] == "boom; bang"
     yield from as_json(talk.events)
@@ -54,7 +64,9 @@ def everything() -> Iterator[JsonObject]:
 
 def contains(whole: Any, part: Any) -> bool:
     if isinstance(part, dict):
-        return isinstance(whole, dict) and all(key in whole and contains(whole[key], part[key]) for key in part)
+        return isinstance(whole, dict) and all(
+            key in whole and contains(whole[key], part[key]) for key in part
+        )
     if isinstance(part, list):
         return len(whole) == len(part) and all(map(contains, whole, part))
     return bool(whole == part)

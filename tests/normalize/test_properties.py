@@ -1,0 +1,144 @@
+"""What holds for any input: real lines in any order, repeated, left out, or mutilated."""
+
+from collections import Counter
+from dataclasses import asdict
+from typing import Literal
+
+import msgspec
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from normalize.events import AgentEvent, from_json, to_json
+from normalize.inputs import Decision, Ended
+from normalize.translator import Translator
+from protocol.decode import decode
+from recordings import recordings
+
+POOL = sorted(
+    {line for recording in recordings() for line in recording.received()}, key=lambda line: (len(line), line)
+)
+SHORT = [line for line in POOL if len(line) < 6000]
+SESSIONS = [recording.received() for recording in recordings() if 4 < len(recording.received()) < 120]
+SENT = sorted({line for recording in recordings() for line in recording.sent() if len(line) < 6000})
+
+BEHAVIORS: tuple[Literal["allow", "deny", "ask", "answer"], ...] = ("allow", "deny", "ask", "answer")
+ENDS = st.sampled_from([Ended("end_of_input"), Ended("exited", exit_code=1), Ended("hung")])
+FEW = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+
+
+@st.composite
+def shuffled_session(draw: st.DrawFn) -> list[bytes]:
+    """A session with lines left out, repeated and moved."""
+    lines = list(draw(st.sampled_from(SESSIONS)))
+    for _ in range(draw(st.integers(0, 8))):
+        at, to = draw(st.integers(0, len(lines) - 1)), draw(st.integers(0, len(lines) - 1))
+        match draw(st.sampled_from(("drop", "repeat", "swap", "insert"))):
+            case "drop" if len(lines) > 1:
+                del lines[at]
+            case "repeat":
+                lines.insert(to, lines[at])
+            case "swap":
+                lines[at], lines[to] = lines[to], lines[at]
+            case _:
+                lines.insert(at, draw(st.sampled_from(SHORT)))
+    return lines
+
+
+@st.composite
+def mutilated_line(draw: st.DrawFn) -> bytes:
+    """A real line with a few bytes gone or changed, or one of its values replaced by another."""
+    line = draw(st.sampled_from(SHORT))
+    if draw(st.booleans()):
+        start = draw(st.integers(0, len(line)))
+        return line[:start] + draw(st.binary(max_size=4)) + line[start + draw(st.integers(0, 6)) :]
+    value = msgspec.json.decode(line.replace(b"\\ud83d here", b""))
+    holder = value
+    while isinstance(holder, dict) and holder:
+        key = draw(st.sampled_from(sorted(holder)))
+        if draw(st.booleans()) or not isinstance(holder[key], dict):
+            holder[key] = draw(st.sampled_from([None, 0, -1.5, "", "x", [], [1], {}, {"type": "x"}, True]))
+            break
+        holder = holder[key]
+    return msgspec.json.encode(value)
+
+
+def translate(lines: list[bytes], end: Ended) -> list[AgentEvent]:
+    translator = Translator()
+    events = [event for line in lines for event in translator.receive(decode(line), line)]
+    assert sum(asdict(translator.stats).values()) == len(lines)
+    return [*events, *translator.ended(end)]
+
+
+def check(events: list[AgentEvent]) -> None:
+    """Turns balance, calls end once, requests end once, and every event can be read back."""
+    open_turn: str | None = None
+    calls, finals, asked, over = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
+    for event in events:
+        match event.type:
+            case "turn_started":
+                assert open_turn is None
+                open_turn = event.operation_id
+            case "complete":
+                assert event.operation_id == open_turn is not None
+                open_turn = None
+            case "tool_call":
+                calls[event.tool_call_id] += 1
+            case "tool_update" if event.tool_status != "running":
+                finals[event.tool_call_id] += 1
+            case "permission_request" | "question_request":
+                asked[event.pending_id] += 1
+            case "permission_resolved" | "permission_cancelled":
+                over[event.pending_id] += 1
+            case _:
+                pass
+        assert from_json(to_json(event)) == event
+    assert open_turn is None
+    assert asked == over
+    assert all(finals[call_id] >= count for call_id, count in calls.items())
+
+
+@FEW
+@given(shuffled_session(), ENDS)
+def test_turns_and_calls_balance_whatever_is_lost_repeated_or_moved(lines: list[bytes], end: Ended) -> None:
+    check(translate(lines, end))
+
+
+@FEW
+@given(st.lists(mutilated_line(), max_size=12), ENDS)
+def test_mutilated_lines_never_raise(lines: list[bytes], end: Ended) -> None:
+    check(translate(lines, end))
+
+
+@FEW
+@given(st.lists(st.sampled_from(SHORT), max_size=30), st.data())
+def test_any_mixture_of_inputs_balances(received: list[bytes], data: st.DataObject) -> None:
+    translator = Translator(resumed=data.draw(st.booleans()))
+    events: list[AgentEvent] = []
+    for line in received:
+        match data.draw(st.sampled_from(("receive", "receive", "receive", "send", "decide", "end"))):
+            case "send":
+                events += translator.sent(decode(data.draw(st.sampled_from(SENT))))
+            case "decide":
+                behavior = data.draw(st.sampled_from(BEHAVIORS))
+                events += translator.decided(Decision(_some_request(events), behavior, "x", 1))
+            case "end":
+                events += translator.ended(data.draw(ENDS))
+            case _:
+                events += translator.receive(decode(line), line)
+    check([*events, *translator.ended(Ended("end_of_input"))])
+
+
+def _some_request(events: list[AgentEvent]) -> str:
+    for event in reversed(events):
+        if event.type in ("permission_request", "question_request"):
+            return str(event.pending_id)
+    return "none"
+
+
+@FEW
+@given(shuffled_session())
+def test_the_same_lines_give_the_same_bytes(lines: list[bytes]) -> None:
+    first, second = translate(lines, Ended("hung")), translate(lines, Ended("hung"))
+    assert [to_json(event) for event in first] == [to_json(event) for event in second]
