@@ -1,0 +1,214 @@
+"""Policies, rules and hooks on the real CLI, offline."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from adapter.hook_settings import read_hooks
+from adapter.rules import read_rules
+from desk import Office, always
+from protocol.requests import CanUseTool, HookCallback
+from protocol.system import Status
+from scripted_messages_api import plan, text, tool_use
+
+
+def bash(command: str) -> str:
+    return plan([tool_use("Bash", command=command, description="as told")], [text("Done.")])
+
+
+@pytest.fixture
+def repository(office: Office) -> Path:
+    for words in (
+        ["init"],
+        ["-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "--allow-empty", "-m", "x"],
+    ):
+        subprocess.run(["git", *words], cwd=office.workspace, check=True, capture_output=True)
+    return office.workspace
+
+
+# Autonomous
+
+
+async def test_autonomous_runs_everything_and_asks_nobody(office: Office) -> None:
+    async with office.desk(policy="autonomous") as desk:
+        await desk.turn(bash("echo made > made.txt"))
+        assert "--dangerously-skip-permissions" in desk.session.argv
+        assert desk.asked(CanUseTool) == []
+        assert desk.asked(HookCallback) == []
+    assert (office.workspace / "made.txt").exists()
+
+
+async def test_autonomous_with_rules_obeys_them(office: Office) -> None:
+    rules = read_rules(
+        [
+            {
+                "action": "deny",
+                "tool": "Bash",
+                "input": {"command": "rm *"},
+                "reason": "Nothing is removed here.",
+            },
+            {"action": "ask", "tool": "Bash", "input": {"command": "touch asked*"}},
+        ]
+    )
+    async with office.desk(always("reject_once"), policy="autonomous", rules=rules) as desk:
+        await desk.turn(bash("touch free.txt"))
+        await desk.turn(bash("cd . && rm free.txt"))
+        assert "Nothing is removed here." in office.tool_results()[-1]
+        await desk.turn(bash("touch asked.txt"))
+        assert [(d.behavior, d.by) for d in desk.decisions] == [
+            ("allow", "policy:autonomous"),
+            ("deny", "rule:1"),
+            ("ask", "rule:2"),
+            ("deny", "ada"),
+        ]
+    assert [path.name for path in office.workspace.iterdir()] == ["free.txt"]
+
+
+# Supervised
+
+
+async def test_supervised_asks_about_a_harmless_command_but_not_about_reading(office: Office) -> None:
+    (office.workspace / "a.txt").write_text("secret of a\n")
+    async with office.desk(always("allow_once"), policy="supervised") as desk:
+        await desk.turn(
+            plan(
+                [tool_use("Read", file_path=str(office.workspace / "a.txt"))],
+                [tool_use("Bash", command="ls", description="List")],
+                [text("Done.")],
+            )
+        )
+        assert [request.tool_name for _, request in desk.asked(CanUseTool)] == ["Bash"]
+        assert [(d.behavior, d.by) for d in desk.decisions if d.by != "policy:supervised"] == [
+            ("allow", "ada")
+        ]
+        assert "secret of a" in office.tool_results()[0]
+
+
+async def test_supervised_denies_when_a_human_does(office: Office) -> None:
+    async with office.desk(always("reject_once"), policy="supervised") as desk:
+        await desk.turn(bash("touch x"))
+    assert list(office.workspace.iterdir()) == []
+
+
+async def test_under_supervised_an_always_holds_in_this_session_and_in_a_fresh_one(office: Office) -> None:
+    command = bash("touch always.txt")
+    async with office.desk(always("allow_always:localSettings"), policy="supervised") as desk:
+        await desk.turn(command)
+        await desk.turn(command)
+        assert len(desk.asked(CanUseTool)) == 1
+    async with office.desk(policy="supervised") as desk:
+        await desk.turn(command)
+        assert desk.asked(CanUseTool) == []
+        assert "remembered" in [decision.by for decision in desk.decisions]
+
+
+async def test_under_supervised_edits_can_be_accepted_for_the_session(office: Office) -> None:
+    async with office.desk(always("allow_always:mode:acceptEdits"), policy="supervised") as desk:
+        for name in ("one.txt", "two.txt"):
+            path = str(office.workspace / name)
+            await desk.turn(plan([tool_use("Write", file_path=path, content="x")], [text("Done.")]))
+        assert len(desk.asked(CanUseTool)) == 1
+    assert sorted(path.name for path in office.workspace.iterdir()) == ["one.txt", "two.txt"]
+
+
+# Plan
+
+
+PLANNING = plan(
+    [tool_use("ExitPlanMode", plan="# Plan\n\n1. Write it")],
+    [tool_use("Bash", command="echo made > made.txt", description="make")],
+    [text("Done.")],
+)
+
+
+async def test_an_approved_plan_is_carried_out_without_more_asking(office: Office) -> None:
+    async with office.desk(always("allow_once"), policy="plan") as desk:
+        result = await desk.turn(PLANNING)
+        assert [request.tool_name for _, request in desk.asked(CanUseTool)] == ["ExitPlanMode"]
+        assert result.subtype == "success"
+    assert (office.workspace / "made.txt").exists()
+
+
+async def test_a_plan_is_approved_with_a_mode_to_go_on_in(office: Office) -> None:
+    async with office.desk(always("allow_once", mode="acceptEdits"), policy="plan") as desk:
+        await desk.turn(PLANNING)
+        modes = [message.permission_mode for message in desk.messages if isinstance(message, Status)]
+        assert "acceptEdits" in modes
+
+
+async def test_a_rejected_plan_comes_back_with_the_feedback(office: Office) -> None:
+    async with office.desk(always("reject_once", message="Add a test step."), policy="plan") as desk:
+        await desk.turn(plan([tool_use("ExitPlanMode", plan="# Plan")], [text("I think again.")]))
+        assert "Add a test step." in office.tool_results()[-1]
+    assert list(office.workspace.iterdir()) == []
+
+
+# The Stop hook
+
+
+@pytest.mark.parametrize("policy", ["supervised", "plan"])
+async def test_a_dirty_repository_sends_the_agent_back_once(
+    policy: str, office: Office, repository: Path
+) -> None:
+    (repository / "forgotten.txt").write_text("x")
+    async with office.desk(policy=policy) as desk:
+        office.api.queue([text("All done.")], [text("It stays uncommitted.")])
+        result = await desk.turn("Go.")
+        assert result.text == "It stays uncommitted."
+        seen = json.dumps(office.api.requests[-1]["messages"])
+        assert "There are uncommitted changes in the workspace" in seen
+        assert "forgotten.txt" in seen
+        assert [d.behavior for d in desk.decisions] == ["deny", "allow"]
+        office.api.queue([text("Again."), text("and")], [text("Still so.")])
+        assert (await desk.turn("Go on.")).text == "Still so.", "the next turn is looked at anew"
+
+
+async def test_a_clean_repository_lets_the_agent_stop(office: Office, repository: Path) -> None:
+    async with office.desk(policy="supervised") as desk:
+        office.api.queue([text("All done.")])
+        assert (await desk.turn("Go.")).text == "All done."
+        assert [(d.behavior, d.by) for d in desk.decisions] == [("allow", "policy:supervised")]
+
+
+# Hooks of the configuration
+
+
+async def test_a_configured_hook_is_told_and_its_answer_counts(office: Office) -> None:
+    told = office.folder / "told.jsonl"
+    code = (
+        f"import json, sys; p = json.load(sys.stdin); open({str(told)!r}, 'a').write(json.dumps(p) + '\\n');"
+        "print(json.dumps({'decision': 'deny', 'reason': 'the hook says no'}) if p.get('tool_name') == 'Bash' else '')"
+    )
+    hooks = read_hooks(
+        [
+            {"event": "PreToolUse", "matcher": "Bash", "command": [sys.executable, "-c", code]},
+            {"event": "UserPromptSubmit", "command": [sys.executable, "-c", code]},
+        ]
+    )
+    async with office.desk(hooks=hooks) as desk:
+        await desk.turn(bash("touch x"))
+        assert "the hook says no" in office.tool_results()[-1]
+        assert desk.asked(CanUseTool) == []
+    events = [json.loads(line)["hook_event_name"] for line in told.read_text().splitlines()]
+    assert events == ["UserPromptSubmit", "PreToolUse"]
+    assert office.notices == []
+
+
+async def test_a_hook_that_fails_denies_the_call_and_is_told(office: Office) -> None:
+    hooks = read_hooks([{"event": "PreToolUse", "command": [sys.executable, "-c", "raise SystemExit(1)"]}])
+    async with office.desk(hooks=hooks) as desk:
+        await desk.turn(bash("touch x"))
+        assert "failed: exit code 1" in office.tool_results()[-1]
+    assert [notice.code for notice in office.notices] == ["hook_failed"]
+    assert list(office.workspace.iterdir()) == []
+
+
+async def test_a_hook_can_add_to_what_the_model_reads(office: Office) -> None:
+    code = 'print(\'{"hookSpecificOutput": {"additionalContext": "It is Friday."}}\')'
+    hooks = read_hooks([{"event": "UserPromptSubmit", "command": [sys.executable, "-c", code]}])
+    async with office.desk(hooks=hooks) as desk:
+        await desk.turn("Hello.")
+    assert "It is Friday." in json.dumps(office.api.requests[-1]["messages"])
