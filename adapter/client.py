@@ -1,20 +1,23 @@
 """The client layer: chunks -> messages in the CLI's order, and requests of ours matched with their answers.
 
 Iterating `batches` reads; nothing that is written, asked or decided ever holds it up. One task writes (`write_posted`),
-so lines are whole and in the order they were posted. Every request has a deadline: 1.0 and 2.0 never answer what they do
-not know. They answer set_permission_mode twice: the first answer counts, later ones are strays, counted and harmless.
+so lines are whole and in the order they were posted. A dialect's peer spells messages as lines; some have no word for a
+request and answer it in the CLI's place. Every request has a deadline: 1.0 and 2.0 never answer what they do not know.
+They answer set_permission_mode twice: the first answer counts, later ones are strays, counted and harmless.
 """
 
 import asyncio
 import itertools
 from collections import deque
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 
 from adapter.transport import ProcessGone, Transport
 from normalize.inputs import Received, Sent
 from protocol.control import ControlRequest, ControlResponse
-from protocol.decode import decode, malformed
-from protocol.encode import encode_input
+from protocol.decode import malformed
+from protocol.dialects import CLAUDE, Peer
+from protocol.encode import encode
 from protocol.framing import DEFAULT_LIMIT, LineFramer, OversizeLine
 from protocol.json_values import JsonObject
 from protocol.messages import Message
@@ -38,20 +41,49 @@ class RequestFailed(Exception):
     """The CLI answered a control request with an error; the text is the CLI's."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Posted:
+    """What waits to be written."""
+
+    message: Message | None
+    """None for a reply that the dialect itself makes."""
+    lines: bytes
+    """Empty when the dialect has no word for it."""
+    answers: list[Message]
+    """What the dialect says in the CLI's place, once this is said."""
+    written: asyncio.Future[None]
+
+
 class Client:
-    """Speaks the protocol over a transport."""
+    """Speaks the protocol over a transport.
+
+    Args:
+        transport: the CLI.
+        on_sent: is told of every message right before it is written.
+        on_answered: is told of what the dialect says in the CLI's place.
+        peer: our end of the dialect.
+        line_limit: bytes of one line that are held, at most.
+    """
 
     def __init__(
-        self, transport: Transport, *, on_sent: Callable[[Sent], None], line_limit: int = DEFAULT_LIMIT
+        self,
+        transport: Transport,
+        *,
+        on_sent: Callable[[Sent], None],
+        on_answered: Callable[[Received], None] = lambda _: None,
+        peer: Peer | None = None,
+        line_limit: int = DEFAULT_LIMIT,
     ) -> None:
         self.strays = 0
         """Answers to requests of ours that nobody waits for: second ones, late ones."""
         self._transport = transport
         self._on_sent = on_sent
+        self._on_answered = on_answered
+        self._peer = peer or CLAUDE.host()
         self._framer = LineFramer(line_limit)
         self._numbers = itertools.count(1)
         self._waiting: dict[str, asyncio.Future[ControlResponse]] = {}
-        self._posted: deque[tuple[Message, bytes, asyncio.Future[None]]] = deque()
+        self._posted: deque[_Posted] = deque()
         self._has_posted = asyncio.Event()
         self._has_room = asyncio.Event()
         self._has_room.set()
@@ -60,22 +92,27 @@ class Client:
     async def batches(self) -> AsyncIterator[list[Received]]:
         """Yield what the CLI writes, a list for each chunk, until its output ends."""
         while chunk := await self._transport.read():
-            if batch := [self._receive(line) for line in self._framer.feed(chunk)]:
+            if batch := [item for line in self._framer.feed(chunk) for item in self._receive(line)]:
                 yield batch
             await self._has_room.wait()
-        if (last := self._framer.close()) is not None:
-            yield [self._receive(last)]
+        if (last := self._framer.close()) is not None and (batch := self._receive(last)):
+            yield batch
 
     def post(self, message: Message) -> asyncio.Future[None]:
         """Queue a message to be written; the future says when it was. Raises EncodeError for what may not be said."""
-        line = encode_input(message)
+        said = self._peer.write(message)
+        return self._post(message, said.lines, said.messages)
+
+    def _post(
+        self, message: Message | None, lines: list[bytes], answers: list[Message]
+    ) -> asyncio.Future[None]:
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         # nobody has to look at it: an answer to a CLI that has gone is of no consequence
         written.add_done_callback(lambda future: future.cancelled() or future.exception())
         if self._gone is not None:
             written.set_exception(self._gone)
             return written
-        self._posted.append((message, line, written))
+        self._posted.append(_Posted(message, b"".join(lines), answers, written))
         self._has_posted.set()
         if len(self._posted) >= MAX_POSTED:
             self._has_room.clear()
@@ -124,9 +161,9 @@ class Client:
     def give_up(self, reason: ProcessGone) -> None:
         """Fail everything that waits, and whatever is still to be asked: the CLI is no more."""
         self._gone = reason
-        for _, _, written in self._posted:
-            if not written.done():
-                written.set_exception(reason)
+        for posted in self._posted:
+            if not posted.written.done():
+                posted.written.set_exception(reason)
         self._posted.clear()
         self._has_room.set()
         for answered in self._waiting.values():
@@ -134,24 +171,37 @@ class Client:
                 answered.set_exception(reason)
 
     async def _write_next(self) -> None:
-        message, line, written = self._posted[0]
-        self._on_sent(Sent(line.removesuffix(b"\n"), message))
-        await self._transport.write(line)
+        posted = self._posted[0]
+        if posted.message is not None and (posted.lines or posted.answers):
+            self._on_sent(Sent(posted.lines.removesuffix(b"\n") or _spelled(posted.message), posted.message))
+        if posted.lines:
+            await self._transport.write(posted.lines)
         self._posted.popleft()
-        if not written.done():
-            written.set_result(None)
+        if not posted.written.done():
+            posted.written.set_result(None)
+        for answer in posted.answers:
+            self._on_answered(Received(_spelled(answer), answer))
+            if isinstance(answer, ControlResponse):
+                self._settle(answer)
         if not self._posted:
             self._has_posted.clear()
         if len(self._posted) < MAX_POSTED:
             self._has_room.set()
 
-    def _receive(self, line: bytes | OversizeLine) -> Received:
+    def _receive(self, line: bytes | OversizeLine) -> list[Received]:
         if isinstance(line, OversizeLine):
-            return Received(line.head, malformed(line))
-        message = decode(line)
-        if isinstance(message, ControlResponse):
-            self._settle(message)
-        return Received(line, message)
+            return [Received(line.head, malformed(line))]
+        heard = self._peer.read(line)
+        if heard.lines:
+            self._post(None, heard.lines, [])
+        for message in heard.messages:
+            if isinstance(message, ControlResponse):
+                self._settle(message)
+        # the line itself goes with the first message; any other is spelled out, so that a recording has each once
+        return [
+            Received(line if index == 0 else _spelled(message), message)
+            for index, message in enumerate(heard.messages)
+        ]
 
     def _settle(self, response: ControlResponse) -> None:
         answered = self._waiting.get(response.request_id)
@@ -160,3 +210,8 @@ class Client:
         elif response.request_id.startswith(_OURS):
             self.strays += 1
         # anything else is the echo of an answer of ours: --replay-user-messages repeats those as well (2.1)
+
+
+def _spelled(message: Message) -> bytes:
+    """Return a message that never was a line as the CLI would write it."""
+    return encode(message).removesuffix(b"\n")

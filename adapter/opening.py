@@ -61,7 +61,13 @@ async def open_session(
         argv, workspace=options.workspace, environment=options.environment, watchdog=watchdog
     )
     inbox = Inbox()
-    client = Client(process, on_sent=inbox.put, line_limit=options.line_limit)
+    client = Client(
+        process,
+        on_sent=inbox.put,
+        on_answered=inbox.put,
+        peer=options.dialect.host(),
+        line_limit=options.line_limit,
+    )
     failed: Exception | None = None
     try:
         async with asyncio.TaskGroup() as tasks:

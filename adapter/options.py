@@ -12,6 +12,7 @@ from adapter.mcp import HostedServer
 from adapter.policies import Policy
 from adapter.rules import Rule
 from adapter.version import Version
+from protocol.dialects import CLAUDE, Dialect
 from protocol.framing import DEFAULT_LIMIT
 
 
@@ -27,6 +28,8 @@ class SessionOptions:
     """Its options."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Its whole environment; see adapter/environment.py."""
+    dialect: Dialect = CLAUDE
+    """What it speaks."""
     name: str = "session"
     """turnwire's session id; names the folder of attachments."""
     version: Version | None = None
