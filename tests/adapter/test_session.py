@@ -1,0 +1,388 @@
+"""Sessions with agents that behave badly: silent, stubborn, dying, deaf."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from adapter.client import RequestFailed, RequestTimeout
+from adapter.command import CommandError, CommandOptions
+from adapter.decisions import PermissionAnswer
+from adapter.gatekeeper import AnswerRefused
+from adapter.ladder import StopDeadlines
+from adapter.notices import SessionNotice
+from adapter.opening import open_session
+from adapter.options import SessionOptions
+from adapter.process import ProgramNotFound
+from adapter.transport import ProcessGone
+from adapter.version import Version
+from desk import Desk
+from normalize.inputs import Ended
+from protocol.control import ControlResponse
+from protocol.json_values import Json
+from protocol.messages import User
+from waiting import until
+
+AGENT = """
+import json, os, signal, sys, time
+
+def say(message):
+    print(json.dumps(message), flush=True)
+
+def ask(number, **request):
+    say({"type": "control_request", "request_id": f"r{number}", "request": request})
+
+def respond(message, **response):
+    say({"type": "control_response", "response": {"subtype": "success", "request_id": message["request_id"], **response}})
+
+def may(number, tool="Bash", **arguments):
+    ask(number, subtype="can_use_tool", tool_name=tool, input=arguments)
+
+def end():
+    say({"type": "result", "subtype": "success", "is_error": False, "session_id": "s"})
+
+def messages():
+    for line in sys.stdin:
+        message = json.loads(line)
+        if message.get("request", {}).get("subtype") == "initialize" and INITIALIZE:
+            respond(message, response={"commands": []})
+        else:
+            yield message
+
+INITIALIZE = True
+"""
+
+QUICK = StopDeadlines(interrupt=0.3, close=0.3, terminate=0.3)
+
+
+class Stage:
+    """Opens sessions on agents that are a few lines of Python."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.notices: list[SessionNotice] = []
+
+    @asynccontextmanager
+    async def desk(self, program: str, **options: Json) -> AsyncIterator[Desk]:
+        script = self.folder / "agent.py"
+        script.write_text(AGENT + program)
+        wanted = replace(
+            SessionOptions(
+                workspace=self.folder,
+                executable=(sys.executable, str(script)),
+                environment={"PATH": os.environ["PATH"]},
+                ask_version=False,
+                stop=QUICK,
+            ),
+            **options,
+        )
+        async with asyncio.timeout(30), open_session(wanted, notify=self.notices.append) as session:
+            desk = Desk(session, lambda *_: None)
+            reading = asyncio.create_task(desk.read())
+            try:
+                yield desk
+            finally:
+                await session.stop()
+                await reading
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return Stage(tmp_path)
+
+
+async def test_a_cli_that_dies_in_a_turn_ends_the_session_with_its_last_words(stage: Stage) -> None:
+    program = """
+for message in messages():
+    say({"type": "system", "subtype": "init", "session_id": "s"})
+    may(1, command="ls")
+    sys.stderr.write("out of memory")
+    sys.stderr.flush()
+    os.kill(os.getpid(), 9)
+"""
+    async with stage.desk(program) as desk:
+        await desk.session.prompt("Go.")
+        await desk.until(lambda: desk.ended)
+        assert desk.ended == Ended("exited", None, "SIGKILL", "out of memory")
+        assert not desk.session.busy
+        assert desk.session.pending == ()
+        with pytest.raises(AnswerRefused) as refused:
+            desk.session.respond("r1", PermissionAnswer("allow_once"), by="ada")
+        assert refused.value.code == "cancelled"
+        with pytest.raises(ProcessGone, match="SIGKILL"):
+            await desk.session.prompt("Again.")
+
+
+async def test_a_cli_that_exits_at_once_says_so_to_whoever_prompts(stage: Stage) -> None:
+    async with stage.desk("sys.stderr.write('error: unknown option'); sys.exit(1)") as desk:
+        with pytest.raises(ProcessGone):
+            await desk.session.prompt("Go.")
+        await desk.until(lambda: desk.ended)
+        assert desk.ended == Ended("exited", 1, None, "error: unknown option")
+    assert [notice.code for notice in stage.notices] == ["initialize_failed"]
+
+
+async def test_a_cli_that_never_answers_initialize_is_told_of(stage: Stage) -> None:
+    async with stage.desk("INITIALIZE = False\nfor m in messages(): pass", initialize_deadline=0.2) as desk:
+        with pytest.raises(RequestTimeout, match="did not answer initialize"):
+            await desk.session.prompt("Go.")
+    assert [notice.code for notice in stage.notices] == ["initialize_failed"]
+
+
+async def test_a_cli_that_refuses_to_be_initialised_is_told_of(stage: Stage) -> None:
+    program = """
+for line in sys.stdin:
+    message = json.loads(line)
+    say({"type": "control_response", "response": {"subtype": "error", "request_id": message["request_id"], "error": "no"}})
+"""
+    async with stage.desk(program) as desk:
+        with pytest.raises(RequestFailed, match="refuses to be initialised: no"):
+            await desk.session.prompt("Go.")
+
+
+async def pass_time(desk: Desk, seconds: float) -> None:
+    """Let time pass with an agent that answers nothing."""
+    with pytest.raises(RequestTimeout):
+        await desk.session.control({"subtype": "unheard"}, seconds)
+
+
+async def test_silence_in_a_turn_is_told_once_and_silence_between_turns_is_not(stage: Stage) -> None:
+    program = """
+for message in messages():
+    if message["type"] == "user" and message["message"]["content"] == "end":
+        end()
+"""
+    async with stage.desk(program, stall_after=0.1) as desk:
+        await desk.session.initialized
+        await pass_time(desk, 0.3)
+        assert stage.notices == []
+        await desk.session.prompt("Go.")
+        await until(lambda: stage.notices)
+        await pass_time(desk, 0.3)
+        assert [notice.code for notice in stage.notices] == ["stalled"]
+        await desk.session.prompt("end")
+        await desk.until(lambda: desk.results)
+        await desk.session.prompt("Go.")
+        await until(lambda: len(stage.notices) == 2)
+
+
+async def test_waiting_for_a_human_is_no_silence(stage: Stage) -> None:
+    program = """
+for message in messages():
+    if message["type"] == "user":
+        may(1, command="ls")
+"""
+    async with stage.desk(program, stall_after=0.1) as desk:
+        await desk.session.prompt("Go.")
+        await desk.until(lambda: desk.session.pending)
+        await pass_time(desk, 0.4)
+        assert stage.notices == []
+
+
+async def test_a_pending_permission_holds_up_neither_output_nor_an_interrupt(stage: Stage) -> None:
+    program = """
+for message in messages():
+    if message["type"] == "user":
+        may(1, command="ls")
+        for number in range(5000):
+            say({"type": "stream_event", "event": {"type": "ping", "number": number}})
+    elif message["type"] == "control_request":
+        say({"type": "control_cancel_request", "request_id": "r1"})
+        respond(message)
+        end()
+"""
+    async with stage.desk(program) as desk:
+        await desk.session.prompt("Go.")
+        await desk.until(lambda: len(desk.messages) >= 5001)
+        assert desk.session.pending
+        await desk.session.interrupt()
+        await desk.until(lambda: desk.results)
+        assert not desk.session.pending
+
+
+async def test_version_1_is_answered_what_it_cancelled_or_its_turn_would_never_end(stage: Stage) -> None:
+    program = """
+for message in messages():
+    if message["type"] == "user":
+        may(1, command="ls")
+    elif message["type"] == "control_request":
+        say({"type": "control_cancel_request", "request_id": "r1"})
+        respond(message)
+    elif message["type"] == "control_response":
+        end()
+"""
+    async with stage.desk(program, version=Version(1, 0, 120)) as desk:
+        await desk.session.prompt("Go.")
+        await desk.until(lambda: desk.session.pending)
+        await desk.session.interrupt()
+        await desk.until(lambda: desk.results)
+
+
+async def test_an_interrupt_that_is_not_obeyed_ends_in_the_stop_ladder(stage: Stage) -> None:
+    program = """
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for message in messages():
+    if message["type"] == "control_request":
+        respond(message)
+while True:
+    time.sleep(1)
+"""
+    async with stage.desk(program) as desk:
+        await desk.session.prompt("Go.")
+        await desk.session.interrupt(escalate_after=0.2)
+        await desk.until(lambda: desk.ended)
+        assert desk.ended == Ended("hung", None, "SIGKILL", "")
+
+
+async def test_an_interrupt_that_is_not_answered_fails_or_ends_in_the_stop_ladder(stage: Stage) -> None:
+    async with stage.desk("for message in messages(): pass") as desk:
+        await desk.session.prompt("Go.")
+        with pytest.raises(RequestTimeout, match="did not answer interrupt"):
+            await desk.session.interrupt(0.1)
+        assert not desk.ended
+        assert await desk.session.interrupt(0.1, escalate_after=5) == {}
+        await desk.until(lambda: desk.ended)
+        assert desk.ended is not None
+        assert desk.ended.reason == "hung"
+
+
+async def test_old_versions_answer_a_mode_twice_and_the_first_answer_counts(stage: Stage) -> None:
+    program = """
+for message in messages():
+    if message["type"] == "control_request":
+        respond(message, response={"mode": "plan"})
+        respond(message)
+"""
+    async with stage.desk(program) as desk:
+        assert await desk.session.set_permission_mode("plan") == {"mode": "plan"}
+        assert await desk.session.control({"subtype": "set_permission_mode", "mode": "plan"}) == {
+            "mode": "plan"
+        }
+
+
+async def test_a_subtype_that_an_old_version_never_answers_has_a_deadline(stage: Stage) -> None:
+    async with stage.desk("for message in messages(): pass", control_deadline=0.1) as desk:
+        with pytest.raises(RequestTimeout, match="did not answer mcp_status"):
+            await desk.session.control({"subtype": "mcp_status"})
+
+
+async def test_an_old_version_cannot_take_back_a_prompt(stage: Stage) -> None:
+    async with stage.desk("for message in messages(): pass", version=Version(2, 0, 14)) as desk:
+        with pytest.raises(RequestFailed, match=r"CLI 2\.0\.14 cannot take back"):
+            await desk.session.withdraw("u")
+
+
+async def test_a_prompt_that_is_to_come_now_interrupts_what_runs(stage: Stage) -> None:
+    program = """
+for message in messages():
+    if message["type"] == "control_request":
+        respond(message)
+        end()
+"""
+    async with stage.desk(program) as desk:
+        await desk.session.prompt("one")
+        uuid = await desk.session.prompt("two", priority="now")
+        prompts = [message for message in desk.sent if isinstance(message, User)]
+        assert [(one.message.content, one.priority) for one in prompts] == [("one", None), ("two", "now")]
+        assert prompts[1].uuid == uuid
+        assert [type(message).__name__ for message in desk.sent[-3:]] == ["User", "ControlRequest", "User"]
+
+
+async def test_requests_nobody_knows_are_refused_so_that_the_cli_does_not_wait(stage: Stage) -> None:
+    program = """
+for message in messages():
+    if message["type"] == "user":
+        ask(1, subtype="novelty")
+        ask(2, subtype="hook_callback", callback_id="stranger", input={"hook_event_name": "PreToolUse"})
+    elif message["type"] == "control_response" and message["response"]["request_id"] == "r2":
+        end()
+"""
+    async with stage.desk(program) as desk:
+        await desk.session.prompt("Go.")
+        await desk.until(lambda: desk.results)
+        responses = [m for m in desk.sent if isinstance(m, ControlResponse)]
+        assert responses[0].error == "turnwire does not answer novelty"
+        assert responses[1].payload["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+async def test_what_the_cli_still_waits_for_is_armed_again(stage: Stage) -> None:
+    program = """
+INITIALIZE = False
+for message in messages():
+    if message["type"] == "control_request":
+        waiting = {"type": "control_request", "request_id": "old", "request":
+            {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "ls"}}}
+        respond(message, response={}, pending_permission_requests=[waiting, waiting])
+    elif message["type"] == "control_response":
+        end()
+"""
+    async with stage.desk(program) as desk:
+        await desk.session.initialized
+        assert desk.session.pending == ("old",)
+        desk.session.respond("old", PermissionAnswer("allow_once"), by="ada")
+        await desk.until(lambda: desk.results)
+
+
+async def test_a_stubborn_cli_is_gone_when_its_session_is_left(stage: Stage) -> None:
+    program = """
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+say({"type": "system", "subtype": "ready"})
+while True:
+    time.sleep(1)
+"""
+    async with stage.desk(program) as desk:
+        await desk.until(lambda: desk.messages)
+    assert desk.ended == Ended("stopped", None, "SIGKILL")
+
+
+async def test_a_cli_that_closes_its_stdout_and_lives_on_is_ended(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapter.dispatch.SILENT_GRACE", 0.1)
+    async with stage.desk("os.close(1)\ntime.sleep(600)") as desk:
+        await desk.until(lambda: desk.ended)
+        assert desk.ended is not None
+        assert desk.ended.signal == "SIGKILL"
+
+
+async def test_an_error_of_the_caller_comes_out_as_it_is_and_the_cli_goes(stage: Stage) -> None:
+    async def fail() -> None:
+        async with stage.desk("for message in messages(): pass") as desk:
+            desks.append(desk)
+            raise ZeroDivisionError
+
+    desks: list[Desk] = []
+    with pytest.raises(ZeroDivisionError):
+        await fail()
+    assert desks[0].ended is not None
+
+
+async def test_a_session_that_nobody_reads_from_can_still_be_left(stage: Stage, tmp_path: Path) -> None:
+    script = tmp_path / "agent.py"
+    script.write_text(AGENT + "line = 'x' * 1_000_000\nwhile True: print(line)")
+    options = SessionOptions(
+        workspace=tmp_path,
+        executable=(sys.executable, str(script)),
+        environment={"PATH": os.environ["PATH"]},
+        ask_version=False,
+        initialize=False,
+        stop=QUICK,
+    )
+    async with asyncio.timeout(30), open_session(options) as session:
+        await until(lambda: not session._inbox._room.is_set())
+
+
+async def test_what_cannot_start_is_refused_in_words(tmp_path: Path) -> None:
+    options = SessionOptions(workspace=tmp_path, environment={"PATH": os.environ["PATH"]}, ask_version=False)
+    with pytest.raises(ProgramNotFound, match="there is no program 'no-such-cli'"):
+        async with open_session(replace(options, executable=("no-such-cli",))):
+            pass
+    impossible = replace(options, executable=("true",), command=CommandOptions(fork=True))
+    with pytest.raises(CommandError, match="fork: needs resume"):
+        async with open_session(impossible):
+            pass
