@@ -15,6 +15,7 @@ from adapter.process import ProgramNotFound
 from journal.sessions import SessionRecord
 from normalize.model import JsonObject
 from sidecar.agents import AgentNotFoundError, find
+from sidecar.dialects import in_dialect
 from sidecar.rulebook import Rulebook
 from sidecar.settings import Settings
 from tracing.spans import traceparent
@@ -75,7 +76,7 @@ def options_for(
         permission_mode=record.permission_mode,
         mcp_servers=_mcp_servers(record),
     )
-    return SessionOptions(
+    options = SessionOptions(
         workspace=Path(record.workspace or ".").resolve(),
         executable=agent.argv,
         command=command,
@@ -92,6 +93,7 @@ def options_for(
         answer_timeout=settings.permission_timeout_s,
         stall_after=settings.stall_after_s,
     )
+    return in_dialect(options, settings.dialect)
 
 
 def _mcp_servers(record: SessionRecord) -> dict[str, JsonObject]:
