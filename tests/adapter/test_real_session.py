@@ -1,0 +1,254 @@
+"""Sessions on the real CLI, offline: MCP servers, attachments, resume, steering, and the ends of things."""
+
+import asyncio
+import base64
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from adapter.attachments import Attachment, AttachmentSettings
+from adapter.client import RequestFailed
+from adapter.command import CommandOptions
+from adapter.decisions import QuestionAnswer
+from adapter.identity import members
+from adapter.ladder import StopDeadlines
+from adapter.mcp import HostedServer
+from adapter.session import Session
+from adapter.version import Version
+from desk import Desk, Office, always
+from normalize.inputs import Ended
+from protocol.messages import Assistant, User
+from protocol.requests import AnyRequest, CanUseTool, Elicitation, McpMessage
+from protocol.system import Init
+from scripted_messages_api import hang, http_error, plan, text, tool_use
+from waiting import until
+
+ROOT = Path(__file__).parents[2]
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR4nGM4ISeHFTEMLQkAkL9BAbKfPiIAAAAASUVORK5CYII="
+)
+CALC = HostedServer(
+    command=(sys.executable, str(ROOT / "tests/support/mcp_calc.py")), env={"PYTHONPATH": str(ROOT)}
+)
+
+
+def session_id(desk: Desk) -> str:
+    [*_, init] = [message for message in desk.messages if isinstance(message, Init)]
+    assert init.session_id is not None
+    return init.session_id
+
+
+def last_said(desk: Desk) -> str:
+    """The uuid of the last thing that the assistant said."""
+    [*_, message] = [message for message in desk.messages if isinstance(message, Assistant)]
+    assert message.uuid is not None
+    return message.uuid
+
+
+def seen(office: Office) -> str:
+    """What the model was sent last."""
+    return json.dumps(office.api.requests[-1]["messages"])
+
+
+async def test_the_version_and_the_commands_are_known_before_the_first_prompt(office: Office) -> None:
+    async with office.desk() as desk:
+        assert desk.session.version is not None
+        assert desk.session.version >= Version(2, 1, 0)
+        assert (await desk.session.initialized)["commands"]
+
+
+# MCP
+
+
+@pytest.mark.parametrize(
+    "server", [HostedServer(entry_point="mcp_calc:server"), CALC], ids=["python", "bridged"]
+)
+async def test_a_tool_of_a_hosted_server_is_called(server: HostedServer, office: Office) -> None:
+    async with office.desk(always("allow_once"), hosted_servers={"calc": server}) as desk:
+        await desk.turn(plan([tool_use("mcp__calc__add", a=2, b=3)], [text("Done.")]))
+        assert "the sum is 5" in office.tool_results()[-1]
+        assert [request.tool_name for _, request in desk.asked(CanUseTool)] == ["mcp__calc__add"]
+        assert desk.asked(McpMessage)
+        servers = (await desk.session.control({"subtype": "mcp_status"}))["mcpServers"]
+        assert [(one["name"], one["status"]) for one in servers] == [("calc", "connected")]
+        bridged = desk.session.identity
+    assert members([bridged]) == []
+
+
+async def test_a_server_of_the_configuration_that_asks_the_user_is_answered(office: Office) -> None:
+    asked: list[str] = []
+
+    def answer(session: Session, request_id: str, request: AnyRequest) -> None:
+        match request:
+            case Elicitation():
+                asked.append(request.message)
+                session.answer(request_id, QuestionAnswer(content={"name": "Ada"}), by="ada")
+            case _:
+                always("allow_once")(session, request_id, request)
+
+    command = CommandOptions(
+        mcp_servers={
+            "calc": {
+                "type": "stdio",
+                "command": CALC.command[0],
+                "args": [CALC.command[1]],
+                "env": {"PYTHONPATH": str(ROOT)},
+            }
+        },
+        allowed_tools=("mcp__calc__ask",),
+    )
+    async with office.desk(answer, command=command) as desk:
+        await desk.turn(plan([tool_use("mcp__calc__ask")], [text("Done.")]))
+    assert asked == ["What is your name?"]
+    assert "Ada" in office.tool_results()[-1]
+
+
+# Attachments
+
+
+async def test_an_image_reaches_the_model_as_an_image(office: Office) -> None:
+    async with office.desk() as desk:
+        await desk.session.prompt("What is this?", attachments=[Attachment(PNG, "a.png")])
+        await desk.until(lambda: desk.results)
+    assert '"type": "image"' in seen(office)
+    assert "image/png" in seen(office)
+
+
+async def test_a_file_is_saved_where_the_agent_can_read_it(office: Office) -> None:
+    async with office.desk(attachments=AttachmentSettings(mode="files")) as desk:
+        await desk.session.prompt(
+            plan(
+                [
+                    tool_use(
+                        "Read", file_path=str(office.workspace / ".turnwire/attachments/session/001-n.txt")
+                    )
+                ],
+                [text("Read.")],
+            ),
+            attachments=[Attachment(b"the note says hello", "n.txt")],
+        )
+        await desk.until(lambda: desk.results)
+        assert ".turnwire/attachments/session/001-n.txt" in office.api.prompts()[-1]
+        assert "the note says hello" in office.tool_results()[-1]
+        desk.session.remove_attachments()
+    assert not (office.workspace / ".turnwire/attachments").exists()
+
+
+# Resume
+
+
+async def test_a_session_is_resumed_gone_back_in_and_forked(office: Office) -> None:
+    async with office.desk() as desk:
+        await desk.turn("Remember seven.")
+        first, at = session_id(desk), last_said(desk)
+        await desk.turn("Remember red.")
+    async with office.desk(command=CommandOptions(resume=first)) as desk:
+        await desk.turn("What do you remember?")
+        assert "Remember seven." in seen(office)
+        assert "Remember red." in seen(office)
+        assert session_id(desk) == first
+    async with office.desk(command=CommandOptions(resume=first, resume_at=at, fork=True)) as desk:
+        await desk.turn("And now?")
+        assert "Remember seven." in seen(office)
+        assert "Remember red." not in seen(office)
+        assert session_id(desk) != first
+    async with office.desk(command=CommandOptions(resume="11111111-1111-4111-8111-111111111111")) as desk:
+        await desk.until(lambda: desk.ended)
+        assert desk.ended is not None
+        assert desk.ended.exit_code == 1
+
+
+async def test_a_turn_that_failed_is_taken_back_and_tried_again(office: Office) -> None:
+    async with office.desk() as desk:
+        await desk.turn("Good.")
+        first, at = session_id(desk), last_said(desk)
+        office.api.queue([http_error(403, "permission_error", "not you")])
+        assert (await desk.turn("Try.")).is_error
+    async with office.desk(command=CommandOptions(resume=first, resume_at=at)) as desk:
+        assert not (await desk.turn("Try.")).is_error
+        assert seen(office).count('"Try.') == 1
+
+
+# Steering
+
+
+async def test_a_prompt_that_waits_can_be_taken_back(office: Office) -> None:
+    async with office.desk() as desk:
+        office.api.queue([text("first"), hang()])
+        await desk.session.prompt("one")
+        await desk.until(
+            lambda: any(getattr(message, "event", None) is not None for message in desk.messages)
+        )
+        uuid = await desk.session.prompt("two", priority="later")
+        assert await desk.session.withdraw(uuid)
+        assert not await desk.session.withdraw(uuid)
+        await desk.session.interrupt()
+        await desk.until(lambda: desk.results)
+    assert "two" not in office.api.prompts()
+
+
+async def test_a_prompt_for_now_interrupts_the_turn_and_is_answered(office: Office) -> None:
+    async with office.desk() as desk:
+        office.api.queue([text("slow"), hang()])
+        await desk.session.prompt("one")
+        await desk.until(
+            lambda: any(getattr(message, "event", None) is not None for message in desk.messages)
+        )
+        await desk.session.prompt("two", priority="now")
+        await desk.until(lambda: len(desk.results) == 2)
+        assert desk.results[-1].text == "ok: two"
+        assert [m.message.content for m in desk.sent if isinstance(m, User)] == ["one", "two"]
+
+
+async def test_the_model_changes(office: Office) -> None:
+    async with office.desk() as desk:
+        assert (await desk.session.set_model("claude-haiku-4-5"))["model"] == "claude-haiku-4-5"
+        await desk.turn("Hello.")
+        assert office.api.requests[-1]["model"].startswith("claude-haiku-4-5")
+        with pytest.raises(RequestFailed, match="no_such_subtype"):
+            await desk.session.control({"subtype": "no_such_subtype"})
+
+
+# Ends
+
+
+async def test_silence_of_the_api_is_told_and_ended_by_an_interrupt(office: Office) -> None:
+    async with office.desk(stall_after=0.5) as desk:
+        office.api.queue([text("half"), hang()])
+        await desk.session.prompt("one")
+        await until(lambda: office.notices)
+        assert office.notices[0].code == "stalled"
+        await desk.session.interrupt(escalate_after=20)
+        await desk.until(lambda: desk.results)
+        assert desk.ended is None
+        assert (await desk.turn("Still there?")).subtype == "success"
+
+
+async def test_stopping_in_the_middle_of_a_command_leaves_no_process(office: Office) -> None:
+    async with office.desk(
+        always("allow_once"), stop=StopDeadlines(interrupt=5, close=5, terminate=5)
+    ) as desk:
+        started = office.workspace / "started"
+        await desk.session.prompt(
+            plan([tool_use("Bash", command="touch started; sleep 600", description="Sleep")], [text("Done.")])
+        )
+        await until(started.exists)
+        identity = desk.session.identity
+        assert len(members([identity])) > 1
+    assert members([identity]) == []
+    assert desk.ended is not None
+    assert desk.ended.reason == "stopped"
+
+
+@pytest.mark.long
+async def test_twenty_sessions_side_by_side_finish_their_turns(office: Office) -> None:
+    async def one(number: int) -> Ended | None:
+        async with office.desk() as desk:
+            result = await desk.turn(f"number {number}")
+            assert result.text == f"ok: number {number}"
+        return desk.ended
+
+    ended = await asyncio.gather(*(one(number) for number in range(20)))
+    assert all(end is not None and end.exit_code == 0 for end in ended)
