@@ -20,11 +20,13 @@ def _die(error: BadInput) -> None:
 
 async def play_script(script: Script, options: Options, wire: Wire) -> int:
     """Play a script against the host on stdin and stdout until stdin ends; returns the exit code."""
-    host = Host(wire.uuid, dies_on_unknown_type=wire.quirks.dies_on_unknown_type)
+    dialect = options.dialect
+    host = Host(wire.uuid, dialect.hear, dies_on_unknown_type=wire.quirks.dies_on_unknown_type)
     session = Session(script, options, wire, host)
     host.on_request = lambda request_id, request: answer_control(session, request_id, request)
-    host.on_prompt = lambda prompt: wire.lifecycle(prompt.uuid, "queued") if prompt.uuid else None
-    host.on_bad_input = _die
+    host.on_prompt = session.tell_queued
+    if not dialect.is_foreign:
+        host.on_bad_input = _die
     if "stdin_close" not in script.ignore:
         host.on_close = lambda: host.deny_pending(
             "AbortError: Tool permission stream closed before response received"
@@ -55,6 +57,7 @@ async def _turns(session: Session) -> None:
         if played and waiting and session.wire.quirks.merges_queue:
             prompts.extend(host.prompts)
             host.prompts.clear()
+            session.tell_injected(prompts)
         async with asyncio.TaskGroup() as turns:
             session.running = turns.create_task(TurnPlayer(session, prompts).run())
         played += 1

@@ -20,6 +20,7 @@ from uuid import UUID
 import msgspec
 
 from scripted_agent.agent import play_script
+from scripted_agent.dialect import Dialect
 from scripted_agent.loading import ScriptError, bundled, load
 from scripted_agent.recording import Player, Recording, RecordingError, is_recording, read_recording
 from scripted_agent.script import Script, Version
@@ -93,7 +94,7 @@ async def _play_recording(recording: Recording, speed: float) -> int:
     return await player.play()
 
 
-def _wire(script: Script, given: dict[str, str]) -> Wire:
+def _wire(script: Script, given: dict[str, str], dialect: Dialect) -> Wire:
     seed = given.get("--seed")
     chance = random.Random(seed) if seed is not None else random.SystemRandom()
     version = given.get("--dialect-version", script.version)
@@ -110,7 +111,7 @@ def _wire(script: Script, given: dict[str, str]) -> Wire:
         session = resumed
     bypasses = "--dangerously-skip-permissions" in given
     return Wire(
-        put=_put,
+        put=dialect.say,
         quirks=spoken,
         session_id=session,
         cwd=str(Path.cwd()),
@@ -132,28 +133,33 @@ def _play(arguments: Arguments) -> int:
     if resumed and script.resume == "reject":
         print(f"No conversation found with session ID: {resumed}", file=sys.stderr)
         return 1
+    dialect = Dialect(given.get("--dialect", "claude"), _put)
     options = Options(
+        dialect=dialect,
         partial_messages="--include-partial-messages" in given,
         replay_user_messages="--replay-user-messages" in given,
         asks_host=given.get("--permission-prompt-tool") == "stdio",
-        prompt=arguments.prompt if given.get("--input-format") != "stream-json" else None,
+        prompt=None
+        if dialect.is_foreign or given.get("--input-format") == "stream-json"
+        else arguments.prompt,
     )
-    return asyncio.run(play_script(script, options, _wire(script, given)))
+    return asyncio.run(play_script(script, options, _wire(script, given, dialect)))
 
 
 def main(argv: Sequence[str]) -> int:
     """Run the scripted agent; returns its exit code."""
-    # a host may ask a wrapper that has already named the script
-    if {"-v", "--version"} & set(argv[:2]):
+    arguments = read_arguments(argv)
+    # as the last word alone: a host asks whatever stands before it, a script's name and options included
+    if {"-v", "--version"} & set(argv[-1:]):
         print(VERSION)
         return 0
-    if argv and argv[0] in ("-h", "--help"):
+    if {"-h", "--help"} & set(argv[-1:]):
         print(f"usage: SCRIPT [options of a CLI]\n\n{__doc__}\nBundled scripts: {', '.join(bundled())}")
         return 0
     try:
         # a real CLI can be ended by either; SIGINT ends the turn and the process, without a traceback
         signal.signal(signal.SIGINT, lambda *_: os._exit(130))
-        code = _play(read_arguments(argv))
+        code = _play(arguments)
     except (ScriptError, RecordingError, ValueError) as error:
         print(f"scripted agent: {error}", file=sys.stderr)
         return 2

@@ -4,6 +4,7 @@ import os
 
 from protocol.control import (
     AnyRequest,
+    GetStatus,
     Initialize,
     Interrupt,
     McpStatus,
@@ -34,6 +35,8 @@ def answer_control(session: Session, request_id: str, request: AnyRequest) -> No
             )
         case SetPermissionMode(mode=mode):
             _set_mode(session, request_id, mode)
+        case GetStatus() if session.options.dialect.is_foreign:
+            wire.control_response(request_id, _status(session))
         case McpStatus() if wire.quirks.answers_unknown:
             wire.control_response(request_id, {"mcpServers": []})
         case SetMaxThinkingTokens() if wire.quirks.answers_unknown:
@@ -65,6 +68,15 @@ def _introduction(session: Session) -> JsonObject:
             "pid": os.getpid(),
         }
     return introduction
+
+
+def _status(session: Session) -> JsonObject:
+    """What `status` is answered with (spec 1)."""
+    return {
+        "running": session.is_busy,
+        "session_id": session.wire.session_id,
+        "queued_messages": len(session.host.prompts),
+    }
 
 
 def _interrupt(session: Session, request_id: str) -> None:

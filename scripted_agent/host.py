@@ -15,9 +15,9 @@ import msgspec
 
 from protocol.blocks import TextBlock
 from protocol.control import AnyRequest, ControlRequest, ControlResponse, failure
-from protocol.decode import decode
+from protocol.encode import to_json
 from protocol.json_values import Json, JsonObject
-from protocol.messages import Malformed, User
+from protocol.messages import Malformed, Message, User
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,25 @@ def prompt_of(user: User, line: bytes) -> Prompt:
     if user.message.role != "user":
         raise BadInput("Error: Expected message role 'user'")
     text = "\n".join(block.text for block in user.blocks if isinstance(block, TextBlock))
-    return Prompt(text=text, uuid=user.uuid, content=msgspec.json.decode(line)["message"].get("content", ""))
+    return Prompt(text=text, uuid=user.uuid, content=_content(user, line))
+
+
+def _content(user: User, line: bytes) -> Json:
+    """Return the content as the host wrote it; as it was understood where an envelope is around it."""
+    match msgspec.json.decode(line):
+        case {"message": {"content": content}}:
+            return content
+        case _:
+            return to_json(user.message).get("content", "")
 
 
 class Host:
     """The connection: prompts come out of a queue, control requests go to `on_request`, answers to who waits."""
 
-    def __init__(self, new_id: Callable[[], str], *, dies_on_unknown_type: bool) -> None:
+    def __init__(
+        self, new_id: Callable[[], str], hear: Callable[[bytes], list[Message]], *, dies_on_unknown_type: bool
+    ) -> None:
+        self._hear = hear
         self._new_id = new_id
         self._dies_on_unknown_type = dies_on_unknown_type
         self._pending: dict[str, asyncio.Future[ControlResponse]] = {}
@@ -82,7 +94,11 @@ class Host:
     def _dispatch(self, line: bytes) -> None:
         if not line and not self._dies_on_unknown_type:
             return
-        match message := decode(line):
+        for message in self._hear(line):
+            self._take_message(message, line)
+
+    def _take_message(self, message: Message, line: bytes) -> None:
+        match message:
             case User():
                 prompt = prompt_of(message, line)
                 self.prompts.append(prompt)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from protocol.json_values import Json, JsonObject
+from scripted_agent.dialect import BLANK_LINE, Dialect
 from scripted_agent.host import Host, Prompt
 from scripted_agent.script import AnyStep, Script, Text, Tool, Turn
 from scripted_agent.wire import Usage, Wire
@@ -16,6 +17,7 @@ from scripted_agent.wire import Usage, Wire
 class Options:
     """What the command line of a CLI says that matters here."""
 
+    dialect: Dialect
     partial_messages: bool = False
     replay_user_messages: bool = False
     asks_host: bool = False
@@ -45,9 +47,33 @@ class Session:
     """Whether the cancellation of the running turn is an interrupt from the host."""
     _counted: int = 0
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a turn runs."""
+        return self.running is not None and not self.running.done()
+
+    def tell_queued(self, prompt: Prompt) -> None:
+        """Say that a prompt has come and waits, as the dialect does."""
+        if not self.options.dialect.is_foreign:
+            if prompt.uuid:
+                self.wire.lifecycle(prompt.uuid, "queued")
+        elif self.is_busy:
+            self.wire.system("queued", position=len(self.host.prompts))
+
+    def tell_injected(self, prompts: Sequence[Prompt]) -> None:
+        """Say that prompts which waited are heard now, where the dialect does."""
+        if self.options.dialect.is_foreign and prompts:
+            length = len(self.join(prompts))
+            self.wire.system("injected", message_count=len(prompts), content_length=length)
+
+    def join(self, prompts: Sequence[Prompt]) -> str:
+        """Return prompts that are heard together as one text."""
+        joint = BLANK_LINE if self.options.dialect.is_foreign else "\n"
+        return joint.join(prompt.text for prompt in prompts)
+
     def interrupt(self) -> None:
         """Stop the running turn, if one runs."""
-        if self.running is not None and not self.running.done():
+        if self.running is not None and self.is_busy:
             self.interrupting = True
             self.running.cancel()
 

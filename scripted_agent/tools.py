@@ -72,6 +72,7 @@ def _deny(turn: TurnState, call: Call, verdict: Denied) -> None:
 def fold(turn: TurnState) -> None:
     """Take the prompts that came while the tool ran into the turn."""
     host, wire = turn.session.host, turn.session.wire
+    turn.session.tell_injected(list(host.prompts))
     while host.prompts:
         prompt = host.prompts.popleft()
         turn.folded.append(prompt)

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from protocol.json_values import JsonObject
 from scripted_agent import faults, tools
+from scripted_agent.dialect import BLANK_LINE
 from scripted_agent.host import Prompt
 from scripted_agent.permissions import run_hooks
 from scripted_agent.script import (
@@ -45,7 +46,7 @@ class TurnPlayer:
     def __init__(self, session: Session, prompts: list[Prompt]) -> None:
         self._session = session
         self._wire = session.wire
-        self._turn = TurnState(session, "\n".join(prompt.text for prompt in prompts), prompts)
+        self._turn = TurnState(session, session.join(prompts), prompts)
         self._speech = Speech(session.wire, session.options.partial_messages, self._turn.usage)
         self._began = asyncio.get_running_loop().time()
 
@@ -89,7 +90,8 @@ class TurnPlayer:
     async def _answer_folded(self) -> None:
         """Say what was heard while tools ran: a steered turn must show that it was."""
         if heard := [prompt.text for prompt in self._turn.folded]:
-            await self._speech.say("text", f"Heard while working: {' / '.join(heard)}", chunk=40, pace=0)
+            joint = BLANK_LINE if self._session.options.dialect.is_foreign else " / "
+            await self._speech.say("text", f"Heard while working: {joint.join(heard)}", chunk=40, pace=0)
 
     def _interrupted(self) -> None:
         self._speech.abort()

@@ -28,6 +28,7 @@ class JsonRpcAgent:
         self._names = count(1)
         self._runs: deque[Id] = deque()
         self._joined = 0
+        self._is_between = False
         self._interrupted = False
         self._requests: dict[str, Id] = {}
 
@@ -69,6 +70,7 @@ class JsonRpcAgent:
         if "id" in item:
             if request_id in self._runs:
                 return _refused(request_id, envelope.INVALID_REQUEST, "a run with this id goes on")
+            self._is_between = self._is_between and bool(self._runs)
             self._runs.append(request_id)
         return Exchange([prompt])
 
@@ -87,7 +89,9 @@ class JsonRpcAgent:
                     lines=[envelope.request(message.request_id, params.pop("subtype", ""), params)]
                 )
             case Injected(message_count=int(joined)):
-                self._joined += joined
+                # between turns one of the prompts begins the turn that the others join
+                self._joined += joined - self._is_between
+                self._is_between = False
             case _:
                 pass
         value = _value(message, line)
@@ -96,6 +100,7 @@ class JsonRpcAgent:
     def _result(self, message: Result, value: JsonObject) -> Exchange:
         runs = [self._runs.popleft() for _ in range(min(1 + self._joined, len(self._runs)))]
         interrupted, self._interrupted, self._joined = self._interrupted, False, 0
+        self._is_between = True
         if not runs:
             return Exchange(lines=[envelope.notification("result", value)])
         if (

@@ -40,12 +40,14 @@ class JsonRpcHost:
         self._runs: deque[_Run] = deque()
         self._requests: dict[int, str] = {}
         self._asked: dict[str, Id] = {}
+        self._is_between = False
 
     def write(self, message: Message, line: bytes | None = None) -> Exchange:  # noqa: ARG002 - a line of a CLI is never told to an agent
         """Write to the agent; initialize, which it need not know, succeeds here."""
         match message:
             case User():
                 encode_input(message)
+                self._is_between = self._is_between and any(not run.settled for run in self._runs)
                 run = _Run(next(self._ids))
                 self._runs.append(run)
                 return Exchange(lines=[envelope.request(run.id, "run", to_json(message))])
@@ -103,8 +105,11 @@ class JsonRpcHost:
                 return Unknown(item)
             case Result():
                 self._settle(1)
+                self._is_between = True
             case Injected(message_count=int(joined)):
-                self._settle(joined, after=1)
+                # between turns one of the prompts begins the turn that the others join
+                self._settle(joined - self._is_between, after=1)
+                self._is_between = False
             case ControlCancelRequest(request_id=request_id):
                 names = [name for name, asked in self._asked.items() if str(asked) == request_id]
                 return ControlCancelRequest(names[0]) if names else message
@@ -123,6 +128,7 @@ class JsonRpcHost:
         run = next((run for run in self._runs if run.id == number), None)
         if run is not None:
             self._runs.remove(run)
+            self._is_between = self._is_between or not run.settled
             return (
                 [] if run.settled else [_failed(problem) if "error" in item else _ended(item.get("result"))]
             )
