@@ -120,6 +120,20 @@ async def journals(kind: str, retention: Retention | None = None) -> AsyncIterat
 # --- latency
 
 
+async def echo(events: int) -> list[float]:
+    """Return how long messages took there and back, over a bare websockets server."""
+
+    async def handler(connection: ServerConnection) -> None:
+        async for message in connection:
+            await connection.send(message)
+
+    async with serve(handler, "127.0.0.1", 0, compression=None) as server:
+        url = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with frontends("echo", url, "x", 1, events) as said:
+            took: list[float] = json.loads(await said.readline())
+            return took
+
+
 async def stamped(send: Callable[[str], Awaitable[None]], events: int) -> None:
     for _ in range(events):
         await send(f"@{time.monotonic_ns()}@{PADDING}")
@@ -128,7 +142,14 @@ async def stamped(send: Callable[[str], Awaitable[None]], events: int) -> None:
 
 async def latency(events: int) -> None:
     print(f"\nLatency, from append to the frontend's frame, {events} events, microseconds")
-    print(f"{'':28}{'frontends':>10}{'p50':>9}{'p99':>9}{'ratio p50':>11}{'ratio p99':>11}")
+    went = sorted(await echo(events))
+    there_and_back = went[len(went) // 2]
+    print(
+        f"bare websockets echo, there and back: p50 {there_and_back:.0f}, p99 {went[len(went) * 99 // 100]:.0f}"
+    )
+    print(
+        f"{'':28}{'frontends':>10}{'p50':>9}{'p99':>9}{'ratio p50':>11}{'ratio p99':>11}{'to echo p50':>13}"
+    )
     for count in (1, 50):
         peer: tuple[float, float] = (0, 0)
         for name in ("bare websockets", "memory", "SQLite"):
@@ -139,7 +160,11 @@ async def latency(events: int) -> None:
             p50, p99 = ages[len(ages) // 2], ages[len(ages) * 99 // 100]
             peer = peer if peer[0] else (p50, p99)
             label = name if name.startswith("bare") else f"hub, journal {name}"
-            print(f"{label:28}{count:>10}{p50:>9.0f}{p99:>9.0f}{p50 / peer[0]:>11.2f}{p99 / peer[1]:>11.2f}")
+            print(
+                f"{label:28}{count:>10}{p50:>9.0f}{p99:>9.0f}{p50 / peer[0]:>11.2f}{p99 / peer[1]:>11.2f}"
+                f"{p50 / there_and_back:>13.2f}",
+                flush=True,
+            )
 
 
 async def bare_ages(count: int, events: int) -> list[float]:
@@ -174,32 +199,39 @@ async def hub_ages(kind: str, count: int, events: int) -> list[float]:
 
 
 async def fan_out(count: int, events: int) -> None:
-    print(f"\nFan-out to {count} frontends, one event at a time: frames per CPU second of the server")
-    frame = len(Envelope(SESSION, 10_000, "2026-01-02T03:04:05.678901Z", event(PADDING)).frame)
-    size = (4 + frame) * events
+    print(
+        f"\nFan-out to {count} frontends, one event at a time: events delivered per CPU second of the server"
+    )
     ratios: list[float] = []
     for _ in range(3):
-        async with bare_server() as (url, connections), frontends("drain", url, "x", count, size) as said:
-            message = Envelope(SESSION, 10_000, "2026-01-02T03:04:05.678901Z", event(PADDING)).frame
-            cpu = time.process_time()
-            for _ in range(events):
-                broadcast(connections, message, text=True)
-                await asyncio.sleep(0)
-            await said.readline()
-            bare = count * events / (time.process_time() - cpu)
-        # Numbers of five digits make all frames as long as the peer's.
-        journal = MemoryJournal()
-        await journal.append(SESSION, [Entry(event(""))] * 9999)
-        async with hub_of(journal) as (url, token), frontends("drain", url, token, count, size) as said:
-            cpu = time.process_time()
-            for _ in range(events):
-                await journal.append(SESSION, [Entry(event(PADDING))])
-                await asyncio.sleep(0)
-            await said.readline()
-            ours = count * events / (time.process_time() - cpu)
+        bare, ours = await bare_fan_out(count, events), await hub_fan_out(count, events)
         ratios.append(ours / bare)
-        print(f"broadcast {bare:>10.0f}   hub {ours:>10.0f}   ratio {ours / bare:.2f}")
+        print(f"broadcast {bare:>10.0f}   hub {ours:>10.0f}   ratio {ours / bare:.2f}", flush=True)
     print(f"median ratio {statistics.median(ratios):.2f}")
+
+
+async def bare_fan_out(count: int, events: int) -> float:
+    async with bare_server() as (url, connections), frontends("follow", url, "x", count, events) as said:
+        cpu = time.process_time()
+        for seq in range(1, events + 1):
+            frame = Envelope(SESSION, seq, "2026-01-02T03:04:05.678901Z", event(PADDING)).frame
+            broadcast(connections, frame, text=True)
+            await asyncio.sleep(0)
+        await said.readline()
+        return count * events / (time.process_time() - cpu)
+
+
+async def hub_fan_out(count: int, events: int) -> float:
+    journal = MemoryJournal()
+    async with hub_of(journal) as (url, token), frontends("follow", url, token, count, events) as said:
+        cpu = time.process_time()
+        for _ in range(events):
+            await journal.append(SESSION, [Entry(event(PADDING))])
+            # Until all have it: events that pile up would share a frame, and the peer's cannot.
+            for _ in range(count // 100 + 4):
+                await asyncio.sleep(0)
+        await said.readline()
+        return count * events / (time.process_time() - cpu)
 
 
 # --- growth
@@ -225,7 +257,7 @@ async def growth(kind: str, last: int) -> None:
                 costs.append((time.process_time() - cpu) / window * 1e6)
             cost = statistics.median(costs)
             base = base or cost
-            print(f"{depth:>12}{cost:>14.1f}{cost / base:>8.2f}")
+            print(f"{depth:>12}{cost:>14.1f}{cost / base:>8.2f}", flush=True)
 
 
 async def deepen(journal: Journal, held: int, last: int) -> int:

@@ -49,6 +49,20 @@ async def latency(url: str, token: str, count: int, events: int) -> None:
     say(ages)
 
 
+async def echo(url: str, _token: str, _count: int, events: int) -> None:
+    """Report how long a message took there and back, in microseconds."""
+    took: list[float] = []
+    async with connect(url, compression=None, proxy=None) as websocket:
+        say("ready")
+        for _ in range(events):
+            start = time.monotonic_ns()
+            await websocket.send("x" * 340)
+            await websocket.recv()
+            took.append((time.monotonic_ns() - start) / 1000)
+            await asyncio.sleep(0.004)
+    say(took)
+
+
 async def together(frontend: Callable[[Callable[[], None]], Coroutine[None, None, None]], count: int) -> None:
     waiting = count
 
@@ -146,6 +160,7 @@ async def stalled(url: str, token: str, _count: int, _events: int) -> None:
 
 
 MODES: dict[str, Callable[[str, str, int, int], Coroutine[None, None, None]]] = {
+    "echo": echo,
     "latency": latency,
     "drain": drain,
     "follow": follow,
