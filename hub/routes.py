@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from hub import http
 from hub.access import Doors, token_of
+from hub.codes import CloseCode
 from hub.conversation import Premises
 from hub.host import Role
 from hub.http import Answer, Request, Stream, refuse
@@ -29,8 +30,8 @@ class Upgrade:
     """The request may become a WebSocket, with a role or, for the time being, without."""
 
     role: Role | None
-    wrong_token: bool = False
-    """It showed a token that is none; it is told so by a close code, which browsers can see, unlike a status."""
+    refused: CloseCode | None = None
+    """What is wrong with its token; told by a close code, which browsers can see, unlike a status."""
 
 
 class Routes:
@@ -127,7 +128,8 @@ class Routes:
             return Upgrade(self._role_of_cookie(request))
         role = self._role_of_token(token, request.address)
         if isinstance(role, Answer):
-            return role if by_header else Upgrade(None, wrong_token=True)
+            code = CloseCode.UNAUTHORIZED if role.status == 401 else CloseCode.TOO_MANY
+            return role if by_header else Upgrade(None, code)
         return Upgrade(role)
 
     def _role_of_cookie(self, request: Request) -> Role | None:

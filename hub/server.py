@@ -42,6 +42,9 @@ _library_log = logging.getLogger("hub.websockets")
 _library_log.setLevel(logging.WARNING)
 
 
+PING_FRAME = Frame(Opcode.PING, b"").serialize(mask=False)
+
+
 def as_frames(batch: Batch) -> bytes:
     """Return a batch as a WebSocket frame, header and all."""
     return Frame(Opcode.TEXT, batch.encoded(as_text)).serialize(mask=False)
@@ -60,6 +63,7 @@ class FrontendConnection(ServerConnection):
         self.heard_at = 0.0
         self._limits = listener.premises.config.limits
         self._gate = listener.gate
+        self._connections = listener.connections
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Let it in, for a moment without a request, or turn it away."""
@@ -73,12 +77,14 @@ class FrontendConnection(ServerConnection):
         if (size := self._limits.socket_buffer) is not None:
             raw.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size)
         self._deadline = self.loop.call_later(self._limits.handshake_s, self._cut_without_request)
+        self._connections.add(self)
         super().connection_made(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget it."""
         self._deadline.cancel()
         self._gate.leave(self)
+        self._connections.discard(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -145,13 +151,12 @@ class FrontendConnection(ServerConnection):
 
     def beat(self, now: float) -> None:
         """Ask whether the peer lives, or cut it when it has been silent for too long."""
-        limits = self._limits
-        if now - self.heard_at > limits.silence_s and (not self.streams or self.paused):
+        if self.closed:
+            return
+        if now - self.heard_at > self._limits.silence_s and (not self.streams or self.paused):
             self.transport.abort()
-        elif self.streams and not self.paused:
-            self.write(PING)
-        elif not self.paused and self.protocol.state is State.OPEN:
-            self.write(Frame(Opcode.PING, b"").serialize(mask=False))
+        elif not self.paused:
+            self.transport.write(PING if self.streams else PING_FRAME)
 
 
 class Listener:
@@ -160,7 +165,8 @@ class Listener:
     def __init__(self, premises: Premises, gate: Gate) -> None:
         self.premises = premises
         self.gate = gate
-        self._connections: set[FrontendConnection] = set()
+        self.connections: set[FrontendConnection] = set()
+        """All that were let in, from their first byte to their last."""
         self._routes: Routes
         self._server: Server
 
@@ -199,8 +205,8 @@ class Listener:
 
     async def close(self) -> None:
         """Close the port and all connections, WebSockets with 1001."""
-        for connection in tuple(self._connections):
-            if connection.streams:
+        for connection in tuple(self.connections):
+            if connection.protocol.state is not State.OPEN:
                 connection.transport.close()
         self._server.close()
         await self._server.wait_closed()
@@ -210,7 +216,7 @@ class Listener:
         while True:
             await asyncio.sleep(self.premises.config.limits.ping_s)
             now = asyncio.get_running_loop().time()
-            for connection in tuple(self._connections):
+            for connection in tuple(self.connections):
                 connection.beat(now)
 
     async def _answer(self, connection: ServerConnection, head: HttpRequest) -> Response | None:
@@ -235,7 +241,6 @@ class Listener:
     async def _stream(self, connection: FrontendConnection, stream: Stream) -> None:
         connection.streams = True
         self.gate.admit(connection)
-        self._connections.add(connection)
         reader = Reader(self.premises.events, self.premises.feeds, EventStream(connection))
         reader.subscribe(stream.session, stream.cursor)
         delivery = asyncio.create_task(reader.run())
@@ -245,17 +250,17 @@ class Listener:
         finally:
             reader.close()
             delivery.cancel()
-            self._connections.discard(connection)
             connection.transport.close()
             await closed
             await asyncio.gather(delivery, return_exceptions=True)
 
     async def _converse(self, connection: ServerConnection) -> None:
         assert isinstance(connection, FrontendConnection), "made by create_connection"
-        if connection.upgrade.wrong_token:
-            await connection.close(CloseCode.UNAUTHORIZED, "the token is wrong")
+        if (code := connection.upgrade.refused) is not None:
+            await connection.close(
+                code, "the token is wrong" if code is CloseCode.UNAUTHORIZED else "too many wrong tokens"
+            )
             return
-        self._connections.add(connection)
         conversation = Conversation(self.premises, connection, connection.upgrade.role)
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -270,7 +275,6 @@ class Listener:
             await connection.close(CloseCode.INTERNAL, "the log of a session cannot be read")
         finally:
             conversation.leave()
-            self._connections.discard(connection)
 
 
 def _select_subprotocol(_connection: ServerConnection, offered: Sequence[Subprotocol]) -> Subprotocol | None:
