@@ -194,3 +194,29 @@ async def test_a_stalled_frontend_lags_without_holding_up_anyone_and_then_gets_e
             seen += [event["seq"] for event in frame.get("events", [frame] if "seq" in frame else [])]
         assert "lag" in frames
         assert seen[seen.index(1) :] == list(range(1, 3001))
+
+
+async def test_json_nested_without_end_is_a_bad_frame_and_no_more() -> None:
+    async with hub_and_good_frontend() as (hub, _), hub.websocket() as frontend:
+        await receive(frontend)
+        head = '{"type":"control","id":"1","session":"s1","request":{"x":'
+        for frame in ("[" * 500_000, head + "[" * 100_000, head + '{"a":' * 100_000):
+            await frontend.send(frame)
+            reply = await receive(frontend)
+            assert reply["error"]["code"] == "bad_frame"
+
+
+async def test_the_hub_stops_at_once_also_with_connections_that_have_not_said_anything() -> None:
+    async with stand(HubConfig(limits=Limits(handshake_s=60, hello_s=60))) as hub:
+        peers = [
+            await open_raw(hub, data) for data in (b"", b"GET /", b"GET /ws HTTP/1.1\r\nHost: localhost\r\n")
+        ]
+        unnamed = await hub.websocket(None)
+        await until(lambda: hub.hub.connections == 4)
+        async with asyncio.timeout(3):
+            await hub.hub.stop()
+    for reader, writer in peers:
+        assert await rest_of(reader) == b""
+        writer.close()
+    await unnamed.wait_closed()
+    assert unnamed.close_code == 1001

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 import pytest
 from hub_stand import SESSION, Stand, stand, until
 
+from hub.client import connect
 from hub.config import HubConfig, Limits
+from hub.frames_out import EventFrame
 from hub.routes import Probes
 
 
@@ -191,3 +194,37 @@ async def test_the_list_of_sessions_is_there_for_curl() -> None:
         )
         assert status == 200
         assert json.loads(body) == [{"session": SESSION, "state": "idle", "last_seq": 0, "pending": 0}]
+
+
+async def test_with_a_certificate_everything_is_encrypted_and_the_cookie_says_so() -> None:
+    pem = Path(__file__).with_name("localhost.pem")
+    context = ssl.create_default_context(cafile=pem)
+    async with stand(HubConfig(certificate=pem)) as hub:
+        assert hub.url.startswith("https://127.0.0.1:")
+        async with connect(hub.url, ssl=context) as client:
+            await hub.append("secret")
+            follow = client.follow(SESSION)
+            async with asyncio.timeout(10):
+                assert isinstance(await anext(follow), EventFrame)
+        reader, writer = await asyncio.open_connection("127.0.0.1", hub.hub.port, ssl=context)
+        writer.write(
+            f"POST /login HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {hub.token}\r\n\r\n".encode()
+        )
+        async with asyncio.timeout(10):
+            answer = (await reader.read()).decode()
+        writer.close()
+        assert "; Secure\r\n" in answer
+        # Whoever speaks plain HTTP gets no word.
+        plain, plain_writer = await asyncio.open_connection("127.0.0.1", hub.hub.port)
+        plain_writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        async with asyncio.timeout(10):
+            assert b"HTTP" not in await plain.read()
+        plain_writer.close()
+
+
+async def test_a_certificate_that_is_none_is_an_error_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "none.pem").write_text("no certificate")
+    for path in (tmp_path / "none.pem", tmp_path / "missing.pem"):
+        with pytest.raises(OSError, match=r"PEM|No such file"):
+            async with stand(HubConfig(certificate=path)):
+                pass
