@@ -9,6 +9,9 @@ from journal.sessions import SessionRecord, SessionStore
 
 log = structlog.get_logger()
 
+RETRY_S = 5.0
+"""How long a store that cannot be written is left alone."""
+
 
 class Keeper:
     """Holds at most one unwritten record of each session."""
@@ -29,17 +32,23 @@ class Keeper:
         await self._store.delete(session)
 
     async def run(self) -> None:
-        """Write until cancelled."""
+        """Write until cancelled; what cannot be written is tried again."""
         while True:
             await self._changed.wait()
             self._changed.clear()
             await self.flush()
+            if self._unwritten:
+                await asyncio.sleep(RETRY_S)
+                self._changed.set()
 
     async def flush(self) -> None:
-        """Write what is unwritten."""
-        while self._unwritten:
-            session, record = self._unwritten.popitem()
+        """Try once to write what is unwritten."""
+        for session, record in tuple(self._unwritten.items()):
             try:
                 await self._store.put(record)
             except JournalError as error:
                 log.warning("a session's record was not written", session=session, error=str(error))
+            else:
+                # A newer one, saved while this one was being written, stays.
+                if self._unwritten.get(session) is record:
+                    del self._unwritten[session]

@@ -14,6 +14,19 @@ LEVELS = {
 }
 
 
+class SurvivingLogger(structlog.PrintLogger):
+    """Prints; what a full disk or a closed pipe does not take is lost, and nothing else is."""
+
+    def msg(self, message: str) -> None:
+        """Print a message if that can be done."""
+        try:
+            super().msg(message)
+        except OSError:
+            pass
+
+    log = debug = info = warn = warning = fatal = failure = err = error = critical = exception = msg
+
+
 def configure(level: str, stream: TextIO | None = None) -> None:
     """Set up structlog for the process; `stream` is for a command whose stderr is not for logs."""
     stream = stream or sys.stderr
@@ -31,7 +44,7 @@ def configure(level: str, stream: TextIO | None = None) -> None:
             *shape,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
-        logger_factory=structlog.PrintLoggerFactory(stream),
+        logger_factory=lambda *_: SurvivingLogger(stream),
     )
     # Libraries that use the standard library's logging speak up only when something is wrong.
     logging.basicConfig(stream=stream, level=logging.WARNING, format="%(name)s: %(message)s")

@@ -12,7 +12,7 @@ import structlog
 
 from adapter.audit import AuditTrail
 from adapter.watchdog import Watchdog
-from journal.base import Journal
+from journal.base import Journal, JournalError
 from sidecar.host import LiveHost
 from sidecar.keeper import Keeper
 from sidecar.listening import Ready, with_hub
@@ -76,7 +76,10 @@ async def _background(*jobs: Coroutine[None, None, None]) -> AsyncIterator[async
 
 async def _retaining(journal: Journal) -> None:
     while True:
-        await journal.retain()
+        try:
+            await journal.retain()
+        except JournalError as error:
+            log.warning("old events were not dropped", error=str(error))
         await asyncio.sleep(RETAIN_EVERY_S)
 
 

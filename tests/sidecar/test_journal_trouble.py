@@ -1,0 +1,114 @@
+"""A journal that cannot be used, seen from outside: refused at the start, or told while good clients go on."""
+
+import asyncio
+import resource
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hub.client import connect
+from journal.sqlite import SqliteJournal
+from live import Frontend, running, scripted_stand
+from turnwire_process import DEADLINE, TURNWIRE, Served, environment, turnwire
+
+ECHO = """
+fallback:
+  steps:
+    - text: "echo: {prompt}"
+"""
+
+
+async def journal_file(folder: Path) -> Path:
+    path = folder / "state" / "journal.sqlite3"
+    await (await SqliteJournal.open(path)).close()
+    return path
+
+
+def start(folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*TURNWIRE, "serve", "--port", "0", "--state-dir", str(folder / "state")],
+        env=environment(folder / "home"),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE,
+        check=False,
+    )
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def scribble(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xa5" * 4096)
+
+
+def replace(path: Path) -> None:
+    path.write_text("Dear diary, today nothing happened.\n" * 10)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"), [(empty, "is empty"), (scribble, "is damaged"), (replace, "is not a turnwire journal")]
+)
+async def test_a_spoilt_journal_is_refused_in_one_sentence_and_left_as_it_is(
+    tmp_path: Path, spoil: Callable[[Path], None], said: str
+) -> None:
+    path = await journal_file(tmp_path)
+    spoil(path)
+    before = path.read_bytes()
+    ended = start(tmp_path)
+    assert ended.returncode != 0
+    assert said in " ".join(ended.stderr.split())
+    assert "Traceback" not in ended.stderr
+    assert path.read_bytes() == before
+
+
+async def test_a_second_sidecar_is_refused_while_the_first_goes_on(tmp_path: Path) -> None:
+    async with turnwire(tmp_path, "serve") as served:
+        ended = await asyncio.to_thread(start, tmp_path)
+        assert ended.returncode != 0
+        assert f"process {served.process.pid}" in " ".join(ended.stderr.split())
+        assert "Traceback" not in ended.stderr
+        assert ready(served) == 200
+
+
+def ready(served: Served) -> int:
+    try:
+        with urllib.request.urlopen(f"{served.base}/readyz", timeout=DEADLINE) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def limit_files(served: Served, size: int) -> None:
+    """Let no file of the sidecar grow beyond a size, as a disk that is full."""
+    _, hard = resource.prlimit(served.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(served.process.pid, resource.RLIMIT_FSIZE, (size, hard))
+
+
+async def test_a_full_disk_is_told_and_costs_nothing_once_there_is_room(tmp_path: Path) -> None:
+    stand = scripted_stand(tmp_path, "2.1.330", ECHO)
+    async with running(tmp_path, stand) as (frontend, served):
+        await frontend.turn("first")
+        assert await asyncio.to_thread(ready, served) == 200
+        # Not even the log can grow.
+        limit_files(served, 1)
+        await frontend.prompt("while the disk is full")
+        async with asyncio.timeout(DEADLINE):
+            while await asyncio.to_thread(ready, served) == 200:
+                pass
+        async with connect(served.url) as client:
+            late = await Frontend(client, frontend.session).caught_up()
+            assert late.events == frontend.events
+        limit_files(served, resource.RLIM_INFINITY)
+        await frontend.turn()
+        assert "echo: while the disk is full" in frontend.text()
+        assert frontend.seqs == list(range(1, len(frontend.seqs) + 1))
+        assert await asyncio.to_thread(ready, served) == 200

@@ -1,0 +1,59 @@
+"""Session records are written soon and surely, also when the store cannot write for a while."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from journal.base import JournalUnavailable
+from journal.sessions import MemorySessions, SessionRecord
+from sidecar import keeper
+from sidecar.keeper import Keeper
+
+RECORD = SessionRecord(session="s", created="2026-01-02T03:04:05.678901Z")
+
+
+class FailingSessions(MemorySessions):
+    """A store whose first puts fail."""
+
+    def __init__(self, failures: int) -> None:
+        super().__init__()
+        self.failures = failures
+        self.written = asyncio.Event()
+
+    async def put(self, record: SessionRecord) -> None:
+        if self.failures:
+            self.failures -= 1
+            raise JournalUnavailable("no space left")
+        await super().put(record)
+        self.written.set()
+
+
+async def test_the_newest_record_is_written_once_the_store_can_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeper, "RETRY_S", 0.001)
+    store = FailingSessions(3)
+    keeping = Keeper(store)
+    keeping.save(RECORD)
+    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(keeping.run())
+        keeping.save(replace(RECORD, state="idle"))
+        await store.written.wait()
+        running.cancel()
+    assert await store.list() == [replace(RECORD, state="idle")]
+
+
+async def test_a_record_saved_while_an_older_one_is_written_is_written_too() -> None:
+    keeping: Keeper
+
+    class Sessions(MemorySessions):
+        async def put(self, record: SessionRecord) -> None:
+            if record.state == "starting":
+                keeping.save(replace(record, state="idle"))
+            await super().put(record)
+
+    store = Sessions()
+    keeping = Keeper(store)
+    keeping.save(RECORD)
+    await keeping.flush()
+    await keeping.flush()
+    assert await store.list() == [replace(RECORD, state="idle")]
