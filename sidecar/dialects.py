@@ -27,8 +27,6 @@ def in_dialect(options: SessionOptions, name: str) -> SessionOptions:
         dialect=dialect,
         command=CommandOptions(bare=True, extra_args=options.command.extra_args),
         ask_version=False,
-        # only miriad's end of ours answers it in the agent's place
-        initialize=name == "miriad",
     )
 
 

@@ -14,6 +14,7 @@ import structlog
 from adapter.attachments import AttachmentFolder
 from adapter.audit import AuditTrail
 from adapter.client import RequestFailed, RequestTimeout
+from adapter.grants import GrantStore
 from adapter.notices import SessionNotice
 from adapter.opening import open_session
 from adapter.options import SessionOptions
@@ -44,6 +45,8 @@ class Surroundings:
     watchdog: Watchdog
     audit: Callable[[str], AuditTrail | None]
     """Opens the audit trail for a session; None where nothing is kept."""
+    grants: GrantStore | None
+    """Always-answers that outlive their session; None where nothing is kept."""
     spawn: Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
     """Starts a task in the host's task group."""
     save: Callable[[SessionRecord], None]
@@ -175,7 +178,13 @@ class LiveSession:
         audit = None
         try:
             audit = self._around.audit(self.session)
-            opened = open_session(options, watchdog=self._around.watchdog, audit=audit, notify=self._noticed)
+            opened = open_session(
+                options,
+                watchdog=self._around.watchdog,
+                audit=audit,
+                grants=self._around.grants,
+                notify=self._noticed,
+            )
             async with opened as cli:
                 self._cli = cli
                 self.amend(state="starting", pid=cli.identity.pid, process=cli.identity.to_text())

@@ -11,6 +11,7 @@ from functools import partial
 import structlog
 
 from adapter.audit import AuditTrail
+from adapter.grants import GrantStore
 from adapter.watchdog import Watchdog
 from journal.base import Journal, JournalError
 from sidecar.host import LiveHost
@@ -50,6 +51,9 @@ async def serve(settings: Settings, start: Callable[[LiveHost], Awaitable[None]]
                     forget=keeper.forget,
                     changed=registry.changed,
                     taps=taps.of,
+                    grants=None
+                    if settings.journal == "memory"
+                    else GrantStore(settings.state_dir / "grants.json"),
                 )
                 host = LiveHost(around, store, registry, rulebook)
                 try:

@@ -4,6 +4,7 @@ Plain stdout takes the short way: chunk, lines, messages, events, bytes, one wri
 (rows with both directions, folders with a timeline) go through the same translator input by input.
 """
 
+import gc
 import json
 import sys
 from dataclasses import asdict
@@ -29,6 +30,9 @@ class InputError(Exception):
 
 def run(source: Path | None, out: BinaryIO, *, field_limit: int, stats: bool) -> None:
     """Translate a file, a recording's folder or standard input; raises InputError and RecordingError."""
+    # Events make no cycles: looking for garbage after every 700 of them is a tenth of the whole time.
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 100)
     translator = Translator()
     if source is None:
         if sys.stdin.isatty():
