@@ -57,7 +57,8 @@ async def _turns(session: Session) -> None:
         if played and waiting and session.wire.quirks.merges_queue:
             prompts.extend(host.prompts)
             host.prompts.clear()
-            session.tell_injected(prompts)
+        session.tell_injected(prompts)
+        session.has_result = False
         async with asyncio.TaskGroup() as turns:
             session.running = turns.create_task(TurnPlayer(session, prompts).run())
         played += 1

@@ -28,10 +28,8 @@ from scripted_agent.session import Options
 from scripted_agent.versions import quirks
 from scripted_agent.wire import Wire
 
-VERSION = "2.1.999 (scripted agent)"
-
 _FLAGS = frozenset({
-    "-p", "--print", "-c", "--continue", "--verbose", "--include-partial-messages", "--replay-user-messages",
+    "-p", "--print", "-c", "-v", "--version", "--continue", "--verbose", "--include-partial-messages", "--replay-user-messages",
     "--fork-session", "--dangerously-skip-permissions", "--allow-dangerously-skip-permissions",
     "--strict-mcp-config", "--include-hook-events", "--no-session-persistence",
 })  # fmt: skip
@@ -121,12 +119,24 @@ def _wire(script: Script, given: dict[str, str], dialect: Dialect) -> Wire:
     )
 
 
+def _tell_version(version: str) -> int:
+    """Answer -v as the version that is spoken, so that a host treats the agent as one of these."""
+    print(f"{version} (scripted agent)", flush=True)
+    return 0
+
+
 def _play(arguments: Arguments) -> int:
     given = arguments.given
     path = Path(arguments.script)
+    asked_for_version = {"-v", "--version"} & given.keys()
     if is_recording(path):
-        return asyncio.run(_play_recording(read_recording(path), float(given.get("--speed", "0"))))
+        recording = read_recording(path)
+        if asked_for_version:
+            return _tell_version(recording.version)
+        return asyncio.run(_play_recording(recording, float(given.get("--speed", "0"))))
     script = load(arguments.script)
+    if asked_for_version:
+        return _tell_version(given.get("--dialect-version", script.version))
     if "sigterm" in script.ignore:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     resumed = given.get("--resume", given.get("-r"))
@@ -148,18 +158,13 @@ def _play(arguments: Arguments) -> int:
 
 def main(argv: Sequence[str]) -> int:
     """Run the scripted agent; returns its exit code."""
-    arguments = read_arguments(argv)
-    # as the last word alone: a host asks whatever stands before it, a script's name and options included
-    if {"-v", "--version"} & set(argv[-1:]):
-        print(VERSION)
-        return 0
     if {"-h", "--help"} & set(argv[-1:]):
         print(f"usage: SCRIPT [options of a CLI]\n\n{__doc__}\nBundled scripts: {', '.join(bundled())}")
         return 0
     try:
         # a real CLI can be ended by either; SIGINT ends the turn and the process, without a traceback
         signal.signal(signal.SIGINT, lambda *_: os._exit(130))
-        code = _play(arguments)
+        code = _play(read_arguments(argv))
     except (ScriptError, RecordingError, ValueError) as error:
         print(f"scripted agent: {error}", file=sys.stderr)
         return 2

@@ -31,6 +31,16 @@ class Row(msgspec.Struct, frozen=True):
     code: int | None = None
 
 
+class _About(msgspec.Struct):
+    """What scenario.json says."""
+
+    version: str
+
+
+UNKNOWN = "2.1.999"
+"""The version that is told of a recording that names none."""
+
+
 class RecordingError(Exception):
     """A folder that cannot be played, and why."""
 
@@ -43,6 +53,8 @@ class Recording:
     stdout: list[bytes]
     stdin: list[bytes]
     stderr: str
+    version: str
+    """Of the CLI that was recorded."""
 
 
 def is_recording(path: Path) -> bool:
@@ -64,10 +76,14 @@ def read_recording(folder: Path) -> Recording:
         ]
         stdout = (folder / "stdout.jsonl").read_bytes().split(b"\n")
         stdin = (folder / "stdin.jsonl").read_bytes().split(b"\n")
+        about = folder / "scenario.json"
+        version = msgspec.json.decode(about.read_bytes(), type=_About).version if about.exists() else UNKNOWN
     except (OSError, msgspec.MsgspecError) as error:
         raise RecordingError(f"{folder}: {error}") from error
     stderr = folder / "stderr.txt"
-    return Recording(rows, stdout, stdin, stderr.read_text(encoding="utf-8") if stderr.exists() else "")
+    return Recording(
+        rows, stdout, stdin, stderr.read_text(encoding="utf-8") if stderr.exists() else "", version
+    )
 
 
 def _decoded(line: bytes) -> JsonObject:

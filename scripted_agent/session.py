@@ -45,26 +45,35 @@ class Session:
     """The turn that runs."""
     interrupting: bool = False
     """Whether the cancellation of the running turn is an interrupt from the host."""
+    has_result: bool = False
+    """Whether the newest turn has told its result: a prompt that comes now is the next turn's."""
     _counted: int = 0
+    _told_queued: list[Prompt] = field(default_factory=list)
 
     @property
     def is_busy(self) -> bool:
         """Whether a turn runs."""
-        return self.running is not None and not self.running.done()
+        return self.running is not None and not self.running.done() and not self.has_result
 
     def tell_queued(self, prompt: Prompt) -> None:
         """Say that a prompt has come and waits, as the dialect does."""
         if not self.options.dialect.is_foreign:
             if prompt.uuid:
                 self.wire.lifecycle(prompt.uuid, "queued")
-        elif self.is_busy:
-            self.wire.system("queued", position=len(self.host.prompts))
+            return
+        # with no turn running, the first that waits is about to begin one
+        position = len(self.host.prompts) - (not self.is_busy)
+        if position:
+            self._told_queued.append(prompt)
+            self.wire.system("queued", position=position)
 
     def tell_injected(self, prompts: Sequence[Prompt]) -> None:
         """Say that prompts which waited are heard now, where the dialect does."""
-        if self.options.dialect.is_foreign and prompts:
-            length = len(self.join(prompts))
-            self.wire.system("injected", message_count=len(prompts), content_length=length)
+        queued = [prompt for prompt in prompts if prompt in self._told_queued]
+        self._told_queued = [prompt for prompt in self._told_queued if prompt not in queued]
+        if queued:
+            length = len(self.join(queued))
+            self.wire.system("injected", message_count=len(queued), content_length=length)
 
     def join(self, prompts: Sequence[Prompt]) -> str:
         """Return prompts that are heard together as one text."""

@@ -130,6 +130,7 @@ class TurnPlayer:
             fields["result"] = self._speech.last_text
         elif self._wire.quirks.reports_errors:
             fields["errors"] = []
+        session.has_result = True
         self._wire.result({**fields, **ending})
         for prompt in (*self._turn.folded, *self._turn.prompts):
             if prompt.uuid:

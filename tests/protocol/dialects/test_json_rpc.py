@@ -451,3 +451,39 @@ def test_no_line_raises_at_either_end(rows: list[bytes]) -> None:
         assert host.read(row).lines == []
         for answer in agent.read(row).lines:
             assert json.loads(answer)["jsonrpc"] == "2.0"
+
+
+# Prompts that were injected between two turns: one of them begins the next turn, the others join it
+
+
+def test_runs_injected_between_turns_are_answered_by_the_next_result_and_no_other_is() -> None:
+    agent = JSON_RPC.agent()
+    for number in (1, 2, 3):
+        agent.read(run(number))
+    assert [answer["id"] for answer in parsed(agent.write(GOOD).lines)] == [1]
+    agent.write(Injected(message_count=2, content_length=1))
+    agent.read(run(4))
+    assert [answer["id"] for answer in parsed(agent.write(GOOD).lines)] == [2, 3]
+    assert [answer["id"] for answer in parsed(agent.write(GOOD).lines)] == [4]
+
+
+def test_a_run_after_a_result_begins_a_turn_that_others_join_whole() -> None:
+    agent = JSON_RPC.agent()
+    agent.read(run(1))
+    agent.write(GOOD)
+    for number in (2, 3):
+        agent.read(run(number))
+    agent.write(Injected(message_count=1, content_length=1))
+    assert [answer["id"] for answer in parsed(agent.write(GOOD).lines)] == [2, 3]
+
+
+def test_a_host_takes_one_result_from_runs_injected_between_turns() -> None:
+    host = JSON_RPC.host()
+    for text in ("a", "b", "c", "d"):
+        host.write(prompt(text))
+    result = {"type": "result", "subtype": "success", "is_error": False, "result": "ok"}
+    assert host.read(line(id=1, result=result)).messages == [GOOD]
+    injected = {"type": "system", "subtype": "injected", "message_count": 2}
+    host.read(line(method="system", params=injected))
+    answers = [host.read(line(id=number, result=result)).messages for number in (2, 3, 4)]
+    assert answers == [[GOOD], [], [GOOD]]
