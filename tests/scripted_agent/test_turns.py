@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent_process import ASKING, STREAM, agent, script_file
+from recordings import recording
 
 TOOL = """
 turns:
@@ -43,10 +44,21 @@ async def test_it_says_that_it_is_scripted(tmp_path: Path) -> None:
         assert "scripted agent" in (await cli.next())["message"]["content"][0]["text"]
 
 
-@pytest.mark.parametrize("argv", [("-v",), ("demo", "-v"), ("--version",)])
-async def test_the_version_flag_answers_and_plays_nothing(argv: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("argv", "version"),
+    [
+        (("-v",), "2.1.330"),
+        (("stubborn", "--seed", "1", "--version"), "2.1.330"),
+        (("demo", "--dialect-version", "1.0.120", "-v"), "1.0.120"),
+        ((str(recording("2.0.14", "plain-text").folder), "-v"), "2.0.14"),
+    ],
+)
+async def test_the_version_flag_tells_what_is_spoken_and_plays_nothing(
+    argv: tuple[str, ...], version: str
+) -> None:
     async with agent(*argv) as cli:
-        assert await cli.line() == b"2.1.999 (scripted agent)\n"
+        assert await cli.line() == f"{version} (scripted agent)\n".encode()
+        assert await cli.exit_code() == 0
 
 
 async def test_a_script_that_is_not_there_is_one_sentence_and_exit_2() -> None:

@@ -159,6 +159,13 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
+async def gone(processes: Sequence[int]) -> None:
+    """Wait until processes, of whomever, have ended; fails when they do not."""
+    async with asyncio.timeout(DEADLINE):
+        while any(Path(f"/proc/{pid}").exists() for pid in processes):
+            await asyncio.sleep(0.02)
+
+
 def program(name: str) -> str:
     """The path of a program that a test needs; fails with what to install."""
     path = shutil.which(name)

@@ -41,6 +41,7 @@ class Served:
     """The printed URL for watching; the control URL again where none is printed (replay)."""
     process: asyncio.subprocess.Process
     killed: bool = False
+    """Whether the test has ended it by itself."""
     """True after `kill`: it then need not end well."""
 
     async def kill(self) -> None:
@@ -48,6 +49,12 @@ class Served:
         self.killed = True
         self.process.kill()
         await self.process.wait()
+
+    async def ended(self) -> None:
+        """Wait for an end that the test has asked for; it must be a good one."""
+        async with asyncio.timeout(DEADLINE):
+            assert await self.process.wait() == 0
+        self.killed = True
 
     @property
     def base(self) -> str:

@@ -1,0 +1,64 @@
+"""No process of ours is left, however turnwire ends and however stubborn the CLI is; each way many times over."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from live import descendants, gone, running, scripted_stand
+from normalize.events import MessageChunk
+from scripted_agent.loading import load
+
+TIMES = 20
+
+HANGS = "fallback: {steps: [{text: 'I work.'}, {hang: true}]}"
+STUBBORN = f"ignore: [interrupt, stdin_close, sigterm]\n{HANGS}"
+
+
+async def once(folder: Path, script: str, way: str, *, in_turn: bool) -> None:
+    folder.mkdir()
+    async with running(folder, scripted_stand(folder, "2.1.330", script)) as (frontend, served):
+        if in_turn:
+            await frontend.prompt("go")
+            await frontend.until(MessageChunk)
+        left = descendants(served.process.pid)
+        assert left
+        match way:
+            case "SIGKILL":
+                await served.kill()
+            case "SIGINT":
+                served.process.send_signal(signal.SIGINT)
+                await served.ended()
+            case _:
+                pass  # the context ends it, with SIGTERM
+    await gone(left)
+
+
+@pytest.mark.parametrize(
+    ("script", "way", "in_turn"),
+    [
+        (HANGS, "SIGTERM", False),
+        (HANGS, "SIGTERM", True),
+        (HANGS, "SIGINT", True),
+        (HANGS, "SIGKILL", True),
+        (STUBBORN, "SIGTERM", True),
+        (STUBBORN, "SIGKILL", True),
+    ],
+    ids=["idle-term", "term", "int", "kill", "stubborn-term", "stubborn-kill"],
+)
+async def test_nothing_is_left(tmp_path: Path, script: str, way: str, in_turn: bool) -> None:
+    await once(tmp_path / "only", script, way, in_turn=in_turn)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("way", ["SIGTERM", "SIGINT", "SIGKILL"])
+@pytest.mark.parametrize(
+    ("script", "in_turn"), [(HANGS, False), (HANGS, True), (STUBBORN, True)], ids=["idle", "turn", "stubborn"]
+)
+async def test_nothing_is_left_many_times(tmp_path: Path, script: str, way: str, in_turn: bool) -> None:
+    for number in range(TIMES):
+        await once(tmp_path / str(number), script, way, in_turn=in_turn)
+
+
+def test_the_bundled_stubborn_script_is_as_deaf_as_the_one_above() -> None:
+    assert set(load("stubborn").ignore) == {"interrupt", "stdin_close", "sigterm"}

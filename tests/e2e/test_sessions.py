@@ -1,0 +1,185 @@
+"""Sessions that are resumed, retried, forked and steered, on the real CLI (offline), and what is left of them."""
+
+import asyncio
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hub.client import connect
+from hub.frames import Attachment
+from live import Frontend, descendants, gone, real_stand, running
+from normalize.events import Complete, MessageChunk, PermissionRequest, ToolCall, TurnStarted
+from scripted_messages_api import (
+    JSON,
+    ScriptedMessagesApi,
+    http_error,
+    plan,
+    scripted_messages_api,
+    sleep,
+    text,
+    tool_use,
+)
+from turnwire_process import DEADLINE, TURNWIRE, turnwire
+
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR4nGM4ISeHFTEMLQkAkL9BAbKfPiIAAAAASUVORK5CYII="
+
+
+@pytest.fixture
+def api() -> Iterator[ScriptedMessagesApi]:
+    with scripted_messages_api() as running_api:
+        yield running_api
+
+
+def said(request: JSON) -> str:
+    """What the model was told, as text to look into."""
+    return json.dumps(request["messages"])
+
+
+async def test_a_session_of_a_killed_sidecar_is_resumed_with_its_conversation(
+    tmp_path: Path, api: ScriptedMessagesApi
+) -> None:
+    stand = real_stand(tmp_path, api, str)
+    async with running(tmp_path, stand) as (frontend, served):
+        await frontend.turn(plan([text("I shall remember the word xylophone.")]))
+        await frontend.prompt(plan([tool_use("Bash", command="echo begin; sleep 300", description="Wait")]))
+        await frontend.until(ToolCall)
+        children = descendants(served.process.pid)
+        before = list(frontend.events)
+        await served.kill()
+    await gone(children)
+
+    config = tmp_path / "turnwire.toml"
+    config.write_text(f"[agents]\nclaude = {json.dumps(list(stand.argv))}\n")
+    async with turnwire(tmp_path, "serve", env=stand.env) as served, connect(served.url) as client:
+        (summary,) = client.known_sessions
+        assert summary.session == frontend.session
+        again = await Frontend(client, summary.session).caught_up()
+        assert again.events[: len(before)] == before
+        assert [complete.data.outcome for complete in again.seen(Complete)] == ["completed", "process_exited"]
+        await client.resume(summary.session)
+        complete = await again.turn(plan([text("It was xylophone.")]))
+        assert complete.data.outcome == "completed"
+        assert "xylophone" in said(api.requests[-1]).split("It was")[0]
+        assert len(again.seen(TurnStarted)) == len(again.seen(Complete)) == 3
+
+
+async def test_a_turn_that_failed_is_retried_from_before_its_prompt(
+    tmp_path: Path, api: ScriptedMessagesApi
+) -> None:
+    async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, _):
+        await frontend.turn(plan([text("The first answer.")]))
+        api.queue([http_error(403, "permission_error", "not now")])
+        failed = await frontend.turn("Do the second thing.")
+        assert failed.data.is_error is True
+        await frontend.client.retry(frontend.session)
+        complete = await frontend.turn()
+        assert complete.data.is_error is False
+        sent = said(api.requests[-1])
+        assert "The first answer." in sent
+        assert sent.count("Do the second thing.") == 1
+        assert "not now" not in sent
+
+
+async def test_a_fork_knows_the_conversation_and_leaves_the_original_alone(
+    tmp_path: Path, api: ScriptedMessagesApi
+) -> None:
+    async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, _):
+        await frontend.turn(plan([text("The common part.")]))
+        fork = Frontend(frontend.client, await frontend.client.fork(frontend.session))
+        await fork.turn(plan([text("The branch.")]))
+        assert "The common part." in said(api.requests[-1])
+        await frontend.turn(plan([text("The trunk.")]))
+        assert "The branch." not in said(api.requests[-1])
+        ids = {event.session_id for event in (frontend.events[-1], fork.events[-1])}
+        assert len(ids) == 2
+
+
+async def test_a_prompt_while_a_tool_runs_joins_the_turn(tmp_path: Path, api: ScriptedMessagesApi) -> None:
+    async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, _):
+        await frontend.prompt(
+            plan([tool_use("Bash", command="touch made.txt", description="Make")], [text("Made.")])
+        )
+        request = await frontend.until(PermissionRequest)  # the tool waits, and so does the turn
+        await frontend.prompt("And mind the umlauts.")
+        await frontend.respond(request)
+        await frontend.turn()
+        async with asyncio.timeout(DEADLINE):
+            while "umlauts" not in said(api.requests[-1]):
+                await frontend.next()
+        assert len(frontend.seen(TurnStarted)) == len(frontend.seen(Complete))
+
+
+async def test_a_prompt_while_text_streams_is_answered_after_it(
+    tmp_path: Path, api: ScriptedMessagesApi
+) -> None:
+    async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, _):
+        await frontend.prompt(plan([text("A slow "), sleep(0.5), text("answer.")]))
+        await frontend.until(MessageChunk)
+        await frontend.prompt(plan([text("The next one.")]))
+        while "The next one." not in frontend.text():
+            await frontend.next()
+        await frontend.until(Complete)
+        assert frontend.text() == "A slow answer.The next one."
+        assert len(frontend.seen(TurnStarted)) == len(frontend.seen(Complete)) == 2
+
+
+async def test_a_pasted_image_reaches_the_model_as_an_image(tmp_path: Path, api: ScriptedMessagesApi) -> None:
+    async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, _):
+        image = Attachment(name="screen.png", base64=PNG)
+        await frontend.client.prompt(frontend.session, "What is this?", attachments=[image])
+        await frontend.turn()
+        blocks = [
+            block
+            for message in api.requests[-1]["messages"]
+            if isinstance(message["content"], list)
+            for block in message["content"]
+        ]
+        (found,) = [block for block in blocks if block["type"] == "image"]
+        assert found["source"]["media_type"] == "image/png"
+        assert base64.b64decode(found["source"]["data"]).startswith(b"\x89PNG")
+
+
+async def test_a_failing_resume_says_why(tmp_path: Path, api: ScriptedMessagesApi) -> None:
+    stand = real_stand(tmp_path, api, str)
+    command = ("run", "--resume", "99999999-9999-4999-8999-999999999999", "--", *stand.argv)
+    process = await asyncio.create_subprocess_exec(
+        *TURNWIRE,
+        *command,
+        cwd=tmp_path,
+        env={**stand.env, "TURNWIRE_PORT": "0", "TURNWIRE_STATE_DIR": str(tmp_path / "state")},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    async with asyncio.timeout(DEADLINE):
+        _, stderr = await process.communicate()
+    assert process.returncode == 1
+    assert "No conversation found with session ID" in stderr.decode()
+
+
+@pytest.mark.long
+async def test_twenty_sessions_side_by_side_end_every_turn_once(
+    tmp_path: Path, api: ScriptedMessagesApi
+) -> None:
+    stand = real_stand(tmp_path, api, str)
+    async with running(tmp_path, stand) as (frontend, _):
+        workspace = str(tmp_path / "project")
+        made = [await frontend.client.create(workspace=workspace) for _ in range(19)]
+        others = [frontend, *(Frontend(frontend.client, session) for session in made)]
+
+        async def two_turns(number: int, one: Frontend) -> None:
+            for turn in range(2):
+                command = f"echo session {number} turn {turn}"
+                steps = plan(
+                    [tool_use("Bash", command=command, description="Say")], [text(f"{number}.{turn} ")]
+                )
+                assert (await one.turn(steps)).data.outcome == "completed"
+
+        async with asyncio.TaskGroup() as group:
+            for number, one in enumerate(others):
+                group.create_task(two_turns(number, one))
+        for number, one in enumerate(others):
+            assert one.text() == f"{number}.0 {number}.1 "
+            assert len(one.seen(TurnStarted)) == len(one.seen(Complete)) == 2
