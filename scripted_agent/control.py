@@ -4,6 +4,7 @@ import os
 
 from protocol.control import (
     AnyRequest,
+    CancelAsyncMessage,
     GetStatus,
     Initialize,
     Interrupt,
@@ -37,6 +38,13 @@ def answer_control(session: Session, request_id: str, request: AnyRequest) -> No
             _set_mode(session, request_id, mode)
         case GetStatus() if session.options.dialect.is_foreign:
             wire.control_response(request_id, _status(session))
+        case CancelAsyncMessage(message_uuid=uuid) if wire.quirks.answers_unknown:
+            # an answer names the message from 2.1.330 on
+            told = {"message_uuid": uuid} if wire.quirks.tells_lifecycle else {}
+            cancelled = session.host.withdraw(uuid)
+            if cancelled:
+                wire.lifecycle(uuid, "cancelled")
+            wire.control_response(request_id, {"cancelled": cancelled, **told})
         case McpStatus() if wire.quirks.answers_unknown:
             wire.control_response(request_id, {"mcpServers": []})
         case SetMaxThinkingTokens() if wire.quirks.answers_unknown:

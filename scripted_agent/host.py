@@ -128,6 +128,13 @@ class Host:
             await self._arrived.wait()
         return self.prompts.popleft()
 
+    def withdraw(self, uuid: str) -> bool:
+        """Take back a prompt that still waits; False when none of that name does."""
+        waiting = [prompt for prompt in self.prompts if uuid and prompt.uuid == uuid]
+        for prompt in waiting:
+            self.prompts.remove(prompt)
+        return bool(waiting)
+
     async def request(self, write: Callable[[JsonObject], None], request: JsonObject) -> ControlResponse:
         """Ask the host and wait for its answer."""
         request_id = self._new_id()

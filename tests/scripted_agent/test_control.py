@@ -179,3 +179,24 @@ async def test_a_hook_may_block_the_prompt(tmp_path: Path) -> None:
         cli.answer(await cli.until_type("control_request"), decision="block", reason="not now")
         assert "not now" in (await cli.result())["result"]
         assert cli.texts() == []
+
+
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [
+        ("2.1.101", {"cancelled": True}),
+        ("2.1.330", {"cancelled": True, "message_uuid": "22222222-2222-4222-8222-222222222222"}),
+    ],
+)
+async def test_a_queued_prompt_is_taken_back(tmp_path: Path, version: str, told: dict[str, object]) -> None:
+    script = script_file(tmp_path, "turns: [{steps: [{wait: 0.5}, {text: First.}]}]")
+    async with agent(script, *STREAM, "--dialect-version", version) as cli:
+        cli.prompt("first")
+        await cli.until_type("system")
+        cli.prompt("second", uuid="22222222-2222-4222-8222-222222222222")
+        cli.control("1", subtype="cancel_async_message", message_uuid="22222222-2222-4222-8222-222222222222")
+        assert (await cli.until_type("control_response"))["response"]["response"] == told
+        cli.control("2", subtype="cancel_async_message", message_uuid="22222222-2222-4222-8222-222222222222")
+        assert (await cli.until_type("control_response"))["response"]["response"]["cancelled"] is False
+        rest = await cli.rest()
+        assert [message["result"] for message in rest if message["type"] == "result"] == ["First."]
