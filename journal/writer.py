@@ -216,7 +216,8 @@ class Writer:
             self._tell(self._listener.committed, [], extents)
             (free,) = self._connection.execute("PRAGMA freelist_count").fetchone()
             if free > SPARE_PAGES:
-                self._connection.execute(f"PRAGMA incremental_vacuum({SPARE_PAGES})").fetchall()
+                # As a script: `execute` would stop after the first of the pages.
+                self._connection.executescript(f"PRAGMA incremental_vacuum({SPARE_PAGES})")
         except sqlite3.Error as error:
             # Nothing waits to be written; the next append will show whether it lasts.
             self._tell(self._listener.stuck, explain(self._path, error))

@@ -103,8 +103,9 @@ async def test_a_crash_of_a_durable_server_costs_nothing(durable: RedisProcess) 
     assert str(durable.socket) in await fails(journal)
     assert journal.trouble
     assert await journal.append("a", [Entry(b'{"n":3}')]) == 3
-    with pytest.raises(JournalUnavailable):
-        await journal.whole("a", 1)
+    for refused in (journal.whole("a", 1), journal.retain(), journal.delete("a")):
+        with pytest.raises(JournalUnavailable):
+            await refused
     heard = Heard(journal)
     durable.start()
     await heard.of("a", 3)
