@@ -166,10 +166,11 @@ class Calls:
 
     def turn_over(self, reason: LostReason) -> list[ToolUpdate]:
         """End the calls of the turn that have no result; those of background subagents go on."""
-        lost = [call for call in self._pending.values() if not call.background]
-        updates = [self._lose(call, reason) for call in lost]
         self._ended.clear()
-        return updates
+        if not self._pending:
+            return []
+        lost = [call for call in self._pending.values() if not call.background]
+        return [self._lose(call, reason) for call in lost]
 
     def process_over(self) -> list[ToolUpdate]:
         """End all calls: nobody is left to answer."""

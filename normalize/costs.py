@@ -5,13 +5,12 @@ may begin with the cost of its past. 2.1.330 tells the share itself; where a pas
 unknown rather than wrong.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from protocol.results import ModelUsage, Result
 
 
-@dataclass(frozen=True, slots=True)
-class Bill:
+class Bill(NamedTuple):
     """Money and tokens of a turn, and of the process up to now."""
 
     cost_usd: float | None
@@ -67,10 +66,13 @@ class Costs:
 
 
 def _totals(result: Result) -> tuple[int | None, int | None]:
-    models = result.model_usage_camel.values()
-    if models:
-        return sum(model.input_tokens for model in models), sum(model.output_tokens for model in models)
-    return result.total_input_tokens, result.total_output_tokens
+    if not result.model_usage_camel:
+        return result.total_input_tokens, result.total_output_tokens
+    sent = received = 0
+    for model in result.model_usage_camel.values():
+        sent += model.input_tokens
+        received += model.output_tokens
+    return sent, received
 
 
 def _has_past(result: Result) -> bool:

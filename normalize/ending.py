@@ -40,7 +40,9 @@ def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
     events += _text(state, turn, message)
     is_error = outcomes.is_error(message, outcome)
     errors = outcomes.errors(message, outcome, turn.failure) if is_error else []
-    prompts = list(dict.fromkeys([*turn.prompts, *message.user_message_uuids]))
+    prompts = turn.prompts
+    if message.user_message_uuids:
+        prompts = list(dict.fromkeys([*prompts, *message.user_message_uuids]))
     background = message.origin is not None and message.origin.get("kind") == "task-notification"
     usage = message.usage
     bill: Bill = state.costs.bill(message)
@@ -143,6 +145,8 @@ def by_process(state: State, end: Ended) -> list[AgentEvent]:
 
 def _leave_open_ends(state: State, reason: LostReason) -> list[AgentEvent]:
     updates = state.calls.turn_over(reason)
+    if not updates and not state.requests.waiting:
+        return []
     void: Void = "interrupted" if reason == "interrupted" else "turn_ended"
     return [*updates, *state.requests.turn_over(void, {update.tool_call_id for update in updates})]
 

@@ -31,6 +31,8 @@ def status(state: State, message: system.Status) -> list[AgentEvent]:
     turn = state.turns.current
     if turn is not None:
         turn.prompts += [uuid for uuid in message.user_message_uuids if uuid not in turn.prompts]
+    if message.status == "requesting" and message.permission_mode is None:
+        return []
     events = state.session.mode(message.permission_mode)
     if message.status == "compacting":
         events.append(notice(state.place.here, "status", "Compacting the conversation"))

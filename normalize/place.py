@@ -27,10 +27,9 @@ class Place:
         """The CLI's session id; None until a message named it."""
         return self.here["session_id"]
 
-    def enter_session(self, session_id: str | None) -> None:
+    def enter_session(self, session_id: str) -> None:
         """What follows belongs to this session of the CLI."""
-        if session_id is not None and session_id != self.here["session_id"]:
-            self.here = {"session_id": session_id, "operation_id": self.here["operation_id"]}
+        self.here = {"session_id": session_id, "operation_id": self.here["operation_id"]}
 
     def enter_turn(self, operation_id: str | None) -> None:
         """What follows belongs to this turn, or to none."""

@@ -30,7 +30,7 @@ Void = Literal["cancelled", "interrupted", "process_exited", "turn_ended"]
 Behavior = Literal["allow", "deny", "ask", "answer"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Pending:
     """A request that nobody has answered."""
 
@@ -52,6 +52,11 @@ class Requests:
         self._calls = calls
         self._pending: dict[str, Pending] = {}
         self._plans: set[str] = set()
+
+    @property
+    def waiting(self) -> bool:
+        """Something waits for an answer, or a plan was shown in this turn."""
+        return bool(self._pending or self._plans)
 
     def asked(self, request_id: str, request: control.AnyRequest) -> list[AgentEvent]:
         """The CLI asks; a request of a kind that needs no human gives no event."""
@@ -149,6 +154,8 @@ class Requests:
 
     def tool_ended(self, tool_call_id: str, *, denied: bool) -> list[AgentEvent]:
         """The tool has answered: leave was given or refused by somebody we did not hear."""
+        if not self._pending:
+            return []
         settled = [p for p in self._pending.values() if p.tool_call_id == tool_call_id and p.kind != "hook"]
         for pending in settled:
             del self._pending[pending.request_id]
@@ -157,6 +164,8 @@ class Requests:
     def turn_over(self, reason: Void, lost: Collection[str]) -> list[AgentEvent]:
         """What waits for an answer in this turn will not be answered any more; `lost` are its calls without result."""
         self._plans.clear()
+        if not self._pending:
+            return []
         over = [
             pending
             for pending in self._pending.values()

@@ -29,7 +29,8 @@ class Session:
         self._mode: str | None = None
         self._described: dict[str, Command] = {}
         self._names: list[str] = []
-        self._listed_for: str | None = None
+        self._listed_nowhere = False
+        """The commands were published before the session had an id."""
         self._listed: list[Json] = []
         self._facts: tuple[object, ...] = ()
 
@@ -73,7 +74,7 @@ class Session:
             self._facts = facts
             events.append(self._info(message))
         names = message.slash_commands
-        if names and (names != self._names or self._listed_for != message.session_id):
+        if names and (names != self._names or self._listed_nowhere):
             known = self._described
             events.append(self._commands([known.get(name) or Command(name=name) for name in names]))
         events += self.mode(message.permission_mode)
@@ -106,7 +107,7 @@ class Session:
 
     def _commands(self, commands: list[Command]) -> AvailableCommands:
         self._names = [command.name for command in commands]
-        self._listed_for = self._place.session_id
+        self._listed_nowhere = self._place.session_id is None
         return AvailableCommands(**self._place.here, available_commands=commands)
 
     def _info(self, message: Init) -> SessionInfo:

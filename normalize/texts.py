@@ -84,7 +84,20 @@ class Thread:
         if not text:
             return []
         block.pieces.append(text)
-        return self._say("text", text, self._message_id, index, is_delta=True)
+        if len(text) > ALWAYS_FITS:
+            return self._say("text", text, self._message_id, index, is_delta=True)
+        here = self._place.here
+        return [
+            MessageChunk(
+                session_id=here["session_id"],
+                operation_id=here["operation_id"],
+                parent_tool_call_id=self._parent,
+                message_id=self._message_id,
+                block_index=index,
+                text=text,
+                is_delta=True,
+            )
+        ]
 
     def thinking(self, index: int, text: str) -> list[AgentEvent]:
         """A thinking block grew."""
@@ -94,7 +107,20 @@ class Thread:
         if not text:
             return []
         block.pieces.append(text)
-        return self._say("thinking", text, self._message_id, index, is_delta=True)
+        if len(text) > ALWAYS_FITS:
+            return self._say("thinking", text, self._message_id, index, is_delta=True)
+        here = self._place.here
+        return [
+            Reasoning(
+                session_id=here["session_id"],
+                operation_id=here["operation_id"],
+                parent_tool_call_id=self._parent,
+                message_id=self._message_id,
+                block_index=index,
+                reasoning_text=text,
+                is_delta=True,
+            )
+        ]
 
     def close(self, index: int) -> list[AgentEvent]:
         """A block is whole; half a pair that is still held has no other half."""
@@ -172,7 +198,9 @@ class Thread:
     ) -> list[AgentEvent]:
         if len(text) > ALWAYS_FITS:
             first, *rest = pieces(text)
-            events = self._say(kind, first, message_id, index, source=source, replace=replace, is_delta=is_delta)
+            events = self._say(
+                kind, first, message_id, index, source=source, replace=replace, is_delta=is_delta
+            )
             for piece in rest:
                 events += self._say(kind, piece, message_id, index, source=source, is_delta=is_delta)
             return events

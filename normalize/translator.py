@@ -112,8 +112,11 @@ class Translator:
         handler = HANDLERS.get(type(message))
         if handler is None:
             return self._odd(message, line)
-        events = self._enter(message)
-        events += handler(self._state, message)
+        session_id: str | None = getattr(message, "session_id", None)  # control messages name none
+        if session_id is None or session_id == self._state.place.here["session_id"]:
+            events = handler(self._state, message)
+        else:
+            events = [*self._enter(message, session_id), *handler(self._state, message)]
         if events:
             self.stats.published += 1
         elif type(message) in _CONTROL:
@@ -134,11 +137,8 @@ class Translator:
         """Translate the end of the process or of the recording; the next process may go on with the session."""
         return ending.by_process(self._state, end)
 
-    def _enter(self, message: Message) -> list[AgentEvent]:
-        """What follows belongs to the session the message names; control messages name none."""
-        session_id: str | None = getattr(message, "session_id", None)
-        if session_id is None or session_id == self._state.place.session_id:
-            return []
+    def _enter(self, message: Message, session_id: str) -> list[AgentEvent]:
+        """What follows belongs to another session."""
         self._state.place.enter_session(session_id)
         if isinstance(message, System) and not isinstance(message, system.Init):
             return self._state.session.began(session_id, init=False)
