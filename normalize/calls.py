@@ -86,6 +86,7 @@ class Calls:
                 tool_call_id=call_id,
                 tool_name=name,
                 tool_title=call.title,
+                tool_status="running",
                 normalized=payload,
             )
         ]

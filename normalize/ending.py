@@ -92,6 +92,7 @@ def withheld(state: State) -> list[AgentEvent]:
     events += state.context.show()
     data = CompleteData(
         outcome="interrupted" if turn.interrupted else "completed",
+        is_error=False,
         last_message_uuid=state.commit.last,
         resume_token=state.commit.resume_token,
         prompts=turn.prompts or None,

@@ -3,11 +3,9 @@
 from normalize.model import Published
 
 
-class Event(Published):
+class Event(Published, frozen=True, kw_only=True, tag_field="type"):
     """A fact about a session. `type` tells which; fields that are empty are left out of the JSON."""
 
-    type: str
-    """Which event this is."""
     session_id: str | None = None
     """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
     operation_id: str | None = None
@@ -15,8 +13,13 @@ class Event(Published):
     truncated: dict[str, int] | None = None
     """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
 
+    @property
+    def type(self) -> str:
+        """Which event this is: the `type` of its JSON."""
+        return str(self.__struct_config__.tag)
 
-class ThreadEvent(Event):
+
+class ThreadEvent(Event, frozen=True, kw_only=True):
     """A fact about one thread of the conversation: the main one, or a subagent's."""
 
     parent_tool_call_id: str | None = None

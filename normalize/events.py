@@ -3,9 +3,9 @@
 An event is serialised once, by `to_json`; journal, hub and files carry those bytes.
 """
 
-from typing import Annotated
+from typing import TypeAlias
 
-from pydantic import ConfigDict, Field, TypeAdapter
+import msgspec
 
 from normalize.events_control import (
     AgentPlan,
@@ -52,7 +52,7 @@ from normalize.events_session import (
     Unknown,
 )
 
-AgentEvent = Annotated[
+AgentEvent: TypeAlias = (
     TurnStarted
     | UserMessage
     | MessageChunk
@@ -84,23 +84,22 @@ AgentEvent = Annotated[
     | ProcessStatus
     | Notice
     | Unknown
-    | Malformed,
-    Field(discriminator="type"),
-]
+    | Malformed
+)
 """Any event; `type` tells which."""
 
-adapter: TypeAdapter[AgentEvent] = TypeAdapter(AgentEvent, config=ConfigDict(defer_build=True))
-"""Validates events from JSON and gives their JSON Schema."""
+_encode = msgspec.json.Encoder().encode
+_decoder: msgspec.json.Decoder[AgentEvent] = msgspec.json.Decoder(AgentEvent)
 
 
 def to_json(event: AgentEvent) -> bytes:
     """Serialise an event as compact UTF-8 JSON, empty fields left out."""
-    return event.__pydantic_serializer__.to_json(event, exclude_none=True)
+    return _encode(event)
 
 
 def from_json(data: bytes | str) -> AgentEvent:
-    """Read an event back; raises pydantic.ValidationError when it is none."""
-    return adapter.validate_json(data)
+    """Read an event back; raises msgspec.ValidationError when it is none."""
+    return _decoder.decode(data)
 
 
 __all__ = [
@@ -143,7 +142,6 @@ __all__ = [
     "Unknown",
     "UserMessage",
     "Withdrawn",
-    "adapter",
     "from_json",
     "to_json",
 ]

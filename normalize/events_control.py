@@ -2,15 +2,13 @@
 
 from typing import Literal
 
-from pydantic import JsonValue
-
 from normalize.event_base import Event, ThreadEvent
-from normalize.model import JsonObject, Published
+from normalize.model import JsonObject, JsonValue, Published
 from normalize.payload import NormalizedPayload
 from normalize.payload_work import Question
 
 
-class PermissionOption(Published):
+class PermissionOption(Published, frozen=True, kw_only=True):
     """One way to answer a permission request."""
 
     option_id: str
@@ -23,10 +21,9 @@ class PermissionOption(Published):
     """Where an always-answer is remembered: session, localSettings, projectSettings, userSettings."""
 
 
-class PermissionRequest(ThreadEvent):
+class PermissionRequest(ThreadEvent, frozen=True, kw_only=True, tag="permission_request"):
     """The CLI waits for leave to call a tool."""
 
-    type: Literal["permission_request"] = "permission_request"
     pending_id: str
     """Names this request in `permission.respond`; the control request's id."""
     tool_call_id: str | None = None
@@ -55,10 +52,9 @@ class PermissionRequest(ThreadEvent):
     """The subagent that asks."""
 
 
-class PermissionResolved(Event):
+class PermissionResolved(Event, frozen=True, kw_only=True, tag="permission_resolved"):
     """A pending request was answered, and how."""
 
-    type: Literal["permission_resolved"] = "permission_resolved"
     pending_id: str
     """The request."""
     tool_call_id: str | None = None
@@ -83,10 +79,9 @@ class PermissionResolved(Event):
     """True when the denial also stopped the turn."""
 
 
-class PermissionCancelled(Event):
+class PermissionCancelled(Event, frozen=True, kw_only=True, tag="permission_cancelled"):
     """A pending request is void; its dialog closes."""
 
-    type: Literal["permission_cancelled"] = "permission_cancelled"
     pending_id: str
     """The request."""
     tool_call_id: str | None = None
@@ -95,13 +90,12 @@ class PermissionCancelled(Event):
     """Why."""
 
 
-class QuestionRequest(ThreadEvent):
+class QuestionRequest(ThreadEvent, frozen=True, kw_only=True, tag="question_request"):
     """The agent, an MCP server or the CLI asks a human and waits."""
 
-    type: Literal["question_request"] = "question_request"
     pending_id: str
     """Names this request in `question.answer`."""
-    kind: Literal["ask_user", "elicitation", "dialog"] = "ask_user"
+    kind: Literal["ask_user", "elicitation", "dialog"]
     """Who asks: the agent, an MCP server, the CLI."""
     tool_call_id: str | None = None
     """The tool call that waits."""
@@ -121,18 +115,16 @@ class QuestionRequest(ThreadEvent):
     """The rest of the request as it came."""
 
 
-class SessionMode(Event):
+class SessionMode(Event, frozen=True, kw_only=True, tag="session_mode"):
     """The permission mode changed."""
 
-    type: Literal["session_mode"] = "session_mode"
     current_mode_id: str
     """default, acceptEdits, plan, bypassPermissions, …"""
 
 
-class AgentPlan(ThreadEvent):
+class AgentPlan(ThreadEvent, frozen=True, kw_only=True, tag="agent_plan"):
     """The agent shows its plan."""
 
-    type: Literal["agent_plan"] = "agent_plan"
     plan_content: str
     """The plan in Markdown."""
     plan_file_path: str | None = None
@@ -141,10 +133,9 @@ class AgentPlan(ThreadEvent):
     """The ExitPlanMode call."""
 
 
-class HookActivity(ThreadEvent):
+class HookActivity(ThreadEvent, frozen=True, kw_only=True, tag="hook_activity"):
     """A hook ran, in the CLI or in the sidecar."""
 
-    type: Literal["hook_activity"] = "hook_activity"
     phase: Literal["started", "progress", "finished", "callback", "answered"]
     """started, progress, finished: run by the CLI; callback, answered: asked of us and answered."""
     hook_event: str | None = None

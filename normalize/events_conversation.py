@@ -2,10 +2,8 @@
 
 from typing import Literal
 
-from pydantic import JsonValue
-
 from normalize.event_base import Event, ThreadEvent
-from normalize.model import JsonObject, Published
+from normalize.model import JsonObject, JsonValue, Published
 from normalize.payload import NormalizedPayload
 from normalize.payload_files import ContentPart
 
@@ -13,20 +11,18 @@ Outcome = Literal["completed", "interrupted", "error", "max_turns", "budget", "p
 """How a turn ended."""
 
 
-class TurnStarted(Event):
+class TurnStarted(Event, frozen=True, kw_only=True, tag="turn_started"):
     """A turn began. Exactly one `complete` with the same operation_id follows."""
 
-    type: Literal["turn_started"] = "turn_started"
     origin: Literal["user", "queued", "background", "autonomous"]
     """Why: a prompt, a prompt that had waited, the end of a background task, or the CLI's own accord."""
     prompts: list[str] | None = None
     """UUIDs of the prompts it serves, as far as they are known when it starts."""
 
 
-class UserMessage(ThreadEvent):
+class UserMessage(ThreadEvent, frozen=True, kw_only=True, tag="user_message"):
     """What a human, or a program in their place, said to the agent."""
 
-    type: Literal["user_message"] = "user_message"
     text: str
     """The text; empty when there are only attachments."""
     uuid: str | None = None
@@ -37,10 +33,9 @@ class UserMessage(ThreadEvent):
     """True when the CLI made it up itself."""
 
 
-class MessageChunk(ThreadEvent):
+class MessageChunk(ThreadEvent, frozen=True, kw_only=True, tag="message_chunk"):
     """A piece of the agent's text. Pieces with the same message_id and block_index belong together, in order."""
 
-    type: Literal["message_chunk"] = "message_chunk"
     text: str
     """The piece."""
     replace: bool | None = None
@@ -52,10 +47,9 @@ class MessageChunk(ThreadEvent):
     """True when more of the same block may follow."""
 
 
-class Reasoning(ThreadEvent):
+class Reasoning(ThreadEvent, frozen=True, kw_only=True, tag="reasoning"):
     """A piece of the agent's thinking."""
 
-    type: Literal["reasoning"] = "reasoning"
     reasoning_text: str
     """The piece; empty for redacted thinking."""
     replace: bool | None = None
@@ -66,26 +60,24 @@ class Reasoning(ThreadEvent):
     """True when more of the same block may follow."""
 
 
-class ToolCall(ThreadEvent):
+class ToolCall(ThreadEvent, frozen=True, kw_only=True, tag="tool_call"):
     """The agent calls a tool. One per tool_use block."""
 
-    type: Literal["tool_call"] = "tool_call"
     tool_call_id: str
     """The tool_use block's id."""
     tool_name: str
     """The tool, as the agent calls it."""
     tool_title: str
     """One line for humans."""
-    tool_status: Literal["running"] = "running"
+    tool_status: Literal["running"]
     """Always running: the update that follows ends it."""
     normalized: NormalizedPayload
     """What the call does."""
 
 
-class ToolUpdate(ThreadEvent):
+class ToolUpdate(ThreadEvent, frozen=True, kw_only=True, tag="tool_update"):
     """News of a tool call. Exactly one update with a status other than running ends it."""
 
-    type: Literal["tool_update"] = "tool_update"
     tool_call_id: str
     """The call."""
     tool_name: str | None = None
@@ -108,12 +100,12 @@ class ToolUpdate(ThreadEvent):
     """UUID of the user message that carried the result."""
 
 
-class CompleteData(Published):
+class CompleteData(Published, frozen=True, kw_only=True):
     """What a turn cost and gave. Times in milliseconds, money in US dollars."""
 
     outcome: Outcome | None = None
     """How it ended; always there in our own events, absent in lines of spec 3's original."""
-    is_error: bool = False
+    is_error: bool
     """True when the turn failed."""
     cost_usd: float | None = None
     """Cost of this turn."""
@@ -165,10 +157,9 @@ class CompleteData(Published):
     """The last it said on standard error."""
 
 
-class Complete(Event):
+class Complete(Event, frozen=True, kw_only=True, tag="complete"):
     """A turn ended. Exactly one for every turn that started, whatever happens to the CLI."""
 
-    type: Literal["complete"] = "complete"
     data: CompleteData
     """What the turn cost and gave."""
     error: str | None = None
@@ -177,10 +168,9 @@ class Complete(Event):
     """The same as in `data` (spec 3 has both)."""
 
 
-class Error(ThreadEvent):
+class Error(ThreadEvent, frozen=True, kw_only=True, tag="error"):
     """Something failed. After `complete` it is the turn's error; otherwise an error within the turn."""
 
-    type: Literal["error"] = "error"
     error: str
     """What a human should read."""
     code: str | None = None
@@ -189,30 +179,27 @@ class Error(ThreadEvent):
     """HTTP status of a failed API call."""
 
 
-class Retraction(Event):
+class Retraction(Event, frozen=True, kw_only=True, tag="retraction"):
     """The CLI withdrew messages it had written; a frontend removes their texts."""
 
-    type: Literal["retraction"] = "retraction"
     message_uuids: list[str] | None = None
     """UUIDs of messages that no longer count."""
     message_ids: list[str] | None = None
     """API message ids, where only they are known (a broken stream)."""
 
 
-class Queued(Event):
+class Queued(Event, frozen=True, kw_only=True, tag="queued"):
     """A prompt waits for its turn (spec 1, "Out-of-Turn Message Delivery")."""
 
-    type: Literal["queued"] = "queued"
     position: int | None = None
     """Place in the queue, from 1."""
     prompt: str | None = None
     """The prompt's UUID."""
 
 
-class Injected(Event):
+class Injected(Event, frozen=True, kw_only=True, tag="injected"):
     """Waiting prompts joined the running turn (spec 1; wire fact "folded into the running turn")."""
 
-    type: Literal["injected"] = "injected"
     message_count: int
     """How many."""
     content_length: int | None = None
@@ -221,9 +208,8 @@ class Injected(Event):
     """Their UUIDs."""
 
 
-class Withdrawn(Event):
+class Withdrawn(Event, frozen=True, kw_only=True, tag="withdrawn"):
     """A waiting prompt was taken back and will not be served."""
 
-    type: Literal["withdrawn"] = "withdrawn"
     prompt: str
     """The prompt's UUID."""

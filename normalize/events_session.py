@@ -6,7 +6,7 @@ from normalize.event_base import Event, ThreadEvent
 from normalize.model import JsonObject, Published
 
 
-class SessionStatusData(Published):
+class SessionStatusData(Published, frozen=True, kw_only=True):
     """Spec 3's data of session_status."""
 
     session_status: Literal["new", "resumed"]
@@ -15,15 +15,14 @@ class SessionStatusData(Published):
     """True: the CLI said so itself."""
 
 
-class SessionStatus(Event):
+class SessionStatus(Event, frozen=True, kw_only=True, tag="session_status"):
     """The CLI has a session. Once per session id."""
 
-    type: Literal["session_status"] = "session_status"
     data: SessionStatusData
     """New or resumed."""
 
 
-class Command(Published):
+class Command(Published, frozen=True, kw_only=True):
     """A slash command."""
 
     name: str
@@ -34,15 +33,14 @@ class Command(Published):
     """What may follow it."""
 
 
-class AvailableCommands(Event):
+class AvailableCommands(Event, frozen=True, kw_only=True, tag="available_commands"):
     """The slash commands; each event replaces the list."""
 
-    type: Literal["available_commands"] = "available_commands"
     available_commands: list[Command]
     """All of them."""
 
 
-class McpServerStatus(Published):
+class McpServerStatus(Published, frozen=True, kw_only=True):
     """An MCP server the CLI knows."""
 
     name: str
@@ -51,10 +49,9 @@ class McpServerStatus(Published):
     """connected, failed, needs-auth, pending, …"""
 
 
-class SessionInfo(Event):
+class SessionInfo(Event, frozen=True, kw_only=True, tag="session_info"):
     """What the CLI says of itself; sent when it changes."""
 
-    type: Literal["session_info"] = "session_info"
     model: str | None = None
     """The main model."""
     cwd: str | None = None
@@ -77,10 +74,9 @@ class SessionInfo(Event):
     """Where the CLI has its key from."""
 
 
-class ContextWindow(Event):
+class ContextWindow(Event, frozen=True, kw_only=True, tag="context_window"):
     """How full the main model's context is, in tokens."""
 
-    type: Literal["context_window"] = "context_window"
     context_window_size: int
     """Size of the window; 200000 until the CLI says otherwise (spec 3)."""
     context_window_used: int
@@ -93,10 +89,9 @@ class ContextWindow(Event):
     """The main model."""
 
 
-class RateLimit(Event):
+class RateLimit(Event, frozen=True, kw_only=True, tag="rate_limit"):
     """The API limits the rate, or warns that it soon will."""
 
-    type: Literal["rate_limit"] = "rate_limit"
     rate_limit_message: str
     """What a human should read."""
     status: str | None = None
@@ -109,10 +104,9 @@ class RateLimit(Event):
     """How much of it is used, from 0 to 1."""
 
 
-class TaskUpdate(ThreadEvent):
+class TaskUpdate(ThreadEvent, frozen=True, kw_only=True, tag="task_update"):
     """News of a background task: a subagent, or a command."""
 
-    type: Literal["task_update"] = "task_update"
     task_id: str
     """The CLI's id of the task."""
     tool_call_id: str | None = None
@@ -139,10 +133,9 @@ class TaskUpdate(ThreadEvent):
     """Exit code of a command."""
 
 
-class CompactBoundary(Event):
+class CompactBoundary(Event, frozen=True, kw_only=True, tag="compact_boundary"):
     """The conversation before this was replaced by a summary."""
 
-    type: Literal["compact_boundary"] = "compact_boundary"
     trigger: str | None = None
     """manual or auto."""
     pre_tokens: int | None = None
@@ -151,10 +144,9 @@ class CompactBoundary(Event):
     """Context after, in tokens."""
 
 
-class ApiRetry(Event):
+class ApiRetry(Event, frozen=True, kw_only=True, tag="api_retry"):
     """A call to the API failed and is tried again."""
 
-    type: Literal["api_retry"] = "api_retry"
     attempt: int
     """Which attempt failed, from 1."""
     max_retries: int | None = None
@@ -167,20 +159,18 @@ class ApiRetry(Event):
     """What failed."""
 
 
-class Consolidation(Event):
+class Consolidation(Event, frozen=True, kw_only=True, tag="consolidation"):
     """The agent wrote to its long-term memory (spec 1)."""
 
-    type: Literal["consolidation"] = "consolidation"
-    entries_created: int = 0
+    entries_created: int
     """New entries."""
-    entries_updated: int = 0
+    entries_updated: int
     """Changed entries."""
 
 
-class ProcessStatus(Event):
+class ProcessStatus(Event, frozen=True, kw_only=True, tag="process_status"):
     """The CLI's process started or ended."""
 
-    type: Literal["process_status"] = "process_status"
     state: Literal["started", "exited", "stalled", "resumed"]
     """`stalled`: no output for longer than configured; `resumed`: it speaks again."""
     pid: int | None = None
@@ -197,13 +187,12 @@ class ProcessStatus(Event):
     """How long it has been silent."""
 
 
-class Notice(Event):
+class Notice(Event, frozen=True, kw_only=True, tag="notice"):
     """Something worth telling that has no event of its own."""
 
-    type: Literal["notice"] = "notice"
     kind: str
     """What about: the CLI's message type or subtype."""
-    level: Literal["info", "warning", "error"] = "info"
+    level: Literal["info", "warning", "error"]
     """How important."""
     text: str
     """What a human should read."""
@@ -211,20 +200,18 @@ class Notice(Event):
     """The message's own fields."""
 
 
-class Unknown(Event):
+class Unknown(Event, frozen=True, kw_only=True, tag="unknown"):
     """A line of a type this version does not know. Nothing is lost: the line is here."""
 
-    type: Literal["unknown"] = "unknown"
     message_type: str
     """The line's type, with its subtype after a slash."""
     raw: str
     """The line."""
 
 
-class Malformed(Event):
+class Malformed(Event, frozen=True, kw_only=True, tag="malformed"):
     """A line that is no message of the protocol."""
 
-    type: Literal["malformed"] = "malformed"
     reason: str
     """What is wrong with it."""
     raw: str

@@ -8,6 +8,8 @@ the whole event beside it.
 from collections.abc import Sequence
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from normalize.events import AgentEvent, MessageChunk, Reasoning
 from normalize.model import Published
 
@@ -33,7 +35,7 @@ def cut(event: AgentEvent, limit: int) -> AgentEvent:
         return event
     sizes: dict[str, int] = {}
     changed = _cut_model(event, limit, "", sizes)
-    return event if not sizes else changed.model_copy(update={"truncated": sizes})
+    return event if not sizes else replace(changed, truncated=sizes)
 
 
 def cut_text(text: str, limit: int) -> str:
@@ -42,13 +44,13 @@ def cut_text(text: str, limit: int) -> str:
 
 
 def _cut_model(model: Model, limit: int, path: str, sizes: dict[str, int]) -> Model:
-    changed = {}
-    for name in type(model).model_fields:
+    changed: dict[str, object] = {}
+    for name in model.__struct_fields__:
         value = getattr(model, name)
         shorter = _cut_value(value, limit, f"{path}{name}", sizes)
         if shorter is not value:
             changed[name] = shorter
-    return model.model_copy(update=changed) if changed else model
+    return replace(model, **changed) if changed else model
 
 
 def _cut_value(value: object, limit: int, path: str, sizes: dict[str, int]) -> object:

@@ -5,9 +5,7 @@ A discriminated union: `kind` says which one of the kind-specific fields is popu
 Mapping"). A call publishes the payload without output; its result publishes a new, enriched one.
 """
 
-from typing import Annotated, Literal
-
-from pydantic import Field
+from typing import Literal, TypeAlias
 
 from normalize.model import Published
 from normalize.payload_files import CodeSearch, ModifyFile, ReadFile
@@ -25,150 +23,133 @@ from normalize.payload_work import (
 )
 
 
-class ReadFilePayload(Published):
+class Payload(Published, frozen=True, kw_only=True, omit_defaults=False, tag_field="kind"):
+    """A payload of some kind; its one populated field is named as the kind."""
+
+    @property
+    def kind(self) -> str:
+        """Names the populated field: the `kind` of its JSON."""
+        return str(self.__struct_config__.tag)
+
+
+class ReadFilePayload(Payload, frozen=True, kw_only=True, tag="read_file"):
     """A file is read."""
 
-    kind: Literal["read_file"] = "read_file"
-    """Names the populated field."""
     renderer: Literal["tool_read"] = "tool_read"
     """The frontend component that shows it."""
     read_file: ReadFile
     """The body."""
 
 
-class ModifyFilePayload(Published):
+class ModifyFilePayload(Payload, frozen=True, kw_only=True, tag="modify_file"):
     """A file is created, overwritten or edited."""
 
-    kind: Literal["modify_file"] = "modify_file"
-    """Names the populated field."""
     renderer: Literal["tool_edit"] = "tool_edit"
     """The frontend component that shows it."""
     modify_file: ModifyFile
     """The body."""
 
 
-class ShellExecPayload(Published):
+class ShellExecPayload(Payload, frozen=True, kw_only=True, tag="shell_exec"):
     """A command."""
 
-    kind: Literal["shell_exec"] = "shell_exec"
-    """Names the populated field."""
     renderer: Literal["tool_execute"] = "tool_execute"
     """The frontend component that shows it."""
     shell_exec: ShellExec
     """The body."""
 
 
-class CodeSearchPayload(Published):
+class CodeSearchPayload(Payload, frozen=True, kw_only=True, tag="code_search"):
     """A search of files or of their content."""
 
-    kind: Literal["code_search"] = "code_search"
-    """Names the populated field."""
     renderer: Literal["tool_search"] = "tool_search"
     """The frontend component that shows it."""
     code_search: CodeSearch
     """The body."""
 
 
-class HttpRequestPayload(Published):
+class HttpRequestPayload(Payload, frozen=True, kw_only=True, tag="http_request"):
     """A page fetched or a search of the web."""
 
-    kind: Literal["http_request"] = "http_request"
-    """Names the populated field."""
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     http_request: HttpRequest
     """The body."""
 
 
-class SubagentTaskPayload(Published):
+class SubagentTaskPayload(Payload, frozen=True, kw_only=True, tag="subagent_task"):
     """A task given to a subagent."""
 
-    kind: Literal["subagent_task"] = "subagent_task"
-    """Names the populated field."""
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     subagent_task: SubagentTask
     """The body."""
 
 
-class CreateTaskPayload(Published):
+class CreateTaskPayload(Payload, frozen=True, kw_only=True, tag="create_task"):
     """A new entry of the task list."""
 
-    kind: Literal["create_task"] = "create_task"
-    """Names the populated field."""
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     create_task: CreateTask
     """The body."""
 
 
-class ManageTodosPayload(Published):
+class ManageTodosPayload(Payload, frozen=True, kw_only=True, tag="manage_todos"):
     """The list of things to do."""
 
-    kind: Literal["manage_todos"] = "manage_todos"
-    """Names the populated field."""
     renderer: Literal["todo"] = "todo"
     """The frontend component that shows it."""
     manage_todos: ManageTodos
     """The body."""
 
 
-class ShowPlanPayload(Published):
+class ShowPlanPayload(Payload, frozen=True, kw_only=True, tag="show_plan"):
     """Plan mode."""
 
-    kind: Literal["show_plan"] = "show_plan"
-    """Names the populated field."""
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     show_plan: ShowPlan
     """The body."""
 
 
-class AskUserPayload(Published):
+class AskUserPayload(Payload, frozen=True, kw_only=True, tag="ask_user"):
     """Questions to the human."""
 
-    kind: Literal["ask_user"] = "ask_user"
-    """Names the populated field."""
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     ask_user: AskUser
     """The body."""
 
 
-class McpToolPayload(Published):
+class McpToolPayload(Payload, frozen=True, kw_only=True, tag="mcp_tool"):
     """A tool of an MCP server."""
 
-    kind: Literal["mcp_tool"] = "mcp_tool"
-    """Names the populated field."""
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     mcp_tool: McpTool
     """The body."""
 
 
-class GenericPayload(Published):
+class GenericPayload(Payload, frozen=True, kw_only=True, tag="generic"):
     """Any other tool."""
 
-    kind: Literal["generic"] = "generic"
-    """Names the populated field."""
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     generic: Generic
     """The body."""
 
 
-class MiscPayload(Published):
+class MiscPayload(Payload, frozen=True, kw_only=True, tag="misc"):
     """Anything with just a label."""
 
-    kind: Literal["misc"] = "misc"
-    """Names the populated field."""
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     misc: Misc
     """The body."""
 
 
-NormalizedPayload = Annotated[
+NormalizedPayload: TypeAlias = (
     ReadFilePayload
     | ModifyFilePayload
     | ShellExecPayload
@@ -181,7 +162,6 @@ NormalizedPayload = Annotated[
     | AskUserPayload
     | McpToolPayload
     | GenericPayload
-    | MiscPayload,
-    Field(discriminator="kind"),
-]
+    | MiscPayload
+)
 """Exactly one kind-specific field is populated; `kind` names it."""

@@ -2,12 +2,10 @@
 
 from typing import Literal
 
-from pydantic import JsonValue
-
-from normalize.model import Published
+from normalize.model import JsonValue, Published
 
 
-class ContentPart(Published):
+class ContentPart(Published, frozen=True, kw_only=True):
     """A part of a tool's result that is more than text (wire fact: images and documents in results)."""
 
     type: Literal["text", "image", "document", "reference", "unknown"]
@@ -32,7 +30,7 @@ class ContentPart(Published):
     """The block as it came, of a kind this version does not know."""
 
 
-class ReadOutput(Published):
+class ReadOutput(Published, frozen=True, kw_only=True):
     """What a read returned."""
 
     content: str | None = None
@@ -51,7 +49,7 @@ class ReadOutput(Published):
     """True when the CLI returned nothing, the file being as it was when last read."""
 
 
-class ReadFile(Published):
+class ReadFile(Published, frozen=True, kw_only=True):
     """A file is read."""
 
     file_path: str
@@ -66,7 +64,7 @@ class ReadFile(Published):
     """Present once the result is there."""
 
 
-class Mutation(Published):
+class Mutation(Published, frozen=True, kw_only=True):
     """One change to a file."""
 
     type: Literal["create", "overwrite", "edit", "insert", "delete"]
@@ -91,7 +89,7 @@ class Mutation(Published):
     """`code` or `markdown`, of a notebook cell."""
 
 
-class ModifyOutput(Published):
+class ModifyOutput(Published, frozen=True, kw_only=True):
     """What became of a modification."""
 
     applied: bool
@@ -108,7 +106,7 @@ class ModifyOutput(Published):
     """What the tool said, in full when it failed."""
 
 
-class ModifyFile(Published):
+class ModifyFile(Published, frozen=True, kw_only=True):
     """A file is created, overwritten or edited."""
 
     file_path: str
@@ -119,7 +117,7 @@ class ModifyFile(Published):
     """Present once the result is there."""
 
 
-class SearchMatch(Published):
+class SearchMatch(Published, frozen=True, kw_only=True):
     """One line of a content search."""
 
     file: str | None = None
@@ -132,7 +130,7 @@ class SearchMatch(Published):
     """True when the line is context and not a match."""
 
 
-class SearchOutput(Published):
+class SearchOutput(Published, frozen=True, kw_only=True):
     """What a search found."""
 
     files: list[str] | None = None
@@ -149,7 +147,7 @@ class SearchOutput(Published):
     """Matches per file, in the count mode."""
 
 
-class CodeSearch(Published):
+class CodeSearch(Published, frozen=True, kw_only=True):
     """Files or their content are searched."""
 
     query: str | None = None

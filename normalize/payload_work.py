@@ -2,13 +2,11 @@
 
 from typing import Literal
 
-from pydantic import JsonValue
-
-from normalize.model import JsonObject, Published
+from normalize.model import JsonObject, JsonValue, Published
 from normalize.payload_files import ContentPart
 
 
-class ShellOutput(Published):
+class ShellOutput(Published, frozen=True, kw_only=True):
     """What a command gave."""
 
     exit_code: int | None = None
@@ -33,7 +31,7 @@ class ShellOutput(Published):
     """Images that the command printed."""
 
 
-class ShellExec(Published):
+class ShellExec(Published, frozen=True, kw_only=True):
     """A command runs, or a command in the background is read or stopped."""
 
     command: str
@@ -54,7 +52,7 @@ class ShellExec(Published):
     """Present once the result is there."""
 
 
-class HttpRequest(Published):
+class HttpRequest(Published, frozen=True, kw_only=True):
     """A page is fetched, or the web is searched."""
 
     url: str | None = None
@@ -77,7 +75,7 @@ class HttpRequest(Published):
     """Hits of a web search: title and url each."""
 
 
-class SubagentOutput(Published):
+class SubagentOutput(Published, frozen=True, kw_only=True):
     """What a subagent did."""
 
     status: str | None = None
@@ -96,7 +94,7 @@ class SubagentOutput(Published):
     """The model it ran on."""
 
 
-class SubagentTask(Published):
+class SubagentTask(Published, frozen=True, kw_only=True):
     """A subagent is given a task."""
 
     description: str
@@ -113,7 +111,7 @@ class SubagentTask(Published):
     """Present once the result is there."""
 
 
-class CreateTask(Published):
+class CreateTask(Published, frozen=True, kw_only=True):
     """An entry is added to the agent's task list."""
 
     title: str
@@ -126,7 +124,7 @@ class CreateTask(Published):
     """How it reads while it is being done."""
 
 
-class TodoItem(Published):
+class TodoItem(Published, frozen=True, kw_only=True):
     """One entry of the agent's list."""
 
     id: str | None = None
@@ -143,7 +141,7 @@ class TodoItem(Published):
     """The agent that has taken it."""
 
 
-class ManageTodos(Published):
+class ManageTodos(Published, frozen=True, kw_only=True):
     """The agent's list of things to do is written, changed or read."""
 
     operation: Literal["write", "update", "list", "get"]
@@ -154,7 +152,7 @@ class ManageTodos(Published):
     """The list, or the entries concerned, before the call."""
 
 
-class ShowPlan(Published):
+class ShowPlan(Published, frozen=True, kw_only=True):
     """Plan mode is entered, or a plan is shown for approval."""
 
     operation: Literal["enter", "exit"]
@@ -169,7 +167,7 @@ class ShowPlan(Published):
     """What the human said on rejecting it."""
 
 
-class Choice(Published):
+class Choice(Published, frozen=True, kw_only=True):
     """One possible answer."""
 
     label: str
@@ -178,7 +176,7 @@ class Choice(Published):
     """What it means."""
 
 
-class Question(Published):
+class Question(Published, frozen=True, kw_only=True):
     """One question with its possible answers."""
 
     question: str
@@ -187,11 +185,11 @@ class Question(Published):
     """One or two words for a tab or a chip."""
     options: list[Choice]
     """The possible answers; a human may also answer freely."""
-    multi_select: bool = False
+    multi_select: bool
     """True when more than one may be chosen."""
 
 
-class AskUser(Published):
+class AskUser(Published, frozen=True, kw_only=True):
     """The agent asks its human."""
 
     questions: list[Question]
@@ -200,7 +198,7 @@ class AskUser(Published):
     """Question to answer, once the result is there; several labels are joined by a comma and a blank."""
 
 
-class McpTool(Published):
+class McpTool(Published, frozen=True, kw_only=True):
     """A tool of an MCP server is called."""
 
     server: str
@@ -215,7 +213,7 @@ class McpTool(Published):
     """True when it failed."""
 
 
-class Generic(Published):
+class Generic(Published, frozen=True, kw_only=True):
     """Any tool that has no kind of its own."""
 
     name: str
@@ -226,7 +224,7 @@ class Generic(Published):
     """Its result."""
 
 
-class Misc(Published):
+class Misc(Published, frozen=True, kw_only=True):
     """Something with a label that is no tool with arguments and results worth a shape: skills, tool search."""
 
     label: str

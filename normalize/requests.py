@@ -192,6 +192,7 @@ class Requests:
                     **self._place.here,
                     parent_tool_call_id=None if call is None else call.parent,
                     pending_id=request_id,
+                    kind="ask_user",
                     tool_call_id=tool_call_id,
                     questions=payload.ask_user.questions,
                 )

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
-from pydantic import JsonValue
+from msgspec.structs import replace
 
 from normalize.fields import fields, shallow, text
-from normalize.model import JsonObject
+from normalize.model import JsonObject, JsonValue
 from normalize.payload_files import ContentPart
 from protocol.blocks import (
     AnyBlock,
@@ -161,7 +161,7 @@ def _part(block: AnyBlock) -> ContentPart:
 
 def _sourced(source: JsonObject, part: ContentPart) -> ContentPart:
     url = text(source, "url")
-    return part if url is None else part.model_copy(update={"url": url})
+    return part if url is None else replace(part, url=url)
 
 
 def _size(data: str | None) -> int | None:

@@ -2,6 +2,8 @@
 
 import json
 
+from msgspec.structs import replace
+
 from normalize import diff, hunks, numbered
 from normalize.fields import fields, flag, objects, text
 from normalize.model import JsonObject
@@ -20,7 +22,7 @@ def modify(body: ModifyFile, answer: Answer) -> ModifyFile:
     failure = answer.error or text(result, "error") or None
     if failure is not None:
         output = ModifyOutput(applied=False, message=failure)
-        return body.model_copy(update={"output": output})
+        return replace(body, output=output)
     mutations, created = _mutations(body, answer)
     counted = [diff.counts(mutation.diff) for mutation in mutations if mutation.diff is not None]
     output = ModifyOutput(
@@ -31,7 +33,7 @@ def modify(body: ModifyFile, answer: Answer) -> ModifyFile:
         user_modified=flag(result, "userModified"),
         message=answer.text.partition("\n")[0] or None,
     )
-    return body.model_copy(update={"mutations": mutations, "output": output})
+    return replace(body, mutations=mutations, output=output)
 
 
 def _mutations(body: ModifyFile, answer: Answer) -> tuple[list[Mutation], bool | None]:
@@ -74,14 +76,13 @@ def _edited(path: str, only: Mutation, answer: Answer) -> tuple[list[Mutation], 
         patch = diff.of_files(path, original, _applied(original, old, new, everywhere=bool(everywhere)))
     if patch is None:
         patch = _from_snippet(path, old, new, answer.text)
-    change = only.model_copy(
-        update={
-            "old_content": old,
-            "new_content": new,
-            "replace_all": everywhere,
-            "diff": diff.of_passages(path, old, new) if patch is None else patch,
-            "relative": True if patch is None else None,
-        }
+    change = replace(
+        only,
+        old_content=old,
+        new_content=new,
+        replace_all=everywhere,
+        diff=diff.of_passages(path, old, new) if patch is None else patch,
+        relative=True if patch is None else None,
     )
     return [change], created
 
@@ -133,7 +134,7 @@ def _several(body: ModifyFile, original: str | None) -> list[Mutation]:
             continue
         after = _applied(current, old, new, everywhere=bool(mutation.replace_all))
         step = {"diff": diff.of_files(body.file_path, current, after), "relative": None}
-        changed.append(mutation.model_copy(update=step))
+        changed.append(replace(mutation, **step))
         current = after
     return changed
 
@@ -157,7 +158,7 @@ def _cell(path: str, only: Mutation, result: JsonObject) -> Mutation:
             if old is not None:
                 change = diff.of_files(path, _ended(old), _ended(new))
                 update |= {"old_content": old, "new_content": new, "diff": change, "relative": True}
-    return only.model_copy(update=update)
+    return replace(only, **update)
 
 
 def _cell_source(notebook: str | None, cell_id: str | None) -> str | None:

@@ -3,6 +3,8 @@
 import re
 from typing import assert_never
 
+from msgspec.structs import replace
+
 from normalize.fields import fields, objects, text
 from normalize.model import JsonObject
 from normalize.payload_work import AskUser, CreateTask, ManageTodos, Question, ShowPlan, TodoItem
@@ -25,7 +27,7 @@ def create_task(body: CreateTask, answer: Answer) -> CreateTask:
         return body
     found = _CREATED.match(answer.text)
     task_id = text(fields(answer.fields.get("task")), "id") or (found[1] if found else None)
-    return body.model_copy(update={"task_id": task_id})
+    return replace(body, task_id=task_id)
 
 
 def manage_todos(body: ManageTodos, answer: Answer) -> ManageTodos:
@@ -37,28 +39,26 @@ def manage_todos(body: ManageTodos, answer: Answer) -> ManageTodos:
         case "write":
             old = todos(result, "oldTodos") if "oldTodos" in result else None
             new = todos(result, "newTodos") if "newTodos" in result else body.items
-            return body.model_copy(update={"items": new, "old_items": old})
+            return replace(body, items=new, old_items=old)
         case "update":
             return _updated(body, fields(result.get("statusChange")))
         case "list":
-            return body.model_copy(update={"items": _listed(result, answer.text)})
+            return replace(body, items=_listed(result, answer.text))
         case "get":
-            return body.model_copy(update={"items": _got(result, answer.text)})
+            return replace(body, items=_got(result, answer.text))
     assert_never(body.operation)
 
 
 def show_plan(body: ShowPlan, answer: Answer) -> ShowPlan:
     """Add whether the plan was approved, and what the human said if not."""
     if body.operation == "enter":
-        return body.model_copy(update={"approved": answer.reason is None})
+        return replace(body, approved=answer.reason is None)
     if answer.reason is not None:
         said = None if answer.refused_input or answer.text in _ASKS else answer.text or None
-        return body.model_copy(update={"approved": False, "feedback": said})
+        return replace(body, approved=False, feedback=said)
     result = answer.fields
     plan = text(result, "plan") or body.plan
-    return body.model_copy(
-        update={"approved": True, "plan": plan, "file_path": text(result, "filePath") or body.file_path}
-    )
+    return replace(body, approved=True, plan=plan, file_path=text(result, "filePath") or body.file_path)
 
 
 def ask_user(body: AskUser, answer: Answer) -> AskUser:
@@ -70,7 +70,7 @@ def ask_user(body: AskUser, answer: Answer) -> AskUser:
         answers = {question: _chosen(labels) for question, labels in given.items()}
     else:
         answers = _quoted(answer.text, body.questions)
-    return body.model_copy(update={"answers": answers})
+    return replace(body, answers=answers)
 
 
 def _chosen(labels: object) -> str:
@@ -101,9 +101,9 @@ def _updated(body: ManageTodos, change: JsonObject) -> ManageTodos:
     if before is None or not body.items:
         return body
     item = body.items[0]
-    old = item.model_copy(update={"status": before})
-    new = item.model_copy(update={"status": after or item.status})
-    return body.model_copy(update={"items": [new], "old_items": [old]})
+    old = replace(item, status=before)
+    new = replace(item, status=after or item.status)
+    return replace(body, items=[new], old_items=[old])
 
 
 def _listed(result: JsonObject, said: str) -> list[TodoItem]:

@@ -2,6 +2,8 @@
 
 import re
 
+from msgspec.structs import replace
+
 from normalize import numbered
 from normalize.fields import fields, flag, objects, text, texts, whole
 from normalize.model import JsonObject
@@ -36,7 +38,7 @@ def read(body: ReadFile, answer: Answer) -> ReadFile:
             output = ReadOutput(unchanged=True)
         case _:
             output = _from_parts(body, answer)
-    return body.model_copy(update={"output": output})
+    return replace(body, output=output)
 
 
 def _text(file: JsonObject) -> ReadOutput:
@@ -97,7 +99,7 @@ def _cell(cell: JsonObject) -> list[ContentPart]:
         picture = fields(output.get("image"))
         if picture:
             part = image(text(picture, "image_data", "base64", "data"), text(picture, "media_type"))
-            parts.append(part.model_copy(update={"cell_id": cell_id, "cell_type": "output"}))
+            parts.append(replace(part, cell_id=cell_id, cell_type="output"))
     return parts
 
 

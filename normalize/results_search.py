@@ -2,6 +2,8 @@
 
 import re
 
+from msgspec.structs import replace
+
 from normalize import grep_lines
 from normalize.fields import flag, text, texts, whole
 from normalize.model import JsonObject
@@ -35,9 +37,7 @@ def search(body: CodeSearch, answer: Answer) -> CodeSearch:
         output = _files(body, result, listed)
     total, found = whole(result, "totalFiles", "totalMatches"), output.file_count or 0
     more = mode != "content" and total is not None and total > found
-    return body.model_copy(
-        update={"output": output.model_copy(update={"truncated": cut or more or output.truncated is True})}
-    )
+    return replace(body, output=replace(output, truncated=cut or more or output.truncated is True))
 
 
 def _last_line(said: str, wanted: re.Pattern[str]) -> tuple[str, re.Match[str] | None]:

@@ -7,6 +7,8 @@ streams as one; 1.0 and 2.0 leave the code out, so it stays unknown.
 import json
 import re
 
+from msgspec.structs import replace
+
 from normalize.fields import fields, flag, text, whole
 from normalize.model import JsonObject
 from normalize.payload_work import ShellExec, ShellOutput
@@ -43,13 +45,13 @@ def shell(body: ShellExec, answer: Answer) -> ShellExec:
         case _:
             if _says_nothing(answer):
                 output = ShellOutput(interrupted=True) if answer.reason == "interrupted" else None
-                return body.model_copy(update={"output": output})
+                return replace(body, output=output)
             output = _structured(body, answer) if "stdout" in answer.fields else _plain(body, answer)
             task_id = output.task_id or text(answer.fields, "taskId")
             if task_id is None:
-                return body.model_copy(update={"output": output})
+                return replace(body, output=output)
             started = {"task_id": task_id, "status": "running", "exit_code": None}
-            return body.model_copy(update={"background": True, "output": output.model_copy(update=started)})
+            return replace(body, background=True, output=replace(output, **started))
 
 
 def _says_nothing(answer: Answer) -> bool:
@@ -146,7 +148,7 @@ def _read(body: ShellExec, answer: Answer) -> ShellExec:
         status=status,
         truncated=_cut(stdout),
     )
-    return body.model_copy(update={"command": text(result, "command") or body.command, "output": output})
+    return replace(body, command=text(result, "command") or body.command, output=output)
 
 
 def _tagged(said: str, name: str) -> str | None:
@@ -160,7 +162,7 @@ def _stopped(body: ShellExec, answer: Answer) -> ShellExec:
     task_id = text(result, "task_id", "shell_id") or body.task_id
     status = None if answer.reason else "killed"
     output = ShellOutput(stdout=text(result, "message") or answer.text, task_id=task_id, status=status)
-    return body.model_copy(update={"command": text(result, "command") or body.command, "output": output})
+    return replace(body, command=text(result, "command") or body.command, output=output)
 
 
 def _as_object(content: str) -> JsonObject:

@@ -3,10 +3,11 @@
 import json
 import re
 
-from pydantic import JsonValue
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from normalize.fields import fields, objects, shallow, text, texts, whole
-from normalize.model import JsonObject
+from normalize.model import JsonObject, JsonValue
 from normalize.payload_files import ContentPart
 from normalize.payload_work import Generic, HttpRequest, McpTool, Misc, SubagentOutput, SubagentTask
 from normalize.results_answer import Answer
@@ -21,18 +22,17 @@ def http(body: HttpRequest, answer: Answer) -> HttpRequest:
     """Add what the network gave."""
     result = answer.fields
     if answer.reason is not None:
-        return body.model_copy(update={"is_error": True, "response": answer.error})
+        return replace(body, is_error=True, response=answer.error)
     if body.method == "SEARCH":
         return _searched(body, result, answer.text)
     status = whole(result, "code")
-    return body.model_copy(
-        update={
-            "url": text(result, "url") or body.url,
-            "status": status,
-            "bytes": whole(result, "bytes"),
-            "response": text(result, "result") or answer.text,
-            "is_error": status is not None and status >= 400,
-        }
+    return replace(
+        body,
+        url=text(result, "url") or body.url,
+        status=status,
+        bytes=whole(result, "bytes"),
+        response=text(result, "result") or answer.text,
+        is_error=status is not None and status >= 400,
     )
 
 
@@ -46,7 +46,7 @@ def _searched(body: HttpRequest, result: JsonObject, said: str) -> HttpRequest:
     spoken = texts(result, "results")
     # The CLI asks the model to name its sources.
     response = "\n\n".join(spoken) if spoken else said.rpartition("\nREMINDER: ")[0].rstrip("\n") or said
-    return body.model_copy(update={"results": hits, "response": response, "is_error": False})
+    return replace(body, results=hits, response=response, is_error=False)
 
 
 def _json_objects(content: str) -> list[JsonObject]:
@@ -60,7 +60,7 @@ def subagent(body: SubagentTask, answer: Answer) -> SubagentTask:
     """Add what a subagent did, or that it goes on in the background."""
     result = answer.fields
     if answer.reason is not None:
-        return body.model_copy(update={"output": SubagentOutput(status=answer.reason, text=answer.error)})
+        return replace(body, output=SubagentOutput(status=answer.reason, text=answer.error))
     launched = _launched(result) or answer.text.startswith("Async agent launched")
     said, totals = _report(answer)
     agent = _AGENT.search(answer.text)
@@ -73,7 +73,7 @@ def subagent(body: SubagentTask, answer: Answer) -> SubagentTask:
         tool_use_count=_first(whole(result, "totalToolUseCount"), whole(totals, "tool_uses")),
         model=text(result, "resolvedModel"),
     )
-    return body.model_copy(update={"background": True if launched else body.background, "output": output})
+    return replace(body, background=True if launched else body.background, output=output)
 
 
 def _launched(result: JsonObject) -> bool:
@@ -112,17 +112,17 @@ def mcp(body: McpTool, answer: Answer) -> McpTool:
             ContentPart(type="text", text=answer.error),
             *(part for part in parts if part.type != "text"),
         ]
-    return body.model_copy(update={"output": parts, "is_error": answer.reason is not None})
+    return replace(body, output=parts, is_error=answer.reason is not None)
 
 
 def generic(body: Generic, answer: Answer) -> Generic:
     """Add whatever there is."""
-    return body.model_copy(update={"output": _whatever(answer)})
+    return replace(body, output=_whatever(answer))
 
 
 def misc(body: Misc, answer: Answer) -> Misc:
     """Add whatever there is beside the arguments."""
-    return body.model_copy(update={"details": {**fields(body.details), "output": _whatever(answer)}})
+    return replace(body, details={**fields(body.details), "output": _whatever(answer)})
 
 
 def _whatever(answer: Answer) -> JsonValue:
@@ -132,4 +132,4 @@ def _whatever(answer: Answer) -> JsonValue:
         return shallow(answer.structured)
     if all(part.type == "text" for part in answer.parts):
         return answer.text
-    return [part.model_dump(exclude_none=True) for part in answer.parts]
+    return [to_builtins(part) for part in answer.parts]

@@ -7,11 +7,9 @@ is a tool of an MCP server; anything else is generic. Results are added by `norm
 
 from collections.abc import Callable
 
-from pydantic import JsonValue
-
 from normalize import titles
 from normalize.fields import shallow, text
-from normalize.model import JsonObject
+from normalize.model import JsonObject, JsonValue
 from normalize.payload import GenericPayload, McpToolPayload, NormalizedPayload
 from normalize.payload_work import Generic, McpTool
 from normalize.tools_files import (

@@ -90,6 +90,7 @@ def odd_block(state: State, block: AnyBlock, where: str) -> Notice:
     return Notice(
         **state.place.here,
         kind="content_block",
+        level="info",
         text=f"Content of type {kind or 'unknown'} in a message of the {where}",
         details={"block": raw},
     )
