@@ -149,6 +149,8 @@ class Session:
                 return await self.interrupt(deadline)
             case "initialize":
                 raise RequestFailed("initialize belongs to turnwire: another one would undo its hooks")
+            case _:
+                pass
         return await self._request(UnknownRequest(request), deadline)
 
     async def set_model(self, model: str | None) -> JsonObject:
