@@ -7,6 +7,7 @@ source: they come with a repository, and nobody here agreed to them.)
 
 import json
 import os
+import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -55,6 +56,7 @@ class GrantStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._writing = threading.Lock()
 
     def load(self, workspace: Path) -> tuple[Grant, ...]:
         """Return what was allowed in a workspace; nothing when the file is missing or damaged."""
@@ -68,18 +70,19 @@ class GrantStore:
 
     def remember(self, workspace: Path, grants: Sequence[tuple[Grant, str]]) -> None:
         """Add grants whose destination outlives the session."""
-        table = self._read()
-        for grant, destination in grants:
-            if destination != "session":
-                place = _EVERYWHERE if destination == "userSettings" else str(workspace)
-                pairs = table.setdefault(place, [])
-                if list(grant) not in pairs:
-                    pairs.append(list(grant))
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        fresh = self._path.with_suffix(f".{os.getpid()}.new")
-        fresh.write_text(json.dumps(table, indent=1), encoding="utf-8")
-        fresh.chmod(0o600)
-        fresh.replace(self._path)
+        with self._writing:
+            table = self._read()
+            for grant, destination in grants:
+                if destination != "session":
+                    place = _EVERYWHERE if destination == "userSettings" else str(workspace)
+                    pairs = table.setdefault(place, [])
+                    if list(grant) not in pairs:
+                        pairs.append(list(grant))
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            fresh = self._path.with_suffix(f".{os.getpid()}.new")
+            fresh.write_text(json.dumps(table, indent=1), encoding="utf-8")
+            fresh.chmod(0o600)
+            fresh.replace(self._path)
 
     def _read(self) -> dict[str, list[list[str]]]:
         try:

@@ -7,6 +7,7 @@ may arrive before the answer to `initialize` (2.1).
 
 import asyncio
 import importlib
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
@@ -60,7 +61,10 @@ class PythonServer:
 
     async def handle(self, message: JsonObject) -> JsonObject | None:
         """Return the response to a request; None to a notification or a response."""
-        return await self._handler(message)
+        answer = await self._handler(message)
+        # whatever is no JSON is refused here, where it is the server's failure alone
+        json.dumps(answer)
+        return answer
 
     async def close(self) -> None:
         """Nothing is held."""

@@ -144,8 +144,13 @@ class Session:
 
     async def control(self, request: JsonObject, deadline: float | None = None) -> JsonObject:
         """Make any control request: {"subtype": …, …}; raises RequestTimeout, RequestFailed and ProcessGone."""
-        if request.get("subtype") == "interrupt":
-            return await self.interrupt(deadline)
+        match request.get("subtype"):
+            case "interrupt":
+                return await self.interrupt(deadline)
+            case "initialize":
+                raise RequestFailed("initialize belongs to turnwire: another one would undo its hooks")
+            case _:
+                pass
         return await self._request(UnknownRequest(request), deadline)
 
     async def set_model(self, model: str | None) -> JsonObject:
@@ -180,7 +185,7 @@ class Session:
     async def _end_turn(self) -> None:
         try:
             await self._client.exchange(Interrupt(), self.options.stop.interrupt)
-        except ProcessGone:
+        except (ProcessGone, RequestTimeout):
             return
         await self._turns.idle()
 

@@ -13,7 +13,6 @@ from protocol.control import (
     ControlRequest,
     ControlResponse,
     GetStatus,
-    Initialize,
     Interrupt,
     failure,
     success,
@@ -57,21 +56,27 @@ class MiriadHost:
         match message:
             case User():
                 return Exchange(lines=[encode_input(_plain(message))])
-            case ControlRequest(request_id=request_id, request=Interrupt()):
-                return Exchange([success(request_id)], [INTERRUPT])
-            case ControlRequest(request_id=request_id, request=GetStatus()):
-                self._asked.append(request_id)
-                return Exchange(lines=[STATUS])
-            case ControlRequest(request_id=request_id, request=Initialize()):
-                return Exchange([success(request_id, {})])
-            case ControlRequest(request_id=request_id, request=request):
-                return Exchange(
-                    [failure(request_id, f"the miriad dialect has no {request.subtype or 'such request'}")]
-                )
+            case ControlRequest(request_id, request):
+                return self._request(request_id, request.subtype)
             case ControlResponse():
                 return Exchange()
             case _:
                 raise EncodeError(f"a miriad agent takes user and control, not {type(message).__name__}")
+
+    def _request(self, request_id: str, subtype: str) -> Exchange:
+        # by its subtype: a request that a frontend spelled out has no class of its own
+        match subtype:
+            case "interrupt":
+                return Exchange([success(request_id)], [INTERRUPT])
+            case "status":
+                self._asked.append(request_id)
+                return Exchange(lines=[STATUS])
+            case "initialize":
+                return Exchange([success(request_id, {})])
+            case _:
+                return Exchange(
+                    [failure(request_id, f"the miriad dialect has no {subtype or 'such request'}")]
+                )
 
 
 class MiriadAgent:

@@ -1,3 +1,4 @@
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,14 @@ def test_the_file_remembers_by_workspace_and_is_readable_by_its_owner_alone(tmp_
     assert store.load(here) == (Grant("Write"), Grant("Bash", "ls"))
     assert store.load(there) == (Grant("Write"),)
     assert (tmp_path / "deep" / "grants.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_sessions_that_remember_at_once_lose_nothing(tmp_path: Path) -> None:
+    store = GrantStore(tmp_path / "grants.json")
+    wanted = [Grant("Bash", f"command {number}") for number in range(40)]
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda grant: store.remember(Path("/here"), [(grant, "localSettings")]), wanted))
+    assert set(store.load(Path("/here"))) == set(wanted)
 
 
 @pytest.mark.parametrize("damage", ["", "[]", "{", '{"/here": 3}', '{"/here": [["Bash"], [1, 2]]}'])

@@ -96,6 +96,14 @@ async def test_a_server_that_raises_costs_its_answer_alone() -> None:
     assert answer["error"]["message"] == "ValueError: oh"
 
 
+async def test_what_is_no_json_is_the_servers_failure() -> None:
+    async def broken(message: JsonObject) -> JsonObject | None:
+        return {"jsonrpc": "2.0", "id": 1, "result": {1, 2}}
+
+    answer = await say(McpHost({"calc": PythonServer(broken)}), call("ping"))
+    assert "not JSON serializable" in answer["error"]["message"]
+
+
 def test_entry_points_are_found_or_refused_in_words() -> None:
     assert isinstance(load_entry_point("json:loads"), PythonServer)
     for wrong in ("json", "json:nope", "no_such_module:x", ":x"):

@@ -271,6 +271,12 @@ async def test_a_subtype_that_an_old_version_never_answers_has_a_deadline(stage:
             await desk.session.control({"subtype": "mcp_status"})
 
 
+async def test_nobody_initialises_a_second_time_and_so_undoes_the_hooks(stage: Stage) -> None:
+    async with stage.desk("for message in messages(): pass") as desk:
+        with pytest.raises(RequestFailed, match="belongs to turnwire"):
+            await desk.session.control({"subtype": "initialize", "hooks": {}})
+
+
 async def test_an_old_version_cannot_take_back_a_prompt(stage: Stage) -> None:
     async with stage.desk("for message in messages(): pass", version=Version(2, 0, 14)) as desk:
         with pytest.raises(RequestFailed, match=r"CLI 2\.0\.14 cannot take back"):

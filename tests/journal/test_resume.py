@@ -1,6 +1,7 @@
 """Resuming at any cursor, any number of times, gives exactly the log: in any way of appending and paging."""
 
 import asyncio
+import random
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +15,7 @@ from journal.base import Entry, Journal
 from journal.cache import TailCache
 from journal.memory import MemoryJournal
 from journal.sqlite import SqliteJournal
+from journals import Opener
 from normalize.envelope import Cursor
 
 
@@ -94,3 +96,54 @@ def test_in_a_file_however_little_is_cached(
     monkeypatch.setattr(sqlite, "TailCache", lambda: TailCache(log_count=log_count, log_bytes=log_bytes))
     with TemporaryDirectory() as folder:
         asyncio.run(main(Path(folder) / "journal.db"))
+
+
+class Forgetful:
+    """A client that disconnects at random and comes back with a cursor it had before."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.got: list[bytes] = []
+        self.disconnects = 0
+
+    async def follow(self, journal: Journal, total: int, times: int) -> None:
+        news = asyncio.Event()
+        unwatch = journal.watch(lambda session, last: news.set())
+        cursor = Cursor("", 0)
+        while len(self.got) < total or self.disconnects < times:
+            news.clear()
+            page = await journal.read_after("s", cursor, count=self.chance.randint(1, 40))
+            assert page.gap is None
+            self.got += [e.event for e in page.envelopes]
+            cursor = page.cursor
+            assert cursor.seq == len(self.got)
+            if self.disconnects < times and self.chance.random() < 0.5:
+                self.disconnects += 1
+                # Sometimes all it had is still there, sometimes it had not stored the last.
+                back = self.chance.randint(0, min(len(self.got), 300)) if self.chance.random() < 0.7 else 0
+                del self.got[len(self.got) - back :]
+                cursor = Cursor(journal.epoch if self.got else "", len(self.got))
+            elif cursor.seq == page.last and len(self.got) < total:
+                await news.wait()
+        unwatch()
+
+
+async def test_after_a_thousand_random_disconnects_every_client_has_exactly_the_log(opener: Opener) -> None:
+    journal = await opener()
+    log = [b"%d" % n for n in range(2000)]
+    clients = [Forgetful(seed) for seed in range(10)]
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
+        for client in clients:
+            tasks.create_task(client.follow(journal, len(log), 100))
+        chance = random.Random(0)
+        first = 0
+        while first < len(log):
+            count = chance.randint(1, 9)
+            await journal.append("s", [Entry(event) for event in log[first : first + count]])
+            first += count
+            if chance.random() < 0.5:
+                await journal.flush()
+            await asyncio.sleep(0)
+    assert [client.got == log for client in clients] == [True] * 10
+    assert sum(client.disconnects for client in clients) == 1000
+    await journal.close()

@@ -1,14 +1,12 @@
 """What disturbs a console: a connection that is cut, another session, a recording that is played."""
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 from playwright.async_api import Browser, expect
 
 from agent_process import agent_command
 from console_page import LOST, Sidecar, console, say
+from cut_line import line_to
 from recordings import FIXTURES
 from turnwire_process import turnwire
 
@@ -24,57 +22,6 @@ fallback:
   steps:
     - text: "Echo of {prompt}."
 """
-
-
-class Line:
-    """A TCP line to the hub that can be cut and mended."""
-
-    def __init__(self, target: int) -> None:
-        self.target = target
-        self.up = True
-        self.writers: set[asyncio.StreamWriter] = set()
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if not self.up:
-            writer.close()
-            return
-        back_reader, back_writer = await asyncio.open_connection("127.0.0.1", self.target)
-        self.writers |= {writer, back_writer}
-        async with asyncio.TaskGroup() as both:
-            both.create_task(self.pump(reader, back_writer))
-            both.create_task(self.pump(back_reader, writer))
-
-    async def pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while chunk := await reader.read(65536):
-                writer.write(chunk)
-                await writer.drain()
-        except ConnectionError:
-            pass
-        finally:
-            writer.close()
-            self.writers.discard(writer)
-
-    def cut(self) -> None:
-        self.up = False
-        for writer in self.writers:
-            writer.transport.abort()
-
-    def mend(self) -> None:
-        self.up = True
-
-
-@asynccontextmanager
-async def line_to(base: str) -> AsyncIterator[tuple[Line, str]]:
-    """A line to the hub at `base`, and its own address."""
-    line = Line(int(base.rpartition(":")[2]))
-    server = await asyncio.start_server(line.serve, "127.0.0.1", 0)
-    try:
-        yield line, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    finally:
-        line.cut()
-        server.close()
-        await server.wait_closed()
 
 
 async def test_a_cut_line_is_told_and_nothing_is_lost_or_said_twice_once_it_is_mended(

@@ -24,7 +24,7 @@ interface Props<Item> {
   className?: string;
 }
 
-const OVERSCAN = 600;
+const OVERSCAN = 400;
 const NEAR_END = 40;
 /** Room below the last item. */
 const END_SPACE = 16;

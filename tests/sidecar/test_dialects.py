@@ -1,0 +1,113 @@
+"""Agents that speak spec 1 (miriad) or JSON-RPC, end to end: `turnwire run`, the hub, a frontend."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from hub.client import connect
+from live import Frontend, Stand, kinds, scripted_stand
+from normalize import events as ev
+from turnwire_process import turnwire
+
+SCRIPT = """
+turns:
+  - match: "^read"
+    steps:
+      - text: I'll read that file for you.
+      - tool: read
+        input: {filePath: /tmp/test.txt}
+        result: Hello from test file!
+        seconds: 3
+      - text: "The file contains: Hello from test file!"
+  - match: "^hang"
+    steps: [{text: Waiting.}, {hang: true}]
+  - match: "^memory"
+    steps: [{system: consolidation, fields: {entries_created: 2, entries_updated: 1}}, {text: Remembered.}]
+  - match: "^fail"
+    steps: [{fail: error_during_execution, errors: ["it broke"]}]
+fallback:
+  steps: [{text: "Heard {prompt}"}]
+"""
+
+
+def stand(folder: Path, dialect: str) -> Stand:
+    made = scripted_stand(folder, "2.1.330", SCRIPT)
+    return Stand(
+        dialect, (*made.argv, "--dialect", dialect), made.env | {"TURNWIRE_DIALECT": dialect}, made.ask
+    )
+
+
+@asynccontextmanager
+async def session(folder: Path, dialect: str) -> AsyncIterator[Frontend]:
+    made = stand(folder, dialect)
+    async with (
+        turnwire(folder, "run", "--", *made.argv, env=made.env) as served,
+        connect(served.url) as client,
+    ):
+        yield Frontend(client, client.known_sessions[-1].session)
+
+
+@pytest.fixture(params=["miriad", "json_rpc"])
+async def frontend(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Frontend]:
+    async with session(tmp_path, request.param) as running:
+        yield running
+
+
+async def test_a_session_with_queueing_and_injection(frontend: Frontend) -> None:
+    await frontend.prompt("read it")
+    call = await frontend.until(ev.ToolCall)
+    assert call.tool_name == "read"
+    await frontend.prompt("one")
+    await frontend.prompt("two")
+    injected = await frontend.until(ev.Injected)
+    complete = await frontend.until(ev.Complete)
+    assert (injected.message_count, injected.content_length) == (2, len("one\n\ntwo"))
+    assert complete.data.outcome == "completed"
+    positions = [event.position for event in frontend.seen(ev.Queued) if event.position is not None]
+    assert set(positions) == {1, 2}
+    assert frontend.text() == (
+        "I'll read that file for you.The file contains: Hello from test file!Heard while working: one\n\ntwo"
+    )
+    update = frontend.seen(ev.ToolUpdate)[-1]
+    assert (update.tool_call_id, update.tool_status) == (call.tool_call_id, "complete")
+    assert len(frontend.seen(ev.TurnStarted)) == 1
+    assert (await frontend.turn("thanks")).data.outcome == "completed"
+    assert frontend.text().endswith("Heard thanks")
+    assert not {"unknown", "malformed"} & set(kinds(frontend.events))
+
+
+async def test_an_interrupt_ends_the_turn_as_interrupted(frontend: Frontend) -> None:
+    await frontend.prompt("hang")
+    await frontend.until(ev.MessageChunk)
+    await asyncio.wait_for(frontend.client.interrupt(frontend.session), 20)
+    assert (await frontend.until(ev.Complete)).data.outcome == "interrupted"
+    assert (await frontend.turn("again")).data.outcome == "completed"
+
+
+async def test_an_error_ends_the_turn_as_one(frontend: Frontend) -> None:
+    await frontend.prompt("fail")
+    assert (await frontend.until(ev.Complete)).data.outcome == "error"
+
+
+async def test_consolidation_is_told(frontend: Frontend) -> None:
+    await frontend.turn("memory")
+    assert [(event.entries_created, event.entries_updated) for event in frontend.seen(ev.Consolidation)] == [
+        (2, 1)
+    ]
+
+
+async def test_status_is_asked_for_as_a_control_request(frontend: Frontend) -> None:
+    await frontend.turn("hi")
+    answer = await frontend.client.control(frontend.session, {"subtype": "status"})
+    assert isinstance(answer, dict)
+    assert (answer["running"], answer["queued_messages"]) == (False, 0)
+
+
+async def test_what_such_an_agent_cannot_do_is_refused(tmp_path: Path) -> None:
+    made = stand(tmp_path, "miriad")
+    with pytest.raises(AssertionError, match="an agent that speaks miriad cannot do this"):
+        async with turnwire(tmp_path, "run", "--policy", "supervised", "--", *made.argv, env=made.env):
+            pass
