@@ -49,7 +49,7 @@ class NoHost:
         raise NotImplementedError(command.type, frontend.name)
 
     def sessions(self) -> Sequence[SessionSummary]:
-        return [SessionSummary(session=SESSION, state="idle")]
+        return [SessionSummary(session=SESSION, state="idle", last_seq=0, pending=0)]
 
     def watch_sessions(self, watcher: Callable[[], None]) -> Callable[[], None]:
         return watcher

@@ -14,12 +14,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
-from pydantic import BaseModel
+from msgspec.structs import fields
 
+from hub.field_docs import field_docs
+from hub.schema_shapes import as_sent
 from normalize.event_base import Event, ThreadEvent
-from normalize.events import AgentEvent, to_json
+from normalize.events import AgentEvent, ToolUpdate, to_json
 from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
-from normalize.payload import NormalizedPayload
+from normalize.model import Published
+from normalize.payload import NormalizedPayload, Payload
 from normalize.translator import Translator
 from protocol.decode import decode
 from tracing.recording import read
@@ -30,8 +33,8 @@ PAGE = ROOT / "docs" / "events.md"
 LONGEST = 900
 """Characters of an example that a reader still takes in."""
 
-EVENTS: tuple[type[Event], ...] = get_args(get_args(AgentEvent)[0])
-PAYLOADS: tuple[type[BaseModel], ...] = get_args(get_args(NormalizedPayload)[0])
+EVENTS: tuple[type[Event], ...] = get_args(AgentEvent)
+PAYLOADS: tuple[type[Payload], ...] = get_args(NormalizedPayload)
 
 MADE: dict[str, list[str]] = {
     "consolidation": ['{"type":"system","subtype":"consolidation","entries_created":1,"entries_updated":2}'],
@@ -83,8 +86,8 @@ def main() -> None:
 def page() -> str:
     """Return the whole page."""
     events, payloads = examples()
-    parts = [INTRODUCTION, *_table(Event, skip={"type"}), THREADS]
-    parts += _table(ThreadEvent, skip=set(Event.model_fields))
+    parts = [INTRODUCTION, *_table(Event, skip=set()), THREADS]
+    parts += _table(ThreadEvent, skip=set(Event.__struct_fields__))
     parts.append("\n| event | |\n|---|---|\n")
     parts += [f"| [`{_type(event)}`](#{_type(event)}) | {_summary(event)} |\n" for event in EVENTS]
     for event in EVENTS:
@@ -95,7 +98,7 @@ def page() -> str:
     parts.append("`kind` names the one field that is populated, `renderer` the component that shows it.\n")
     parts.append("\n| kind | renderer | |\n|---|---|---|\n")
     parts += [
-        f"| [`{_kind(payload)}`](#{_kind(payload)}) | {payload.model_fields['renderer'].default} | {_summary(payload)} |\n"
+        f"| [`{_kind(payload)}`](#{_kind(payload)}) | {_renderer(payload)} | {_summary(payload)} |\n"
         for payload in PAYLOADS
     ]
     for payload in PAYLOADS:
@@ -112,7 +115,7 @@ def examples() -> tuple[dict[str, Example], dict[str, Example]]:
     for source, event in _published():
         line = to_json(event).decode()
         events[event.type].append(Example(line, source))
-        if event.type == "tool_update" and event.normalized is not None:
+        if isinstance(event, ToolUpdate) and event.normalized is not None:
             published = json.loads(line)["normalized"]
             payloads[event.normalized.kind].append(Example(_compact(published), source))
     return _best(events), _best(payloads)
@@ -174,61 +177,72 @@ def _keys(value: Any, path: str = "") -> set[str]:
 
 def _section(event: type[Event], example: Example) -> list[str]:
     mark = " ¶" if issubclass(event, ThreadEvent) else ""
-    common = set(ThreadEvent.model_fields if mark else Event.model_fields)
+    common = set((ThreadEvent if mark else Event).__struct_fields__)
     parts = [f"\n## {_type(event)}\n\n{_text(event)}{mark}\n\n", *_table(event, skip=common)]
     parts += [part for model in _inner(event) if model not in _shared() for part in _model(model)]
     return [*parts, *_example(example)]
 
 
-def _payload_section(payload: type[BaseModel], example: Example) -> list[str]:
+def _payload_section(payload: type[Published], example: Example) -> list[str]:
     body = _body(payload)
     parts = [f"\n## {_kind(payload)}\n\n{_text(payload)}\n\n", *_table(body, skip=set())]
     parts += [part for model in _inner(body) if model not in _shared() for part in _model(model)]
     return [*parts, *_example(example)]
 
 
-def _body(payload: type[BaseModel]) -> type[BaseModel]:
-    (body,) = _models(payload.model_fields[_kind(payload)].annotation)
+def _body(payload: type[Published]) -> type[Published]:
+    (body,) = _models(dict(_types(payload))[_kind(payload)])
     return body
 
 
-def _model(model: type[BaseModel]) -> list[str]:
+def _model(model: type[Published]) -> list[str]:
     return [f"\n### {model.__name__}\n\n{_text(model)}\n\n", *_table(model, skip=set())]
 
 
 @cache
-def _shared() -> list[type[BaseModel]]:
+def _shared() -> list[type[Published]]:
     """Return the models that more than one section would describe."""
     sections = [*EVENTS, *map(_body, PAYLOADS)]
     used = Counter(model for section in sections for model in _inner(section))
     return [model for model, times in used.items() if times > 1]
 
 
-def _inner(model: type[BaseModel]) -> list[type[BaseModel]]:
+def _inner(model: type[Published]) -> list[type[Published]]:
     """Return the models inside a model, in order, without the payloads, which have sections of their own."""
-    found: dict[type[BaseModel], None] = {}
-    for field in model.model_fields.values():
-        for inner in _models(field.annotation):
+    found: dict[type[Published], None] = {}
+    for _, annotation in _types(model):
+        for inner in _models(annotation):
             if inner not in PAYLOADS and inner not in found:
                 found |= {inner: None, **dict.fromkeys(_inner(inner))}
     return list(found)
 
 
-def _models(annotation: Any) -> list[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+def _models(annotation: Any) -> list[type[Published]]:
+    if isinstance(annotation, type) and issubclass(annotation, Published):
         return [annotation]
     return [model for argument in get_args(annotation) for model in _models(argument)]
 
 
-def _table(model: type[BaseModel], skip: set[str]) -> list[str]:
-    properties = model.model_json_schema(mode="serialization").get("properties", {})
-    required = {name for name, field in model.model_fields.items() if field.is_required()}
+def _types(model: type[Published]) -> list[tuple[str, Any]]:
+    return [(field.encode_name, field.type) for field in fields(model)]
+
+
+def _table(model: type[Published], skip: set[str]) -> list[str]:
+    texts = field_docs(model)
     rows = [
-        f"| `{name}`{'' if name in required else ' ?'} | {_kind_of(properties[name])} | {_cell(properties[name])} |\n"
-        for name in model.model_fields
-        if name not in skip
+        f"| `{field.encode_name}`{'' if field.required or field.default is not None else ' ?'} "
+        f"| {_kind_of(_schemas()[model.__name__][field.encode_name])} | {_cell(texts.get(field.encode_name, ''))} |\n"
+        for field in fields(model)
+        if field.name not in skip
     ]
     return ["| field | | |\n|---|---|---|\n", *rows] if rows else ["No fields of its own.\n"]
+
+
+@cache
+def _schemas() -> dict[str, dict[str, Any]]:
+    """Return the schemas of all fields of all models; those of the bases are any member's."""
+    found = {name: each["properties"] for name, each in as_sent(AgentEvent)["$defs"].items()}
+    return {**found, "Event": found["TurnStarted"], "ThreadEvent": found["MessageChunk"]}
 
 
 def _kind_of(schema: dict[str, Any]) -> str:
@@ -249,8 +263,8 @@ def _kind_of(schema: dict[str, Any]) -> str:
     return str(schema.get("type", "any"))
 
 
-def _cell(schema: dict[str, Any]) -> str:
-    return " ".join(str(schema.get("description", "")).split()).replace("|", "\\|")
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def _example(example: Example) -> list[str]:
@@ -262,20 +276,24 @@ def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _text(model: type[BaseModel]) -> str:
+def _text(model: type[Published]) -> str:
     return " ".join((model.__doc__ or "").split())
 
 
-def _summary(model: type[BaseModel]) -> str:
+def _summary(model: type[Published]) -> str:
     return re.split(r"(?<=\.) ", _text(model))[0]
 
 
+def _renderer(payload: type[Payload]) -> str:
+    return next(str(field.default) for field in fields(payload) if field.name == "renderer")
+
+
 def _type(event: type[Event]) -> str:
-    return str(event.model_fields["type"].default)
+    return str(event.__struct_config__.tag)
 
 
-def _kind(payload: type[BaseModel]) -> str:
-    return str(payload.model_fields["kind"].default)
+def _kind(payload: type[Published]) -> str:
+    return str(payload.__struct_config__.tag)
 
 
 if __name__ == "__main__":

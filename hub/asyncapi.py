@@ -5,7 +5,7 @@ from pydantic.alias_generators import to_camel
 
 from hub.codes import CLOSE_CODES, HTTP_CODES, REPLY_CODES
 from hub.frames import commands
-from hub.frames_out import out_frames
+from hub.frames_out import OutFrame
 from hub.schema_shapes import Schema, as_received, as_sent
 
 IN_COMPONENTS = "#/components/schemas/{model}"
@@ -22,7 +22,7 @@ then `caught_up`, then what happens, without gap or repeat. Every command carrie
 
 def asyncapi(version: str = "1.0.0") -> Schema:
     """Return the document; the version is the wire's."""
-    received, sent = as_received(commands, IN_COMPONENTS), as_sent(out_frames, IN_COMPONENTS)
+    received, sent = as_received(commands, IN_COMPONENTS), as_sent(OutFrame, IN_COMPONENTS)
     command_names, frame_names = _members(received), _members(sent)
     schemas: Schema = {**_definitions(received), **_definitions(sent)}
     channel = "#/channels/frontend"

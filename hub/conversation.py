@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import structlog
+from msgspec import to_builtins
 from pydantic import JsonValue
 
 from hub.access import Allowance, Tokens
@@ -158,6 +159,7 @@ class Conversation:
         self._sink.admitted(role)
         self._sink.tell(
             Welcome(
+                protocol="turnwire.v1",
                 version=premises.version,
                 epoch=premises.events.epoch,
                 role=role,
@@ -188,10 +190,7 @@ class Conversation:
                 case SessionList():
                     self._reply(
                         command,
-                        [
-                            s.model_dump(mode="json", exclude_none=True)
-                            for s in self._premises.host.sessions()
-                        ],
+                        [to_builtins(session) for session in self._premises.host.sessions()],
                     )
                 case _:
                     await self._slots.acquire()

@@ -6,12 +6,19 @@ A command carries an `id` and gets exactly one `reply`. Events travel in envelop
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, JsonValue, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
-from normalize.model import JsonObject, Published
+JsonObject = dict[str, JsonValue]
+"""An object of JSON, checked to be one."""
 
 
-class Command(Published):
+class Received(BaseModel):
+    """What a frontend sends; checked, since it is somebody else's."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True)
+
+
+class Command(Received):
     """A frontend asks for something. Unknown fields are errors: a typo must not pass silently."""
 
     model_config = ConfigDict(extra="forbid")
@@ -117,7 +124,7 @@ class SessionDelete(SessionCommand):
     type: Literal["session.delete"]
 
 
-class Attachment(Published):
+class Attachment(Received):
     """A file that goes with a prompt."""
 
     name: str | None = None

@@ -1,14 +1,24 @@
 """What the hub sends to a frontend. `event` frames are spliced, not modelled here: see normalize/envelope.py."""
 
-from typing import Annotated, Literal
+from typing import Literal, TypeAlias
 
-from pydantic import Field, JsonValue, TypeAdapter
+import msgspec
+from msgspec import field
 
 from normalize.events import AgentEvent
-from normalize.model import Published
+from normalize.model import JsonValue, Published
 
 
-class SessionSummary(Published):
+class Frame(Published, frozen=True, kw_only=True, tag_field="type"):
+    """Something the hub says."""
+
+    @property
+    def type(self) -> str:
+        """Which frame this is: the `type` of its JSON."""
+        return str(self.__struct_config__.tag)
+
+
+class SessionSummary(Published, frozen=True, kw_only=True):
     """A session as frontends list it."""
 
     session: str
@@ -29,11 +39,11 @@ class SessionSummary(Published):
     """The CLI's permission mode."""
     cli_session_id: str | None = None
     """The CLI's own session id."""
-    last_seq: int = 0
+    last_seq: int
     """Newest number of its log."""
     total_cost_usd: float | None = None
     """What it has cost."""
-    pending: int = 0
+    pending: int
     """Requests that wait for a human."""
     created: str | None = None
     """RFC 3339."""
@@ -43,11 +53,10 @@ class SessionSummary(Published):
     """Of a replay: times the recorded pace; 0 when paused."""
 
 
-class Welcome(Published):
+class Welcome(Frame, frozen=True, kw_only=True, tag="welcome"):
     """The first frame after access was granted."""
 
-    type: Literal["welcome"] = "welcome"
-    protocol: str = "turnwire.v1"
+    protocol: str
     """The subprotocol."""
     version: str
     """turnwire's version."""
@@ -61,18 +70,16 @@ class Welcome(Published):
     """Template of the link to a trace, with {trace_id}, when configured."""
 
 
-class Sessions(Published):
+class Sessions(Frame, frozen=True, kw_only=True, tag="sessions"):
     """The list of sessions, or their state, has changed."""
 
-    type: Literal["sessions"] = "sessions"
     sessions: list[SessionSummary]
     """All sessions."""
 
 
-class EventFrame(Published):
+class EventFrame(Frame, frozen=True, kw_only=True, tag="event"):
     """One event in its envelope."""
 
-    type: Literal["event"] = "event"
     session: str
     """The session."""
     seq: int
@@ -83,49 +90,45 @@ class EventFrame(Published):
     """The event."""
 
 
-class EventsFrame(Published):
+class EventsFrame(Frame, frozen=True, kw_only=True, tag="events"):
     """Several events of one session in one frame, while a frontend catches up."""
 
-    type: Literal["events"] = "events"
     events: list[EventFrame]
     """In order, without holes."""
 
 
-class CaughtUp(Published):
+class CaughtUp(Frame, frozen=True, kw_only=True, tag="caught_up"):
     """The replay is over: what follows is live."""
 
-    type: Literal["caught_up"] = "caught_up"
     session: str
     """The session."""
     seq: int
     """Newest number sent."""
 
 
-class GapFrame(Published):
+class GapFrame(Frame, frozen=True, kw_only=True, tag="gap"):
     """Events the frontend asked for that are gone."""
 
-    type: Literal["gap"] = "gap"
     session: str
     """The session."""
-    first: int = Field(serialization_alias="from", validation_alias="from")
+    first: int = field(name="from")
     """First number that is gone."""
-    last: int = Field(serialization_alias="to", validation_alias="to")
+    last: int = field(name="to")
     """Last number that is gone."""
     epoch: str
     """The epoch that now counts."""
 
 
-class Lag(Published):
+class Lag(Frame, frozen=True, kw_only=True, tag="lag"):
     """The frontend reads more slowly than events come; nothing is lost."""
 
-    type: Literal["lag"] = "lag"
     session: str
     """The session."""
     behind: int
     """How many events wait for it."""
 
 
-class ReplyError(Published):
+class ReplyError(Published, frozen=True, kw_only=True):
     """Why a command was refused."""
 
     code: str
@@ -136,10 +139,9 @@ class ReplyError(Published):
     """The field of the command that is wrong."""
 
 
-class Reply(Published):
+class Reply(Frame, frozen=True, kw_only=True, tag="reply"):
     """The one answer to a command."""
 
-    type: Literal["reply"] = "reply"
     id: str | None
     """The command's id; null when the frame had none that could be read."""
     ok: bool
@@ -150,23 +152,18 @@ class Reply(Published):
     """Why not."""
 
 
-OutFrame = Annotated[
-    Welcome | Sessions | EventFrame | EventsFrame | CaughtUp | GapFrame | Lag | Reply,
-    Field(discriminator="type"),
-]
+OutFrame: TypeAlias = Welcome | Sessions | EventFrame | EventsFrame | CaughtUp | GapFrame | Lag | Reply
+"""Any frame; `type` tells which."""
 
-out_frames: TypeAdapter[OutFrame] = TypeAdapter(OutFrame)
-"""Validates what the hub sends and gives its JSON Schema."""
+_encode = msgspec.json.Encoder().encode
+_decoder: msgspec.json.Decoder[OutFrame] = msgspec.json.Decoder(OutFrame)
 
 
 def encode(frame: OutFrame) -> bytes:
     """Serialise a frame as compact UTF-8 JSON, empty fields left out."""
-    if isinstance(frame, Reply) and frame.id is None:
-        # The one null that says something: this answers a frame that cannot be named.
-        return (
-            frame.model_copy(update={"id": ""})
-            .model_dump_json(exclude_none=True)
-            .replace('""', "null", 1)
-            .encode()
-        )
-    return frame.model_dump_json(by_alias=True, exclude_none=True).encode()
+    return _encode(frame)
+
+
+def decode(text: str | bytes) -> OutFrame:
+    """Read a frame; raises msgspec.ValidationError when it is none."""
+    return _decoder.decode(text)

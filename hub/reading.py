@@ -2,18 +2,18 @@
 
 import json
 
-from pydantic import JsonValue, ValidationError
+import msgspec
 
-from hub.frames_out import EventFrame, EventsFrame, OutFrame, out_frames
+from hub.frames_out import EventFrame, EventsFrame, OutFrame, decode
 from normalize.events import Unknown
-from normalize.model import JsonObject
+from normalize.model import JsonObject, JsonValue
 
 
 def read_frame(text: str | bytes) -> OutFrame | None:
     """Return a frame; None when this version does not know its kind."""
     try:
-        return out_frames.validate_json(text)
-    except ValidationError:
+        return decode(text)
+    except msgspec.ValidationError:
         frame: JsonValue = json.loads(text)
     if not isinstance(frame, dict):
         return None
@@ -26,9 +26,9 @@ def read_frame(text: str | bytes) -> OutFrame | None:
 
 def _event_frame(frame: JsonObject) -> EventFrame:
     try:
-        return EventFrame.model_validate(frame)
-    except ValidationError:
+        return msgspec.convert(frame, EventFrame)
+    except msgspec.ValidationError:
         event = frame["event"]
         kind = str(event.get("type")) if isinstance(event, dict) else "unknown"
         stand_in = Unknown(message_type=kind, raw=json.dumps(event, ensure_ascii=False))
-        return EventFrame.model_validate({**frame, "event": stand_in})
+        return EventFrame(session=frame["session"], seq=frame["seq"], ts=frame["ts"], event=stand_in)

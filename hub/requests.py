@@ -6,16 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
+import msgspec
+from pydantic import JsonValue
 
 from hub import frames
 from hub.frames_out import SessionSummary
 from normalize.events import AgentEvent
-from normalize.model import JsonObject
+from normalize.model import JsonObject, Published
 
 Policy = Literal["autonomous", "supervised", "plan"]
-
-_summaries: TypeAdapter[list[SessionSummary]] = TypeAdapter(list[SessionSummary])
 
 
 class CommandFailed(Exception):
@@ -27,7 +26,7 @@ class CommandFailed(Exception):
         self.field = field
 
 
-class WholePayload(BaseModel):
+class WholePayload(Published, frozen=True, kw_only=True):
     """An event uncut, and the line it came from."""
 
     event: AgentEvent
@@ -44,13 +43,11 @@ class Answer:
     message: str | None = None
 
 
-class _SessionResult(BaseModel):
+class _SessionResult(Published, frozen=True, kw_only=True):
     session: str
 
 
-class _PromptResult(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
+class _PromptResult(Published, frozen=True, kw_only=True):
     prompt: str
 
 
@@ -71,7 +68,7 @@ class Requests(ABC):
     async def sessions(self) -> list[SessionSummary]:
         """List all sessions."""
         command = frames.SessionList(type="session.list", id=self.new_id())
-        return _summaries.validate_python(await self.request(command))
+        return msgspec.convert(await self.request(command), list[SessionSummary])
 
     async def create(
         self,
@@ -100,22 +97,22 @@ class Requests(ABC):
             title=title,
             prompt=prompt,
         )
-        return _SessionResult.model_validate(await self.request(command)).session
+        return msgspec.convert(await self.request(command), _SessionResult).session
 
     async def resume(self, session: str, *, at: str | None = None) -> str:
         """Start a CLI that goes on with a session, from a message when one is named."""
         command = frames.SessionResume(type="session.resume", id=self.new_id(), session=session, at=at)
-        return _SessionResult.model_validate(await self.request(command)).session
+        return msgspec.convert(await self.request(command), _SessionResult).session
 
     async def fork(self, session: str, *, at: str | None = None) -> str:
         """Start a new session that begins with another's conversation, and return it."""
         command = frames.SessionFork(type="session.fork", id=self.new_id(), session=session, at=at)
-        return _SessionResult.model_validate(await self.request(command)).session
+        return msgspec.convert(await self.request(command), _SessionResult).session
 
     async def retry(self, session: str) -> str:
         """Send the last prompt again, from before it, and return the prompt's UUID."""
         command = frames.SessionRetry(type="session.retry", id=self.new_id(), session=session)
-        return _PromptResult.model_validate(await self.request(command)).prompt
+        return msgspec.convert(await self.request(command), _PromptResult).prompt
 
     async def close_session(self, session: str) -> None:
         """Stop a session's CLI."""
@@ -142,7 +139,7 @@ class Requests(ABC):
             attachments=list(attachments) or None,
             priority=priority,
         )
-        return _PromptResult.model_validate(await self.request(command)).prompt
+        return msgspec.convert(await self.request(command), _PromptResult).prompt
 
     async def withdraw(self, session: str, prompt: str) -> JsonValue:
         """Take back a prompt that still waits."""
@@ -215,4 +212,4 @@ class Requests(ABC):
     async def payload(self, session: str, seq: int) -> WholePayload:
         """Return an event uncut, and the line it came from."""
         command = frames.PayloadGet(type="payload.get", id=self.new_id(), session=session, seq=seq)
-        return WholePayload.model_validate(await self.request(command))
+        return msgspec.convert(await self.request(command), WholePayload)

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from msgspec import to_builtins
+
 from hub import http
 from hub.access import Doors, token_of
 from hub.codes import CloseCode
@@ -94,7 +96,7 @@ class Routes:
             content_type, text = self._probes.metrics()
             return Answer(200, text, content_type, {"Cache-Control": "no-store"})
         sessions = self._premises.host.sessions()
-        return http.answer_json([session.model_dump(mode="json", exclude_none=True) for session in sessions])
+        return http.answer_json([to_builtins(session) for session in sessions])
 
     def _without_token(self, request: Request) -> Answer | None:
         if http.from_elsewhere(request):

@@ -7,9 +7,9 @@ from pydantic import JsonValue
 
 from hub.asyncapi import asyncapi
 from hub.frames import commands
-from hub.frames_out import out_frames
+from hub.frames_out import OutFrame
 from hub.schema_shapes import Schema, as_received, as_sent
-from normalize.events import adapter as events
+from normalize.events import AgentEvent
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -22,11 +22,11 @@ def document(what: What) -> dict[str, JsonValue]:
 
 
 def _events() -> Schema:
-    return _titled("events", "An event of a session; `type` tells which.", as_sent(events))
+    return _titled("events", "An event of a session; `type` tells which.", as_sent(AgentEvent))
 
 
 def _frames() -> Schema:
-    return _titled("frames", "A frame the hub sends; `type` tells which.", as_sent(out_frames))
+    return _titled("frames", "A frame the hub sends; `type` tells which.", as_sent(OutFrame))
 
 
 def _commands() -> Schema:

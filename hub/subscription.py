@@ -170,4 +170,4 @@ class Reader:
 
 def gap_frame(session: str, gap: LogGap, epoch: str) -> GapFrame:
     """Return the frame that tells a frontend what it does not get."""
-    return GapFrame.model_validate({"session": session, "from": gap.first, "to": gap.last, "epoch": epoch})
+    return GapFrame(session=session, first=gap.first, last=gap.last, epoch=epoch)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import assert_never
 
 import structlog
+from msgspec import to_builtins
 from pydantic import JsonValue
 
 from adapter.identity import ProcessIdentity, reap
@@ -69,7 +70,7 @@ class LiveHost:
         """Do a command; raises CommandRefused."""
         match command:
             case frames.SessionList():
-                return [summary.model_dump(mode="json", exclude_none=True) for summary in self.sessions()]
+                return [to_builtins(summary) for summary in self.sessions()]
             case frames.SessionCreate():
                 return await self._create(command)
             case frames.SessionResume():

@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
+from msgspec import to_builtins
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -25,7 +26,7 @@ def _plain(report: Report) -> dict[str, object]:
     turns = []
     for turn in report.turns:
         plain = asdict(turn) | {"verdict": turn.verdict, "seconds": _seconds(turn)}
-        plain["result"] = turn.result.model_dump(exclude_none=True) if turn.result else None
+        plain["result"] = to_builtins(turn.result) if turn.result else None
         plain["tools"] = [asdict(span) for span in turn.tools.values()]
         plain["asked"] = [asdict(span) for span in turn.asked.values()]
         turns.append(plain)

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from msgspec import to_builtins
 from pydantic import JsonValue
 
 from hub.frames import AnyCommand, ReplayControl, SessionCommand, SessionList
@@ -63,6 +64,7 @@ class ReplaySession:
             model=self._state.model,
             permission_mode=self._state.permission_mode,
             cli_session_id=self._state.cli_session_id,
+            pending=0,
             last_seq=self._journal.last(self.session),
             total_cost_usd=self._state.total_cost_usd,
             created=self._created,
@@ -135,7 +137,7 @@ class ReplayHost:
     async def execute(self, command: AnyCommand, frontend: Frontend) -> JsonValue:
         """Do a command; raises CommandRefused."""
         if isinstance(command, SessionList):
-            return [summary.model_dump(mode="json", exclude_none=True) for summary in self.sessions()]
+            return [to_builtins(summary) for summary in self.sessions()]
         if not isinstance(command, SessionCommand):
             refuse(
                 "not_live", "this sidecar plays recordings; start `turnwire serve` for live sessions", "type"

@@ -14,6 +14,7 @@ Check = Callable[[Facts, Shown], Iterator[str]]
 
 FINAL = ("complete", "error")
 
+
 def every_text_and_call_once_and_in_order(facts: Facts, shown: Shown) -> Iterator[str]:
     """Assistant text, thinking and tool calls of each thread, as the raw lines have them."""
     for parent in facts.threads.keys() | shown.threads.keys():

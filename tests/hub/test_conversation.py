@@ -207,7 +207,7 @@ async def test_a_change_of_the_list_of_sessions_is_told_to_everyone() -> None:
     async with stand() as hub, hub.websocket() as one, hub.websocket() as two:
         await receive(one)
         await receive(two)
-        hub.host.summaries.append(SessionSummary(session="s2", state="running"))
+        hub.host.summaries.append(SessionSummary(session="s2", state="running", last_seq=0, pending=0))
         hub.host.changed()
         for frontend in (one, two):
             frame = await receive(frontend)

@@ -258,8 +258,8 @@ async def test_what_retention_took_is_told_as_a_gap_before_what_is_left() -> Non
         await settle()
         assert frontend.sink is not None
         first = frontend.seen[0]
-        assert frontend.sink.told[0] == GapFrame.model_validate(
-            {"session": SESSION, "from": 1, "to": first - 1, "epoch": journal.epoch}
+        assert frontend.sink.told[0] == GapFrame(
+            session=SESSION, first=1, last=first - 1, epoch=journal.epoch
         )
         assert frontend.seen == list(range(first, 101))
         frontend.disconnect()

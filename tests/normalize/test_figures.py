@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from normalize.context import plain_name
-from normalize.events import MessageChunk, Notice, ToolUpdate, to_json
+from normalize.events import ContextWindow, MessageChunk, Notice, ToolUpdate, to_json
 from normalize.limits import TEXT_LIMIT, cut, cut_text, pieces
 from normalize.payload import GenericPayload, McpToolPayload
 from normalize.payload_files import ContentPart
@@ -109,7 +109,7 @@ def test_a_result_without_figures_has_none() -> None:
 
 
 def used(talk: Talk, **fields: object) -> list[int]:
-    return [event.context_window_used for event in talk.events if event.type == "context_window"]
+    return [event.context_window_used for event in talk.events if isinstance(event, ContextWindow)]
 
 
 def test_the_context_is_the_last_answer_of_the_main_thread() -> None:
@@ -342,7 +342,7 @@ def test_parts_of_results_are_cut_one_by_one() -> None:
 
 
 def test_an_event_that_fits_stays_as_it_is() -> None:
-    event = Notice(kind="k", text="ä" * 10, details={"list": [1, "two"]})
+    event = Notice(kind="k", level="info", text="ä" * 10, details={"list": [1, "two"]})
     assert cut(event, 20) is event
     assert cut(event, 1000) is event
 

@@ -8,6 +8,7 @@ import msgspec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from normalize import events as ev
 from normalize.events import AgentEvent, from_json, to_json
 from normalize.inputs import Decision, Ended
 from normalize.translator import Translator
@@ -76,20 +77,20 @@ def check(events: list[AgentEvent]) -> None:
     open_turn: str | None = None
     calls, finals, asked, over = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     for event in events:
-        match event.type:
-            case "turn_started":
+        match event:
+            case ev.TurnStarted():
                 assert open_turn is None
                 open_turn = event.operation_id
-            case "complete":
+            case ev.Complete():
                 assert event.operation_id == open_turn is not None
                 open_turn = None
-            case "tool_call":
+            case ev.ToolCall():
                 calls[event.tool_call_id] += 1
-            case "tool_update" if event.tool_status != "running":
+            case ev.ToolUpdate() if event.tool_status != "running":
                 finals[event.tool_call_id] += 1
-            case "permission_request" | "question_request":
+            case ev.PermissionRequest() | ev.QuestionRequest():
                 asked[event.pending_id] += 1
-            case "permission_resolved" | "permission_cancelled":
+            case ev.PermissionResolved() | ev.PermissionCancelled():
                 over[event.pending_id] += 1
             case _:
                 pass
@@ -132,8 +133,8 @@ def test_any_mixture_of_inputs_balances(received: list[bytes], data: st.DataObje
 
 def _some_request(events: list[AgentEvent]) -> str:
     for event in reversed(events):
-        if event.type in ("permission_request", "question_request"):
-            return str(event.pending_id)
+        if isinstance(event, ev.PermissionRequest | ev.QuestionRequest):
+            return event.pending_id
     return "none"
 
 

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 from patches import patched
 from tool_pairs import Pair, pairs
 
@@ -22,7 +23,8 @@ from recordings import Recording, recordings
 
 
 def body(payload: NormalizedPayload) -> dict[str, Any]:
-    return payload.model_dump(exclude_none=True)
+    found: dict[str, Any] = to_builtins(payload)
+    return found
 
 
 def check_status(pair: Pair, done: Enriched) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from normalize.events import MessageChunk
 from normalize.limits import ALWAYS_FITS
 from tests.normalize.lines import (
     Talk,
@@ -285,7 +286,7 @@ def test_long_text_is_split_and_never_cut() -> None:
     talk = Talk()
     words = "ä" * (2 * ALWAYS_FITS + 5)
     talk.hears(init(), assistant(text(words)))
-    pieces = [event.text for event in talk.events if event.type == "message_chunk"]
+    pieces = [event.text for event in talk.events if isinstance(event, MessageChunk)]
     assert [len(piece) for piece in pieces] == [ALWAYS_FITS, ALWAYS_FITS, 5]
     assert "".join(pieces) == words
     talk.hears(message_start("m2"), block_start(), delta(words), assistant(text("x"), id="m2"))

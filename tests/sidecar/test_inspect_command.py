@@ -17,6 +17,7 @@ from tracing.recording import read
 from turnwire_process import TURNWIRE, environment
 
 CALL = ev.ToolCall(
+    tool_status="running",
     tool_call_id="t",
     tool_name="Bash",
     tool_title="ls",

@@ -24,7 +24,12 @@ def test_a_running_turn_is_completed_after_its_tools_and_dialogs() -> None:
         ev.ProcessStatus(state="started", pid=1),
         ev.TurnStarted(session_id="c", operation_id="turn-3", origin="user"),
         ev.ToolCall(
-            operation_id="turn-3", tool_call_id="t", tool_name="Bash", tool_title="ls", normalized=PAYLOAD
+            tool_status="running",
+            operation_id="turn-3",
+            tool_call_id="t",
+            tool_name="Bash",
+            tool_title="ls",
+            normalized=PAYLOAD,
         ),
         ev.PermissionRequest(
             pending_id="p",
@@ -53,7 +58,7 @@ def test_a_log_that_ended_well_needs_nothing() -> None:
     assert not left_open(
         ev.ProcessStatus(state="started", pid=1),
         ev.TurnStarted(operation_id="turn-1", origin="user"),
-        ev.Complete(operation_id="turn-1", data=ev.CompleteData(outcome="completed")),
+        ev.Complete(operation_id="turn-1", data=ev.CompleteData(outcome="completed", is_error=False)),
         ev.ProcessStatus(state="exited", exit_code=0),
     )
 

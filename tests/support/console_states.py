@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+import msgspec
 from hub_stand import Stand, StubHost, stand
 
 from hub.frames_out import SessionSummary
@@ -36,8 +37,16 @@ async def show(where: Stand, session: str, events: list[Entry], **summary: objec
     """Put a session into the hub."""
     await where.journal.append(session, events)
     await where.journal.flush()
-    described = SessionSummary.model_validate(
-        {"session": session, "state": "idle", "last_seq": len(events), "title": session.replace("-", " "), **summary}
+    described = msgspec.convert(
+        {
+            "session": session,
+            "state": "idle",
+            "pending": 0,
+            "last_seq": len(events),
+            "title": session.replace("-", " "),
+            **summary,
+        },
+        SessionSummary,
     )
     where.host.summaries = [*where.host.summaries, described]
     where.host.changed()

@@ -36,7 +36,9 @@ class StubHost:
     def __init__(self, sessions: Sequence[str] = (SESSION,)) -> None:
         self.commands: list[tuple[AnyCommand, Frontend]] = []
         self.handlers: dict[str, Callable[[AnyCommand], Awaitable[JsonValue]]] = {}
-        self.summaries = [SessionSummary(session=session, state="idle") for session in sessions]
+        self.summaries = [
+            SessionSummary(session=session, state="idle", last_seq=0, pending=0) for session in sessions
+        ]
         self.watchers: list[Callable[[], None]] = []
 
     async def execute(self, command: AnyCommand, frontend: Frontend) -> JsonValue:

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import to_builtins
+
 from normalize import results, tools
 from normalize.results import Enriched
 from protocol import lenient
@@ -98,7 +100,7 @@ def answered(
 
 def body(done: Enriched) -> dict[str, Any]:
     """The one populated body of a payload, without empty fields."""
-    populated: dict[str, Any] = done.payload.model_dump(exclude_none=True)[done.payload.kind]
+    populated: dict[str, Any] = to_builtins(done.payload)[done.payload.kind]
     return populated
 
 

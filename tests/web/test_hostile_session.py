@@ -53,7 +53,7 @@ def shell(call: str, command: str, output: str = "") -> list[AgentEvent]:
         shell_exec=ShellExec(command=command, output=ShellOutput(exit_code=0, stdout=output))
     )
     return [
-        ToolCall(tool_call_id=call, tool_name="Bash", tool_title=command, normalized=before),
+        ToolCall(tool_status="running", tool_call_id=call, tool_name="Bash", tool_title=command, normalized=before),
         ToolUpdate(tool_call_id=call, tool_name="Bash", tool_status="complete", normalized=after),
     ]
 
@@ -68,7 +68,7 @@ def harm() -> Iterator[AgentEvent]:
     yield from shell("t1", MARKUP, MARKUP)
     yield from shell("t2", BIDI, ANSI_BOMB)
     generic = GenericPayload(generic=Generic(name=MARKUP, input={MARKUP: MARKUP}, output=MARKUP))
-    yield ToolCall(tool_call_id="t3", tool_name=MARKUP, tool_title=MARKUP, normalized=generic)
+    yield ToolCall(tool_status="running", tool_call_id="t3", tool_name=MARKUP, tool_title=MARKUP, normalized=generic)
     yield Unknown(message_type=MARKUP, raw=MARKUP)
     yield Malformed(reason=MARKUP, raw=MARKUP, size=len(MARKUP))
     yield PermissionRequest(
