@@ -56,6 +56,8 @@ class Switchboard:
         self._relays = caller is CLAUDE and agent is CLAUDE
         # an agent that is not Claude Code has a queue of its own and tells of it
         self._queues = caller is not CLAUDE and agent is CLAUDE
+        # the lines of any other agent are not what their messages would be in the caller's dialect
+        self._is_claude = agent is CLAUDE
         self._queue: deque[User] = deque()
         self._is_running = False
         self._is_closed = False
@@ -179,7 +181,7 @@ class Switchboard:
                 pass
         if isinstance(message, Init | StreamEvent):
             self._is_running = True  # a turn that the CLI began by itself
-        self._say(message, moves, line)
+        self._say(message, moves, line if self._is_claude else None)
         if isinstance(message, Result):
             self._turn_ended(moves)
 
