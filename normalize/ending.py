@@ -24,9 +24,8 @@ def result(state: State, message: Result) -> list[AgentEvent]:
     if turn is None:
         if message.uuid is not None and message.uuid == state.last_result:
             return []
-        events += start(state)
-        turn = state.turns.current
-        assert turn is not None, "start opens a turn"
+        turn, started = start(state)
+        events.append(started)
     state.last_result = message.uuid
     return [*events, *_by_result(state, turn, message)]
 
@@ -82,11 +81,8 @@ def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
     return [*events, *_complete(state, turn, data, error)]
 
 
-def withheld(state: State) -> list[AgentEvent]:
+def withheld(state: State, turn: Turn) -> list[AgentEvent]:
     """End the open turn without its result: the next one has begun (2.1.101 with background agents)."""
-    turn = state.turns.current
-    if turn is None:
-        return []
     events = _leave_open_ends(state, "no_result")
     state.commit.result()
     events += state.context.show()

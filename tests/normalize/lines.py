@@ -69,7 +69,9 @@ def user(*content: Any, uuid: str | None = "u1", **fields: Any) -> JsonObject:
     }
 
 
-def result(words: str | None = "", subtype: str = "success", uuid: str | None = "r1", **fields: Any) -> JsonObject:
+def result(
+    words: str | None = "", subtype: str = "success", uuid: str | None = "r1", **fields: Any
+) -> JsonObject:
     told = {} if words is None else {"result": words}
     return {
         "type": "result",
