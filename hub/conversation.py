@@ -23,6 +23,7 @@ from hub.frames import AnyCommand, Hello, PayloadGet, SessionList, Subscribe, Un
 from hub.frames_out import OutFrame, Reply, Welcome
 from hub.host import CommandRefused, Frontend, Host, Role
 from hub.log import EventLog
+from hub.pages import Pages
 from hub.roster import Roster
 from hub.subscription import Reader, Sink
 from normalize.envelope import Cursor
@@ -64,6 +65,7 @@ class Premises:
 
     config: HubConfig
     events: EventLog
+    pages: Pages
     host: Host
     feeds: Feeds
     roster: Roster
@@ -80,7 +82,7 @@ class Conversation:
 
     def __init__(self, premises: Premises, sink: TextSink, role: Role | None) -> None:
         limits = premises.config.limits
-        self.reader = Reader(premises.events, premises.feeds, sink)
+        self.reader = Reader(premises.pages, premises.feeds, sink)
         self._premises = premises
         self._sink = sink
         self._frontend: Frontend | None = None

@@ -14,7 +14,8 @@ import structlog
 
 from hub.batch import Batch
 from hub.log import EventLog
-from hub.subscription import PAGE_COUNT, PAGE_SIZE, Subscription
+from hub.pages import PAGE_COUNT, PAGE_SIZE
+from hub.subscription import Subscription
 from normalize.envelope import Cursor
 
 STEP = 128

@@ -10,10 +10,12 @@ from hub.feed import Feeds
 from hub.gate import Gate
 from hub.host import Host
 from hub.log import EventLog
+from hub.pages import Pages
 from hub.roster import Roster
 from hub.routes import Probes, Routes
 from hub.server import Listener
 from hub.static_files import load
+from hub.subscription import Reader
 
 
 class _Stopped(Exception):
@@ -53,11 +55,22 @@ class Hub:
         self._gate = Gate(self.config.limits)
         self._stop = asyncio.Event()
         self._life: asyncio.Task[None] | None = None
+        self._listener: Listener | None = None
 
     @property
     def connections(self) -> int:
         """How many there are, of any kind."""
         return len(self._gate)
+
+    @property
+    def frontends(self) -> int:
+        """How many have shown a token and follow, or could follow, sessions."""
+        return len(self._readers())
+
+    @property
+    def lag(self) -> int:
+        """By how many events the frontend that is furthest behind is behind."""
+        return max((reader.lag for reader in self._readers()), default=0)
 
     async def start(self) -> str:
         """Listen, and return the console's URL with the control token in its fragment.
@@ -90,6 +103,10 @@ class Hub:
             host = "127.0.0.1"
         return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}/#token={token}"
 
+    def _readers(self) -> list[Reader]:
+        connections = () if self._listener is None else self._listener.connections
+        return [connection.reader for connection in connections if connection.reader is not None]
+
     async def _live(self, started: asyncio.Event) -> None:
         try:
             async with Feeds(self._events) as feeds, asyncio.TaskGroup() as commands:
@@ -104,6 +121,7 @@ class Hub:
         premises = Premises(
             config=config,
             events=self._events,
+            pages=Pages(self._events),
             host=self._host,
             feeds=feeds,
             roster=roster,
@@ -112,7 +130,7 @@ class Hub:
             tasks=commands,
             version=self._version,
         )
-        listener = Listener(premises, self._gate)
+        listener = self._listener = Listener(premises, self._gate)
         tls = self._tls()
         self.port = await listener.listen(tls)
         # Cookies go to all ports of a host: the name tells the sidecars of one machine apart.

@@ -60,6 +60,8 @@ class FrontendConnection(ServerConnection):
         self.address = ""
         self.upgrade = Upgrade(None)
         self.streams = False
+        self.reader: Reader | None = None
+        """What it follows, once it was let in."""
         self.heard_at = 0.0
         self._limits = listener.premises.config.limits
         self._gate = listener.gate
@@ -241,7 +243,8 @@ class Listener:
     async def _stream(self, connection: FrontendConnection, stream: Stream) -> None:
         connection.streams = True
         self.gate.admit(connection)
-        reader = Reader(self.premises.events, self.premises.feeds, EventStream(connection))
+        premises, sink = self.premises, EventStream(connection)
+        reader = connection.reader = Reader(premises.pages, premises.feeds, sink)
         reader.subscribe(stream.session, stream.cursor)
         delivery = asyncio.create_task(reader.run())
         closed = asyncio.create_task(connection.wait_closed())
@@ -266,6 +269,7 @@ class Listener:
             async with asyncio.TaskGroup() as tasks:
                 delivery = tasks.create_task(conversation.reader.run())
                 if await conversation.greet(connection.recv):
+                    connection.reader = conversation.reader
                     async for frame in connection:
                         await conversation.hear(frame)
                 delivery.cancel()

@@ -14,14 +14,11 @@ import structlog
 
 from hub.batch import Batch
 from hub.frames_out import CaughtUp, GapFrame, Lag, OutFrame
-from hub.log import EventLog, LogGap
+from hub.log import LogGap
+from hub.pages import Pages
 from normalize.envelope import Cursor
 
 log = structlog.get_logger("hub.subscription")
-
-PAGE_COUNT = 512
-PAGE_SIZE = 1 << 18
-"""A page is what a connection may hold beyond its write limit: a quarter of a MiB, or one larger event."""
 
 LAG_COUNT = 1000
 LAG_INTERVAL_S = 1.0
@@ -90,9 +87,9 @@ class Subscription:
 class Reader:
     """What one connection follows. `run` is its one sender of events that are not live."""
 
-    def __init__(self, log: EventLog, feeds: Live, sink: Sink) -> None:
+    def __init__(self, pages: Pages, feeds: Live, sink: Sink) -> None:
         self.sink = sink
-        self._log = log
+        self._pages = pages
         self._feeds = feeds
         self._subscriptions: dict[str, Subscription] = {}
         self._behind: list[Subscription] = []
@@ -119,6 +116,12 @@ class Reader:
         for session in list(self._subscriptions):
             self.unsubscribe(session)
 
+    @property
+    def lag(self) -> int:
+        """By how many events the subscription that is furthest behind is behind."""
+        following = self._subscriptions.values()
+        return max((self._pages.last(one.session) - one.cursor.seq for one in following), default=0)
+
     def fall_behind(self, subscription: Subscription) -> None:
         """Pull for this subscription until it has caught up."""
         self._behind.append(subscription)
@@ -139,9 +142,7 @@ class Reader:
 
     async def _pull(self, subscription: Subscription) -> None:
         try:
-            page = await self._log.read_after(
-                subscription.session, subscription.cursor, count=PAGE_COUNT, size=PAGE_SIZE
-            )
+            page = await self._pages.after(subscription.session, subscription.cursor)
         except Exception as error:
             log.exception("A session's log cannot be read.", session=subscription.session)
             raise LogUnreadable(subscription.session) from error
@@ -149,11 +150,11 @@ class Reader:
             return
         if page.gap is not None:
             self.sink.tell(gap_frame(subscription.session, page.gap, page.cursor.epoch))
-        self._tell_lag(subscription, page.last - page.cursor.seq + len(page.envelopes))
-        if page.envelopes:
-            subscription.deliver(Batch(page.cursor.epoch, page.envelopes), page.cursor)
-        else:
+        if page.batch is None:
             subscription.cursor = page.cursor
+        else:
+            self._tell_lag(subscription, page.last - page.cursor.seq + len(page.batch.envelopes))
+            subscription.deliver(page.batch, page.cursor)
         if page.cursor.seq == page.last and self._feeds.join(subscription):
             self._behind.remove(subscription)
             if not subscription.told:

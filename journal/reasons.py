@@ -3,12 +3,16 @@
 Every refusal of the SQLite backend is made here, so that the sentences stay of one kind and can be read together.
 """
 
+import shlex
 import sqlite3
 from pathlib import Path
 
 from journal.base import JournalUnavailable
 
-_REMEDY = "Move it aside (its events stay in the moved file) or restore it from a backup"
+_REMEDY = (
+    "`turnwire journal set-aside --state-dir {folder}` moves it away, with all that is in it, so that a new one can begin; "
+    "or restore it from a backup"
+)
 
 
 def explain(path: Path, error: Exception) -> JournalUnavailable:
@@ -19,13 +23,13 @@ def explain(path: Path, error: Exception) -> JournalUnavailable:
         )
     code = getattr(error, "sqlite_errorcode", None)
     if isinstance(code, int) and (sentence := _SENTENCES.get(code & 0xFF)) is not None:
-        return JournalUnavailable(f"{sentence.format(path=path)} (SQLite says: {error})")
-    return JournalUnavailable(f"The journal {path} cannot be used: {error}. {_REMEDY}.")
+        return JournalUnavailable(f"{sentence.format(path=path, folder=_quoted(path))} (SQLite says: {error})")
+    return JournalUnavailable(f"The journal {path} cannot be used: {error}. {_remedy(path)}.")
 
 
 def damaged(path: Path, how: str) -> JournalUnavailable:
     """Return the refusal of a file whose content is not what a journal has."""
-    return JournalUnavailable(f"The journal {path} is damaged: {how}. Nothing was changed in it. {_REMEDY}.")
+    return JournalUnavailable(f"The journal {path} is damaged: {how}. Nothing was changed in it. {_remedy(path)}.")
 
 
 def foreign(path: Path, what: str) -> JournalUnavailable:
@@ -48,6 +52,14 @@ def in_use(path: Path, holder: str) -> JournalUnavailable:
     return JournalUnavailable(
         f"The journal {path} is in use by another turnwire ({holder}). Stop that one or give this one another path."
     )
+
+
+def _remedy(path: Path) -> str:
+    return _REMEDY.format(folder=_quoted(path))
+
+
+def _quoted(path: Path) -> str:
+    return shlex.quote(str(path.parent))
 
 
 _SENTENCES: dict[int, str] = {

@@ -24,9 +24,8 @@ def result(state: State, message: Result) -> list[AgentEvent]:
     if turn is None:
         if message.uuid is not None and message.uuid == state.last_result:
             return []
-        events += start(state)
-        turn = state.turns.current
-        assert turn is not None, "start opens a turn"
+        turn, started = start(state)
+        events.append(started)
     state.last_result = message.uuid
     return [*events, *_by_result(state, turn, message)]
 
@@ -68,7 +67,7 @@ def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
         stop_reason=message.stop_reason,
         structured_output=message.structured_output,
         permission_denials=message.permission_denials or None,
-        prompts=prompts or None,
+        prompts=[*prompts] or None,
         origin="background" if background else turn.origin,
     )
     error: Error | None = None
@@ -82,11 +81,8 @@ def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
     return [*events, *_complete(state, turn, data, error)]
 
 
-def withheld(state: State) -> list[AgentEvent]:
+def withheld(state: State, turn: Turn) -> list[AgentEvent]:
     """End the open turn without its result: the next one has begun (2.1.101 with background agents)."""
-    turn = state.turns.current
-    if turn is None:
-        return []
     events = _leave_open_ends(state, "no_result")
     state.commit.result()
     events += state.context.show()
@@ -95,7 +91,7 @@ def withheld(state: State) -> list[AgentEvent]:
         is_error=False,
         last_message_uuid=state.commit.last,
         resume_token=state.commit.resume_token,
-        prompts=turn.prompts or None,
+        prompts=[*turn.prompts] or None,
         origin=turn.origin,
     )
     return [*events, *_complete(state, turn, data, None)]
@@ -116,7 +112,7 @@ def by_process(state: State, end: Ended) -> list[AgentEvent]:
             last_message_uuid=state.commit.last,
             resume_token=state.commit.resume_token,
             errors=errors,
-            prompts=turn.prompts or None,
+            prompts=[*turn.prompts] or None,
             origin=turn.origin,
             exit_code=end.exit_code,
             signal=end.signal,

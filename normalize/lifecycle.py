@@ -15,9 +15,11 @@ from protocol.system import Init
 
 def ensure(state: State) -> list[AgentEvent]:
     """The main thread speaks: there is a turn, and it is under way."""
-    events = start(state) if state.turns.current is None else []
-    if state.turns.current is not None:
-        state.turns.current.active = True
+    turn, events = state.turns.current, list[AgentEvent]()
+    if turn is None:
+        turn, started = start(state)
+        events.append(started)
+    turn.active = True
     return events
 
 
@@ -27,7 +29,7 @@ def init(state: State, message: Init) -> list[AgentEvent]:
     turn = state.turns.current
     if turn is not None and turn.began and turn.active:
         woken = state.task_woke
-        events += ending.withheld(state)
+        events += ending.withheld(state, turn)
         state.task_woke, turn = woken, None
     if state.session.changes(message.session_id):
         events += state.context.reset(None)
@@ -36,9 +38,9 @@ def init(state: State, message: Init) -> list[AgentEvent]:
     state.context.model(message.model)
     state.prompts.merged = numbers(message.version or "1.0") >= MERGED_SINCE
     if turn is None:
-        events += start(state)
-    if state.turns.current is not None:
-        state.turns.current.began = True
+        turn, started = start(state)
+        events.append(started)
+    turn.began = True
     return events
 
 
@@ -53,7 +55,8 @@ def prompted(state: State, message: User) -> list[AgentEvent]:
         # Prompts that still seem to wait have joined the last turn unseen: waiting ones start within milliseconds.
         state.prompts.take_first(state.prompts.waiting)
         state.task_woke = False
-        events.append(state.turns.start("user", [message.uuid] if message.uuid else []))
+        _, started = state.turns.start("user", [message.uuid] if message.uuid else [])
+        events.append(started)
     else:
         position = state.prompts.wait(prompt)
         if position is not None:

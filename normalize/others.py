@@ -10,7 +10,7 @@ from normalize.limits import pieces
 from normalize.notices import notice
 from normalize.place import Here
 from normalize.state import State
-from normalize.tasks import why_lost
+from normalize.tasks import AnyTaskMessage, why_lost
 from normalize.turns import Failure
 from protocol import incidents, miriad, system, tasks
 from protocol.notices import ConversationReset, ToolProgress
@@ -97,7 +97,7 @@ def refusal_fallback(state: State, message: incidents.ModelRefusalFallback) -> l
     return events
 
 
-def task(state: State, message: tasks.TaskMessage) -> list[AgentEvent]:
+def task(state: State, message: AnyTaskMessage) -> list[AgentEvent]:
     """News of a background task; its end ends what its subagent still waited for."""
     update = state.tasks.told(message)
     if isinstance(message, tasks.TaskStarted) and message.is_backgrounded:

@@ -57,6 +57,8 @@ class Prompts:
 
     def serve(self) -> tuple[list[str], bool]:
         """Take the prompts of the turn that begins; return their UUIDs, and whether they had waited."""
+        if not self._waiting and not self._starting:
+            return [], False
         named, self._starting = self._starting, []
         served = [prompt for prompt in self._waiting if prompt.uuid in named]
         if not served:

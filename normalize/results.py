@@ -34,7 +34,7 @@ from protocol.blocks import ToolResultBlock
 from protocol.json_values import Json
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Enriched:
     """What a result makes of a call."""
 

@@ -52,30 +52,39 @@ _DENIED = re.compile(
 """How the CLI words a refusal. A host's own words are known to who saw the permission being answered."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Answer:
     """The result of one call."""
 
     text: str
     """All its text, without the mark that the CLI puts around errors."""
-    parts: list[ContentPart]
-    """Its parts; a single text part if it is a string."""
+    content: str | Sequence[AnyBlock] | None
+    """As it came."""
     structured: JsonValue
     """`tool_use_result`: an object or a list, mostly; "Error: …" for failures; None where the CLI gives none."""
+    fields: JsonObject
+    """The structured result, if it is an object; else empty."""
     reason: Reason | None
     """Why it failed; None if it did not."""
     refused_input: bool
     """True when the CLI did not even accept the arguments."""
 
     @property
-    def fields(self) -> JsonObject:
-        """The structured result, if it is an object."""
-        return fields(self.structured)
+    def parts(self) -> list[ContentPart]:
+        """Its parts; a single text part if it is a string."""
+        return [text_part(self.content)] if isinstance(self.content, str) else parts(self.content)
+
+    @property
+    def images(self) -> list[ContentPart] | None:
+        """Its images, if there are any."""
+        if isinstance(self.content, str):
+            return None
+        return [part for part in self.parts if part.type == "image"] or None
 
     @property
     def ran(self) -> bool:
         """False when the tool never started."""
-        return not (self.refused_input or self.reason == "denied" or _NEVER_BEGAN.search(self.text))
+        return not (self.refused_input or self.reason == "denied" or _NEVER_BEGAN.match(self.text))
 
     @property
     def error(self) -> str | None:
@@ -91,12 +100,17 @@ class Answer:
 
 def read(block: ToolResultBlock, tool_use_result: Json | None, *, denied: bool) -> Answer:
     """Read a result; `denied` says that a permission for its call is known to be refused."""
-    answered = [text_part(block.content)] if isinstance(block.content, str) else parts(block.content)
-    content = "\n".join(part.text for part in answered if part.text is not None)
-    refused = content.startswith(_OPENS)
-    plain = content.rstrip().removeprefix(_OPENS).removesuffix(_CLOSES) if refused else content
+    content = block.content
+    plain = content if isinstance(content, str) else _text(content)
+    refused = plain.startswith(_OPENS)
+    if refused:
+        plain = plain.rstrip().removeprefix(_OPENS).removesuffix(_CLOSES)
     reason = _reason(plain, denied=denied) if block.is_error else None
-    return Answer(plain, answered, tool_use_result, reason, refused_input=refused)
+    return Answer(plain, content, tool_use_result, fields(tool_use_result), reason, refused)
+
+
+def _text(content: Sequence[AnyBlock] | None) -> str:
+    return "\n".join(part.text for part in parts(content) if part.text is not None)
 
 
 def image(data: str | None, media_type: str | None) -> ContentPart:

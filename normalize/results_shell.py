@@ -61,22 +61,25 @@ def _says_nothing(answer: Answer) -> bool:
 
 def _structured(body: ShellExec, answer: Answer) -> ShellOutput:
     result = answer.fields
+    interrupted = result.get("interrupted") is True or answer.reason == "interrupted"
+    stdout = None if result.get("isImage") is True else text(result, "stdout")
+    stderr = result.get("stderr")
+    persisted = text(result, "persistedOutputPath")
     task_id = text(result, "backgroundTaskId")
-    interrupted = flag(result, "interrupted") or answer.reason == "interrupted"
-    persisted, stdout = text(result, "persistedOutputPath"), text(result, "stdout")
-    chosen = flag(result, "backgroundedByUser", "assistantAutoBackgrounded") or body.background
-    timed_out = "timedOutAfterMs" in result or (task_id is not None and not chosen)
-    is_image = flag(result, "isImage") or False
+    timed_out = "timedOutAfterMs" in result
+    if task_id is not None and not timed_out:
+        chosen = flag(result, "backgroundedByUser", "assistantAutoBackgrounded") or body.background
+        timed_out = not chosen
     return ShellOutput(
         exit_code=None if interrupted or timed_out else _code(result, answer),
-        stdout=None if is_image else stdout,
-        stderr=text(result, "stderr") or None,
+        stdout=stdout,
+        stderr=stderr if stderr and isinstance(stderr, str) else None,
         interrupted=interrupted or None,
         timed_out=timed_out or None,
         task_id=task_id,
         persisted_path=persisted,
         truncated=persisted is not None or _cut(stdout),
-        parts=[part for part in answer.parts if part.type == "image"] or None,
+        parts=answer.images,
     )
 
 
@@ -111,7 +114,7 @@ def _plain(body: ShellExec, answer: Answer) -> ShellOutput:
         task_id=task_id,
         persisted_path=persisted,
         truncated=persisted is not None or _cut(rest),
-        parts=[part for part in answer.parts if part.type == "image"] or None,
+        parts=answer.images,
     )
 
 

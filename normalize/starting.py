@@ -1,11 +1,11 @@
 """Why a turn begins, as far as one can know before its end."""
 
-from normalize.events import AgentEvent
+from normalize.events import TurnStarted
 from normalize.state import State
-from normalize.turns import Origin
+from normalize.turns import Origin, Turn
 
 
-def start(state: State) -> list[AgentEvent]:
+def start(state: State) -> tuple[Turn, TurnStarted]:
     """Open a turn for the prompts that wait, or for whatever made the CLI begin."""
     uuids, waited = state.prompts.serve()
     origin: Origin = "user"
@@ -18,4 +18,4 @@ def start(state: State) -> list[AgentEvent]:
     elif state.prompts.overheard:
         origin = "autonomous"
     state.task_woke = False
-    return [state.turns.start(origin, uuids)]
+    return state.turns.start(origin, uuids)

@@ -9,9 +9,9 @@ from normalize.calls import LostReason
 from normalize.events import TaskUpdate
 from normalize.place import Place
 from protocol.json_values import text_at
-from protocol.tasks import TaskMessage, TaskNotification, TaskProgress, TaskStarted, TaskUpdated
+from protocol.tasks import TaskNotification, TaskProgress, TaskStarted, TaskUpdated
 
-OVER = frozenset({"completed", "failed", "stopped", "killed", "cancelled"})
+AnyTaskMessage = TaskStarted | TaskProgress | TaskUpdated | TaskNotification
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class Tasks:
         self._place = place
         self._running: dict[str, Task] = {}
 
-    def told(self, message: TaskMessage) -> TaskUpdate:
+    def told(self, message: AnyTaskMessage) -> TaskUpdate:
         """Return the news of a task."""
         task = self._running.get(message.task_id) or Task(None, None, None)
         task.tool_call_id = message.tool_use_id or task.tool_call_id
@@ -45,12 +45,10 @@ class Tasks:
             case TaskUpdated():
                 status = text_at(message.patch, "status") or status
                 summary = text_at(message.patch, "error") or None
-            case TaskNotification():
+            case _:
                 status, summary = message.status or "completed", message.summary
                 output_file = message.output_file or None
                 self._running.pop(message.task_id, None)
-            case _:
-                pass
         usage = message.usage
         return TaskUpdate(
             **self._place.here,

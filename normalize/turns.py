@@ -54,12 +54,12 @@ class Turns:
         """Turns started so far, those before this translator included."""
         return self._next - 1
 
-    def start(self, origin: Origin, prompts: list[str]) -> TurnStarted:
+    def start(self, origin: Origin, prompts: list[str]) -> tuple[Turn, TurnStarted]:
         """Open a turn. There must be none."""
-        self.current = Turn(f"turn-{self._next}", origin, prompts)
+        turn = self.current = Turn(f"turn-{self._next}", origin, prompts)
         self._next += 1
-        self._place.enter_turn(self.current.id)
-        return TurnStarted(**self._place.here, origin=origin, prompts=prompts or None)
+        self._place.enter_turn(turn.id)
+        return turn, TurnStarted(**self._place.here, origin=origin, prompts=[*prompts] or None)
 
     def complete(self, data: CompleteData) -> Complete:
         """Close the open turn."""

@@ -129,7 +129,7 @@ def replay_command(
     if serve:
         serving(to_console(settings, files, speed or None))
     elif otlp:
-        serving(to_otlp(files))
+        serving(to_otlp(settings, files))
     else:
         serving(to_stdout(settings, files, speed or None))
 
@@ -155,6 +155,7 @@ def serving(work: Coroutine[None, None, None]) -> None:
     from sidecar.run import StartError
     from sidecar.settings import ConfigurationError
     from tracing.recording import RecordingError
+    from tracing.wanted import TracingError
 
     mendable = (
         *CANNOT_START,
@@ -164,6 +165,7 @@ def serving(work: Coroutine[None, None, None]) -> None:
         PortError,
         RecordingError,
         StartError,
+        TracingError,
     )
     with plain_errors(*mendable):
         try:

@@ -38,3 +38,14 @@ def runner_command(
         raise typer.Exit(2) from None
     options = RunnerOptions(at_end=at_end, normalized=normalized, max_running=max_running)
     raise typer.Exit(run(settings, options, log_file))
+
+
+@app.command(
+    "stdio",
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
+)
+def stdio_command(context: typer.Context) -> None:
+    """Be one agent on stdin and stdout, over any CLI: for the official SDK, spec 1 and JSON-RPC."""
+    from sidecar.stdio_command import run
+
+    raise typer.Exit(run(context.args))

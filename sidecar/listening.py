@@ -9,6 +9,7 @@ from hub.host import Host
 from hub.hub import Hub
 from hub.routes import Probes
 from journal.base import Journal
+from sidecar.metrics import Metrics
 from sidecar.settings import Settings
 from sidecar.version import VERSION
 
@@ -25,10 +26,12 @@ async def with_hub(
     journal: Journal,
     host: Host,
     ready: Ready,
+    *,
     start: Callable[[], Awaitable[None]],
+    metrics: Metrics,
 ) -> None:
     """Run a hub until SIGINT or SIGTERM; raises PortError and what `start` raises."""
-    probes = Probes(trouble=lambda: journal.trouble)
+    probes = Probes(metrics=metrics.text, trouble=lambda: journal.trouble)
     hub = Hub(journal, host, hub_config(settings), version=VERSION, probes=probes)
     try:
         await hub.start()
@@ -41,12 +44,15 @@ async def with_hub(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
+    watching = asyncio.create_task(metrics.watch(hub, host, journal))
     try:
         await start()
         await ready(hub)
         await stopped.wait()
     finally:
+        watching.cancel()
         await hub.stop()
+        await asyncio.gather(watching, return_exceptions=True)
 
 
 def hub_config(settings: Settings) -> HubConfig:

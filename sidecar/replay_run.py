@@ -14,6 +14,7 @@ from normalize.inputs import SessionInput
 from normalize.limits import cut
 from normalize.translator import Translator
 from sidecar.listening import with_hub
+from sidecar.metrics import Metrics
 from sidecar.pipeline import translate
 from sidecar.player import Player
 from sidecar.replay import ReplayHost
@@ -22,6 +23,7 @@ from sidecar.version import VERSION
 from tracing.recording import RecordingError, name_of, read
 from tracing.span import FinishedSpan
 from tracing.spans import SpanMaker
+from tracing.wanted import TracingError
 
 LONG_AGO = 1e8
 """Times below this (1973) count from a recording's start; others are since 1970."""
@@ -49,31 +51,41 @@ async def to_console(settings: Settings, files: Sequence[Path], speed: float | N
     journal = MemoryJournal()
     async with asyncio.TaskGroup() as tasks:
         host = ReplayHost(files, journal, tasks, speed=speed, field_limit=settings.field_limit)
-        await with_hub(settings, journal, host, _announce, start=_started)
+        await with_hub(settings, journal, host, _announce, start=_started, metrics=Metrics())
 
 
-async def to_otlp(files: Sequence[Path]) -> None:
+async def to_otlp(settings: Settings, files: Sequence[Path]) -> None:
     """Export the spans of each recording with its own times; raises RecordingError and TracingError."""
-    from tracing.otel import SpanExport  # noqa: PLC0415 - nothing of OpenTelemetry is imported while it is off
+    from tracing.otel import REPLAY_CLOSE_S, SpanExport  # noqa: PLC0415 - nothing of OpenTelemetry is imported while it is off
 
     export = SpanExport(VERSION)
     try:
         for file in files:
-            typer.echo(f"{file}: {_export(file, export.export_all)} spans", err=True)
+            typer.echo(f"{file}: {_export(settings, file, export.export_all)} spans", err=True)
     finally:
-        export.close()
+        lost = export.close(REPLAY_CLOSE_S)
+    if lost:
+        raise TracingError(
+            f"{lost} spans were not taken by the collector; is it there? `turnwire doctor` tells"
+        )
 
 
-def _export(file: Path, export: Callable[[Sequence[FinishedSpan]], None]) -> int:
+def _export(settings: Settings, file: Path, export: Callable[[Sequence[FinishedSpan]], None]) -> int:
     """Make the spans of a recording; relative times count from when the file was written."""
-    translator, maker = Translator(), SpanMaker(name_of(file), agent="replay")
+    maker = SpanMaker(
+        name_of(file),
+        limit=settings.trace_limit,
+        fold_deltas=settings.trace_fold_deltas,
+        content=settings.trace_content,
+    )
+    translator = Translator()
     written = _written(file)
     count = at = 0
     for timed in read(file):
         if timed.at is None:
             at = max(at + 1000, written)
         else:
-            at = int(timed.at * 1e9) + (written if timed.at < LONG_AGO else 0)
+            at = round(timed.at * 1e6) * 1000 + (written if timed.at < LONG_AGO else 0)
         spans = maker.take(timed.input, translate(translator, timed.input), at)
         export(spans)
         count += len(spans)

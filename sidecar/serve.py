@@ -18,6 +18,7 @@ from sidecar.host import LiveHost
 from sidecar.keeper import Keeper
 from sidecar.listening import Ready, with_hub
 from sidecar.live import LiveSession, Surroundings
+from sidecar.metrics import Metrics
 from sidecar.registry import Registry
 from sidecar.rulebook import read_rulebook
 from sidecar.settings import Settings
@@ -36,7 +37,8 @@ async def serve(settings: Settings, start: Callable[[LiveHost], Awaitable[None]]
     Raises JournalUnavailable, hub.access.AccessError and PortError before anything is served, and what `start` raises.
     """
     rulebook = read_rulebook(settings.rules)
-    taps = Taps(settings)
+    metrics = Metrics()
+    taps = Taps(settings, metrics)
     try:
         async with open_journal(settings) as (journal, store), Watchdog.start() as watchdog:
             keeper, registry = Keeper(store), Registry[LiveSession]()
@@ -58,12 +60,13 @@ async def serve(settings: Settings, start: Callable[[LiveHost], Awaitable[None]]
                 host = LiveHost(around, store, registry, rulebook)
                 try:
                     await host.restore()
-                    await with_hub(settings, journal, host, ready, start=lambda: start(host))
+                    await with_hub(settings, journal, host, ready, start=lambda: start(host), metrics=metrics)
                 finally:
                     await host.stop()
                     await keeper.flush()
     finally:
         taps.close()
+        metrics.close()
 
 
 @asynccontextmanager

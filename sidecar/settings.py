@@ -31,6 +31,12 @@ Names = Annotated[list[str], NoDecode, BeforeValidator(_split)]
 """A list of names; in the environment separated by commas."""
 
 
+def _captures(value: object) -> object:
+    """Read the words that OpenTelemetry has for where content goes; ours goes into spans or nowhere."""
+    words = {"no_content": False, "event_only": False, "span_only": True, "span_and_event": True}
+    return words.get(value.lower(), value) if isinstance(value, str) else value
+
+
 class ConfigurationError(Exception):
     """The configuration is wrong; the message names the setting, where it came from, and what it takes."""
 
@@ -96,6 +102,8 @@ class Settings(BaseSettings):
 
     journal: Literal["sqlite", "memory", "redis"] = "sqlite"
     """Where events are kept."""
+    durability: Literal["process", "power"] = "process"
+    """What the SQLite journal survives: the death of the sidecar, or a power failure too, with a sync for each group of events."""
     redis_url: str = "redis://127.0.0.1:6379/0"
     """The server of the redis journal."""
     state_dir: Path = Field(default_factory=state_directory)
@@ -150,6 +158,17 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("record_dir", "TURNWIRE_RECORD_DIR", "KANDEV_DEBUG_LOG_DIR"),
     )
     """Directory of the recordings."""
+    trace_limit: int = Field(default=8192, ge=0)
+    """Bytes of the raw line and of the normalized event that a span carries; 0 leaves both out."""
+    trace_fold_deltas: bool = True
+    """One span for a streamed block; without it, one for each of its pieces."""
+    trace_content: Annotated[bool, BeforeValidator(_captures)] = Field(
+        default=False,
+        validation_alias=AliasChoices(
+            "trace_content", "TURNWIRE_TRACE_CONTENT", "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+        ),
+    )
+    """Prompts, answers, arguments and results in the spans of the GenAI conventions."""
     trace_url: str | None = None
     """Link to a trace, with {trace_id} in it, shown in the console."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"

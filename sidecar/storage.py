@@ -5,6 +5,7 @@ Records stay in the sidecar's own file, also when the journal is in Redis: they 
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 
 from journal.base import Journal, JournalUnavailable, Retention
 from journal.memory import MemoryJournal
@@ -12,6 +13,11 @@ from journal.sessions import MemorySessions, SessionStore
 from journal.sqlite import SqliteJournal
 from journal.sqlite_sessions import SqliteSessions
 from sidecar.settings import Settings
+
+
+def journal_file(settings: Settings) -> Path:
+    """Return where the sidecar's own file is: events, unless they are elsewhere, and session records."""
+    return settings.state_dir / "journal.sqlite3"
 
 
 @asynccontextmanager
@@ -27,7 +33,7 @@ async def open_journal(settings: Settings) -> AsyncIterator[tuple[Journal, Sessi
         if settings.journal == "memory":
             yield MemoryJournal(retention), MemorySessions()
             return
-        file = await SqliteJournal.open(settings.state_dir / "journal.sqlite3", retention)
+        file = await SqliteJournal.open(journal_file(settings), retention, durability=settings.durability)
         stack.push_async_callback(file.close)
         journal: Journal = file
         if settings.journal == "redis":

@@ -18,6 +18,7 @@ import structlog
 
 from normalize.events import AgentEvent, to_json
 from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
+from tracing.recording import RecordingError
 from tracing.stamps import format_ts
 
 log = structlog.get_logger()
@@ -55,9 +56,9 @@ class Recorder:
         """The file with the raw lines: what `turnwire replay` takes."""
         return self._raw.path
 
-    def tap(self, item: SessionInput, events: Sequence[AgentEvent]) -> None:
-        """Record an input and its events; returns at once."""
-        ts = format_ts(self._clock())
+    def tap(self, item: SessionInput, events: Sequence[AgentEvent], at: int | None = None) -> None:
+        """Record an input and its events, of now or of a moment in nanoseconds since 1970; returns at once."""
+        ts = format_ts(self._clock() if at is None else at / 1e9)
         rows = [(self._raw, self._row(ts, *_told(item)))]
         rows += [
             (self._normalized, self._row(ts, event.type, b'"data":' + to_json(event))) for event in events
@@ -75,11 +76,15 @@ class Recorder:
                 self._waiting += rows
             self._changed.notify()
 
-    def close(self) -> None:
-        """Write what waits, and close the files."""
+    def end(self) -> None:
+        """Take nothing more; what waits is written, and the files are closed, behind the caller's back."""
         with self._changed:
             self._open = False
             self._changed.notify()
+
+    def close(self) -> None:
+        """Write what waits, and close the files."""
+        self.end()
         self._thread.join()
 
     def _row(self, ts: str, event: str, rest: bytes) -> bytes:
@@ -104,6 +109,19 @@ class Recorder:
                     self._open = going = False
         self._raw.close()
         self._normalized.close()
+
+
+def check_folder(folder: Path) -> None:
+    """Make the folder of recordings; raises RecordingError when nothing can be written there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        reason = None if os.access(folder, os.W_OK | os.X_OK) else "not writable"
+    except OSError as error:
+        reason = error.strerror or str(error)
+    if reason is not None:
+        raise RecordingError(
+            f"{folder}: recordings cannot be written there ({reason}); name another folder with --record-dir"
+        )
 
 
 class _File:

@@ -1,8 +1,8 @@
 """Session inputs and their events -> finished spans; pure.
 
 One trace for each turn, seeded by the line that began it: the same recording always gives the same ids. What
-happens between turns belongs to a trace of the session's own, which the CLI's own spans join by TRACEPARENT. Spans under spec 3's names and under the GenAI
-conventions share the turn's root, `streamjson.prompt`.
+happens between turns belongs to a trace of the session's own, which the CLI's own spans join by TRACEPARENT. Spans
+under spec 3's names and under the GenAI conventions share the turn's root, `streamjson.prompt`.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from tracing.span import FinishedSpan, OpenSpan, Trace
 from tracing.streamjson_spans import StreamJsonSpans
 
 DEFAULT_LIMIT = 8192
-"""Bytes of a raw line and of an event that a span carries."""
+"""Bytes of a raw line and of an event that a span carries; with 0 it carries neither."""
 
 
 class SpanMaker:
@@ -27,11 +27,13 @@ class SpanMaker:
         *,
         agent: str = "claude",
         limit: int = DEFAULT_LIMIT,
-        fold_deltas: bool = False,
+        fold_deltas: bool = True,
         content: bool = False,
+        named: bool = True,
     ) -> None:
+        """Follow a session; without `named` only the spans with durations are made, which metrics come from."""
         self._session = session
-        self._named = StreamJsonSpans(limit=limit, fold_deltas=fold_deltas)
+        self._named = StreamJsonSpans(limit=limit, fold_deltas=fold_deltas) if named else None
         self._genai = GenAiSpans(agent=agent, content=content, limit=limit)
         self._between = session_trace(session)
         self._life: OpenSpan | None = None
@@ -39,36 +41,54 @@ class SpanMaker:
         self._lived = False
         self._trace: Trace | None = None
         self._root: OpenSpan | None = None
+        self._turn: str | None = None
 
     def take(self, item: SessionInput, events: Sequence[AgentEvent], at: int) -> list[FinishedSpan]:
         """Return the spans that end with this input; `at` is nanoseconds since 1970."""
         raw = item.line if isinstance(item, Received | Sent) else b""
         if self._life is None and not self._lived:
             self._life = _begin_life(self._between, self._session, at)
-        started = next((event for event in events if isinstance(event, ev.TurnStarted)), None)
         finished: list[FinishedSpan] = []
-        if started is not None:
-            self._begin(started, raw, at)
-        trace, root = self._trace or self._between, self._root or self._life
-        finished += self._named.of_control(item, at, trace, root)
+        if self._trace is None:
+            self._between.salt = raw
+            started = next((event for event in events if isinstance(event, ev.TurnStarted)), None)
+            if started is not None:
+                self._begin(started, raw, at)  # what the same line says before belongs to the turn, too
+        if self._named is not None:
+            trace, root = self._trace or self._between, self._root or self._life
+            finished += self._named.of_control(item, events, at, trace, root)
         finished += self._genai.of_message(item, at)
         for event in events:
-            finished += self._named.of_event(
-                event, raw, at, self._trace or self._between, self._root or self._life
-            )
-            finished += self._genai.of_event(event, at)
-            if isinstance(event, ev.Complete):
-                finished += self._end(event, at)
+            finished += self._of_event(event, raw, at)
         if isinstance(item, Ended):
-            finished += self._named.end_folded(at)
-            if self._life is not None:
-                finished.append(self._life.finish(at))
-                self._life, self._lived = None, True
+            finished += self._ended(at)
+        return finished
+
+    def _of_event(self, event: AgentEvent, raw: bytes, at: int) -> list[FinishedSpan]:
+        finished: list[FinishedSpan] = []
+        if isinstance(event, ev.TurnStarted) and self._turn != event.operation_id:
+            self._begin(event, raw, at)
+        if self._named is not None:
+            trace, root = self._trace or self._between, self._root or self._life
+            finished = self._named.of_event(event, raw, at, trace, root)
+        finished += self._genai.of_event(event, at)
+        if isinstance(event, ev.Complete):
+            finished += self._end(event, at)
+        return finished
+
+    def _ended(self, at: int) -> list[FinishedSpan]:
+        """The CLI has ended: so has all that it did in the background."""
+        finished = self._genai.end(at)
+        if self._named is not None:
+            finished += self._named.end_block()
+        if self._life is not None:
+            finished.append(self._life.finish(at))
+            self._life, self._lived = None, True
         return finished
 
     def _begin(self, event: ev.TurnStarted, raw: bytes, at: int) -> None:
         seed = b"\0".join([self._session.encode(), (event.operation_id or "").encode(), raw])
-        self._trace = Trace(seed)
+        self._trace, self._turn = Trace(seed), event.operation_id
         self._root = self._trace.begin(
             "streamjson.prompt",
             at,

@@ -1,12 +1,18 @@
 """Spec 3's span hierarchy, by name: streamjson.prompt over the turn, a span for every event and control message.
 
 Each carries a `raw` and a `normalized` span event, so that a viewer shows them side by side. They are moments
-rather than durations; the durations are in tracing/genai_spans.py.
+rather than durations; the durations are in tracing/genai_spans.py. Streamed pieces of a block are one span that
+lasts as long as the block grows, unless each is wanted (`fold_deltas`).
 """
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
 
 from normalize import events as ev
+from normalize.event_base import ThreadEvent
 from normalize.events import AgentEvent, to_json
 from normalize.inputs import Received, Sent, SessionInput
 from protocol.control import ControlCancelRequest, ControlRequest, ControlResponse, HookCallback
@@ -19,6 +25,26 @@ _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 _PENDING = 1024
 """Control requests whose answers are waited for, at most; the oldest is forgotten."""
 
+Piece = ev.MessageChunk | ev.Reasoning
+
+
+@dataclass(slots=True)
+class _Block:
+    """A block that grows; what does not fit into the limit is not kept."""
+
+    span: OpenSpan
+    message_id: str | None
+    index: int | None
+    kind: str
+    last: int
+    raw: bytearray
+    text: list[str]
+    room: int
+    chunks: int = 0
+
+    def is_of(self, event: Piece) -> bool:
+        return (self.message_id, self.index, self.kind) == (event.message_id, event.block_index, event.type)
+
 
 class StreamJsonSpans:
     """Makes the spans of spec 3."""
@@ -28,22 +54,27 @@ class StreamJsonSpans:
         self._fold = fold_deltas
         self._asked: dict[str, str] = {}
         """Control requests by id: how their responses are called."""
-        self._folded: dict[tuple[str | None, int | None, str], tuple[OpenSpan, list[str], bytes]] = {}
+        self._decided: dict[str, bytes] = {}
+        """Decisions by request: the event that a response stands for."""
+        self._block: _Block | None = None
 
     def of_event(
         self, event: AgentEvent, raw: bytes, at: int, trace: Trace, root: OpenSpan | None
     ) -> list[FinishedSpan]:
-        """Return the span of one event, and those that it ends."""
+        """Return the span of one event, and the one that it ends."""
         if self._fold and isinstance(event, ev.MessageChunk | ev.Reasoning) and event.is_delta:
-            self._fold_in(event, raw, at, trace, root)
-            return []
-        finished = self.end_folded(at)
+            return self._grow(event, raw, at, trace, root)
+        finished = [] if self._block is None or _beside(event) else self.end_block()
+        normalized = to_json(event) if self._limit else b""
+        if isinstance(event, ev.PermissionResolved | ev.HookActivity):
+            self._note_decision(event, normalized)
         name = "streamjson.system" if isinstance(event, SYSTEM) else f"streamjson.{event.type}"
         span = trace.begin(name, at, root, _attributes(event))
-        return [*finished, span.finish(at, _error(event), self._both(raw, to_json(event), at))]
+        finished.append(span.finish(at, _error(event), self._both(raw, normalized, at)))
+        return finished
 
     def of_control(
-        self, item: SessionInput, at: int, trace: Trace, root: OpenSpan | None
+        self, item: SessionInput, events: Sequence[AgentEvent], at: int, trace: Trace, root: OpenSpan | None
     ) -> list[FinishedSpan]:
         """Return the span of a control message, if the input is one."""
         if not isinstance(item, Received | Sent):
@@ -53,28 +84,37 @@ class StreamJsonSpans:
             return []
         direction = "received" if isinstance(item, Received) else "sent"
         span = trace.begin(f"streamjson.control.{name}", at, root, {"turnwire.direction": direction})
-        return [span.finish(at, None, (SpanEvent("raw", at, {"raw": cut_text(item.line, self._limit)}),))]
+        return [span.finish(at, None, self._both(item.line, self._meaning(item, events), at))]
 
-    def end_folded(self, at: int) -> list[FinishedSpan]:
-        """End the spans of blocks whose deltas were folded."""
-        finished = []
-        for span, texts, raw in self._folded.values():
-            span.attributes["turnwire.chunks"] = len(texts)
-            normalized = "".join(texts).encode("utf-8", "replace")
-            finished.append(span.finish(at, None, self._both(raw, normalized, at)))
-        self._folded.clear()
-        return finished
+    def end_block(self) -> list[FinishedSpan]:
+        """End the span of the block that grew."""
+        block, self._block = self._block, None
+        if block is None:
+            return []
+        block.span.attributes["turnwire.chunks"] = block.chunks
+        normalized = "".join(block.text).encode("utf-8", "replace")
+        return [block.span.finish(block.last, None, self._both(bytes(block.raw), normalized, block.last))]
 
-    def _fold_in(
-        self, event: ev.MessageChunk | ev.Reasoning, raw: bytes, at: int, trace: Trace, root: OpenSpan | None
-    ) -> None:
-        key = (event.message_id, event.block_index, event.type)
-        if key not in self._folded:
+    def _grow(
+        self, event: Piece, raw: bytes, at: int, trace: Trace, root: OpenSpan | None
+    ) -> list[FinishedSpan]:
+        finished: list[FinishedSpan] = []
+        block = self._block
+        if block is None or not block.is_of(event):
+            finished = self.end_block()
             span = trace.begin(f"streamjson.{event.type}", at, root, _attributes(event))
-            self._folded[key] = (span, [], raw)
-        self._folded[key][1].append(
-            event.text if isinstance(event, ev.MessageChunk) else event.reasoning_text
-        )
+            block = self._block = _Block(
+                span, event.message_id, event.block_index, event.type, at, bytearray(), [], self._limit + 1
+            )
+        block.last = at
+        block.chunks += 1
+        if len(block.raw) <= self._limit:
+            block.raw += raw + b"\n"
+        if block.room > 0:
+            text = event.text if isinstance(event, ev.MessageChunk) else event.reasoning_text
+            block.text.append(text)
+            block.room -= len(text)
+        return finished
 
     def _control_name(self, item: Received | Sent) -> str | None:
         match item.message:
@@ -85,8 +125,7 @@ class StreamJsonSpans:
                 elif isinstance(request, HookCallback):
                     answer = f"hook_response.{_hook(request)}"
                 self._asked[request_id] = answer
-                if len(self._asked) > _PENDING:
-                    del self._asked[next(iter(self._asked))]
+                _forget_oldest(self._asked)
                 return f"control_request.{request.subtype}"
             case ControlResponse() as response:
                 return self._asked.pop(response.request_id or "", "control_response")
@@ -95,9 +134,42 @@ class StreamJsonSpans:
             case _:
                 return None
 
+    def _note_decision(self, event: ev.PermissionResolved | ev.HookActivity, normalized: bytes) -> None:
+        request = event.pending_id if isinstance(event, ev.PermissionResolved) else event.hook_id
+        if request is not None:
+            self._decided[request] = normalized
+            _forget_oldest(self._decided)
+
+    def _meaning(self, item: Received | Sent, events: Sequence[AgentEvent]) -> bytes:
+        """Return what a control message became: its event, the decision it carries, or how it was understood."""
+        if self._limit == 0:
+            return b""
+        if events:
+            return to_json(events[0])
+        if isinstance(item.message, ControlResponse):
+            decided = self._decided.pop(item.message.request_id or "", None)
+            if decided is not None:
+                return decided
+        return msgspec.json.encode(item.message)
+
     def _both(self, raw: bytes, normalized: bytes, at: int) -> tuple[SpanEvent, ...]:
-        right = SpanEvent("normalized", at, {"normalized": cut_text(normalized, self._limit)})
-        return (SpanEvent("raw", at, {"raw": cut_text(raw, self._limit)}), right) if raw else (right,)
+        limit = self._limit
+        if limit == 0:
+            return ()
+        right = SpanEvent("normalized", at, {"normalized": cut_text(normalized, limit)})
+        return (SpanEvent("raw", at, {"raw": cut_text(raw, limit)}), right) if raw else (right,)
+
+
+def _beside(event: AgentEvent) -> bool:
+    """Tell what can come while a block grows: what subagents do, and what the context holds."""
+    if isinstance(event, ev.ContextWindow | ev.TaskUpdate | ev.RateLimit):
+        return True
+    return isinstance(event, ThreadEvent) and event.parent_tool_call_id is not None
+
+
+def _forget_oldest(kept: dict[str, str] | dict[str, bytes]) -> None:
+    if len(kept) > _PENDING:
+        del kept[next(iter(kept))]
 
 
 def _attributes(event: AgentEvent) -> dict[str, Attribute]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hub.batch import Batch
 from hub.feed import Feeds
 from hub.frames_out import CaughtUp, GapFrame, Lag, OutFrame
+from hub.pages import PAGE_COUNT, Pages
 from hub.subscription import LAG_COUNT, LogUnreadable, Reader, SinkClosed
 from journal.base import Page, Retention, Whole
 from journal.memory import MemoryJournal
@@ -49,6 +50,17 @@ class SlowLog:
 
     def watch(self, watcher: Callable[[str, int], None]) -> Callable[[], None]:
         return self.journal.watch(watcher)
+
+
+class CountingLog(SlowLog):
+    """Gives pages as large as they are asked for."""
+
+    async def read_after(
+        self, session: str, cursor: Cursor, *, count: int = 512, size: int = 1 << 20
+    ) -> Page:
+        self.reads += 1
+        await settle(self.turns)
+        return await self.journal.read_after(session, cursor, count=count, size=size)
 
 
 @dataclass
@@ -102,6 +114,7 @@ class Frontend:
 
     log: SlowLog
     feeds: Feeds
+    pages: Pages
     seen: list[int] = field(default_factory=list)
     sink: MemorySink | None = None
     reader: Reader | None = None
@@ -111,7 +124,7 @@ class Frontend:
     def connect(self) -> None:
         if self.sink is None:
             self.sink = MemorySink(self.seen)
-            self.reader = Reader(self.log, self.feeds, self.sink)
+            self.reader = Reader(self.pages, self.feeds, self.sink)
             self.task = asyncio.create_task(self.reader.run())
             self.subscribe()
 
@@ -160,7 +173,8 @@ def test_every_frontend_ends_with_exactly_the_logs_sequence_whatever_happens_mea
 async def _play(script: list[Step], turns: int, seed: int) -> None:
     journal = MemoryJournal()
     async with Feeds(log := SlowLog(journal, turns, seed)) as feeds:
-        frontends = [Frontend(log, feeds) for _ in range(3)]
+        pages = Pages(log)
+        frontends = [Frontend(log, feeds, pages) for _ in range(3)]
         for what, number in script:
             frontend = frontends[number % 3]
             match what:
@@ -198,7 +212,7 @@ async def test_a_frontend_that_subscribes_is_told_once_that_it_caught_up_and_is_
     journal = MemoryJournal()
     await journal.append(SESSION, [chunk("a"), chunk("b")])
     async with Feeds(journal) as feeds:
-        frontend = Frontend(SlowLog(journal, 1), feeds)
+        frontend = Frontend(log := SlowLog(journal, 1), feeds, Pages(log))
         frontend.connect()
         await settle()
         assert frontend.sink is not None
@@ -213,7 +227,7 @@ async def test_a_frontend_that_subscribes_is_told_once_that_it_caught_up_and_is_
 async def test_live_frontends_share_one_read_and_one_batch() -> None:
     journal = MemoryJournal()
     async with Feeds(log := SlowLog(journal, 0)) as feeds:
-        frontends = [Frontend(log, feeds) for _ in range(10)]
+        frontends = [Frontend(log, feeds, Pages(log)) for _ in range(10)]
         for frontend in frontends:
             frontend.connect()
         await settle()
@@ -230,7 +244,7 @@ async def test_live_frontends_share_one_read_and_one_batch() -> None:
 async def test_a_stalled_frontend_is_told_how_far_behind_it_is_and_that_it_caught_up_again() -> None:
     journal = MemoryJournal()
     async with Feeds(journal) as feeds:
-        frontend = Frontend(SlowLog(journal, 0), feeds)
+        frontend = Frontend(log := SlowLog(journal, 0), feeds, Pages(log))
         frontend.connect()
         await settle()
         assert frontend.sink is not None
@@ -253,7 +267,7 @@ async def test_what_retention_took_is_told_as_a_gap_before_what_is_left() -> Non
     journal = MemoryJournal(Retention(max_count=16))
     await journal.append(SESSION, [chunk("x")] * 100)
     async with Feeds(journal) as feeds:
-        frontend = Frontend(SlowLog(journal, 0), feeds)
+        frontend = Frontend(log := SlowLog(journal, 0), feeds, Pages(log))
         frontend.connect()
         await settle()
         assert frontend.sink is not None
@@ -270,7 +284,7 @@ async def test_a_cursor_of_another_life_of_the_log_is_told_so_and_starts_anew() 
     await journal.append(SESSION, [chunk("x")] * 3)
     async with Feeds(journal) as feeds:
         sink = MemorySink()
-        reader = Reader(journal, feeds, sink)
+        reader = Reader(Pages(journal), feeds, sink)
         task = asyncio.create_task(reader.run())
         reader.subscribe(SESSION, Cursor("another", 50))
         await settle()
@@ -289,7 +303,7 @@ async def test_many_sessions_of_one_frontend_take_turns() -> None:
         await journal.append(session, [chunk("x")] * 21)
     async with Feeds(log := SlowLog(journal, 0)) as feeds:
         sink = MemorySink()
-        reader = Reader(log, feeds, sink)
+        reader = Reader(Pages(log), feeds, sink)
         for session in sessions:
             reader.subscribe(session, Cursor("", 0))
         task = asyncio.create_task(reader.run())
@@ -298,6 +312,39 @@ async def test_many_sessions_of_one_frontend_take_turns() -> None:
         assert sorted(sink.seen) == sorted(list(range(1, 22)) * 5)
         reader.close()
         task.cancel()
+
+
+async def test_frontends_that_come_back_together_share_the_reading_and_the_encoding() -> None:
+    journal = MemoryJournal()
+    await journal.append(SESSION, [chunk("x")] * 3 * PAGE_COUNT)
+    async with Feeds(journal) as feeds:
+        counting = CountingLog(journal, 3)
+        pages = Pages(counting)
+        frontends = [Frontend(counting, feeds, pages, list(range(1, start))) for start in (1, 1, 1, 300, 700)]
+        for frontend in frontends:
+            frontend.connect()
+        await settle(1000)
+        assert all(frontend.seen == list(range(1, 3 * PAGE_COUNT + 1)) for frontend in frontends)
+        # Three pages from the beginning, and one from each of the other places to the next end of a page.
+        assert counting.reads <= 5
+        sinks = [frontend.sink for frontend in frontends]
+        assert len({id(sink.batches[-1]) for sink in sinks if sink is not None}) == 1
+        for frontend in frontends:
+            frontend.disconnect()
+
+
+async def test_a_page_is_read_by_another_when_its_first_reader_leaves_meanwhile() -> None:
+    journal = MemoryJournal()
+    await journal.append(SESSION, [chunk("x")] * 5)
+    pages = Pages(CountingLog(journal, 20))
+    first = asyncio.create_task(pages.after(SESSION, Cursor("", 0)))
+    second = asyncio.create_task(pages.after(SESSION, Cursor("", 0)))
+    await settle(3)
+    first.cancel()
+    async with asyncio.timeout(5):
+        assert (await second).cursor.seq == 5
+    await journal.append(SESSION, [chunk("y")])
+    assert (await pages.after(SESSION, Cursor("", 0))).cursor.seq == 6
 
 
 class BrokenLog(SlowLog):
@@ -317,7 +364,7 @@ async def test_a_log_that_cannot_be_read_ends_its_readers_and_no_one_else() -> N
     journal = MemoryJournal()
     async with Feeds(log := BrokenLog(journal, 0)) as feeds:
         sink = MemorySink()
-        reader = Reader(log, feeds, sink)
+        reader = Reader(Pages(log), feeds, sink)
         task = asyncio.create_task(reader.run())
         reader.subscribe(SESSION, Cursor("", 0))
         await settle()
@@ -328,7 +375,7 @@ async def test_a_log_that_cannot_be_read_ends_its_readers_and_no_one_else() -> N
                 await task
         reader.close()
         log.broken = False
-        again = Frontend(log, feeds)
+        again = Frontend(log, feeds, Pages(log))
         again.connect()
         await settle()
         assert again.seen == [1]

@@ -224,6 +224,7 @@ def test_a_task_says_that_it_runs_in_the_background_before_its_call_does() -> No
     talk.hears(init(), agent())
     started = system("task_started", task_id="b1", tool_use_id="t", description="d", is_backgrounded=True)
     assert talk.hears(started) == ["task_update t b1 running"]
+    talk.hears(system("task_started", task_id="b2", is_backgrounded=True))
     talk.hears(assistant(tool_use("n"), parent="t", id="n1"), launched())
     assert talk.hears(result("Started"))[-1] == "complete turn-1 completed"
     over = system("task_notification", task_id="b1", tool_use_id="t", status="completed")

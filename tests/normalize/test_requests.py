@@ -142,6 +142,8 @@ def test_a_decision_tells_who_and_how_and_its_line_no_more() -> None:
     )
     assert talk.says(answer("c1", behavior="deny", message="No")) == []
     assert talk.decides(decision) == []
+    talk.hears(may_run("c2"))
+    assert talk.decides(Decision("c2", "allow", "ada", 5)) == ["permission_resolved t c2 allow"]
     assert talk.hears(user(tool_result("t", "No", is_error=True))) == ["tool_update t error denied No"]
 
 

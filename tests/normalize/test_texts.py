@@ -291,6 +291,9 @@ def test_long_text_is_split_and_never_cut() -> None:
     assert "".join(pieces) == words
     talk.hears(message_start("m2"), block_start(), delta(words), assistant(text("x"), id="m2"))
     talk.hears(assistant(text("y" + words), id="m3"), message_start("m4"), block_start(), delta("z"))
+    talk.hears(message_start("m5"), block_start(0, thinking("")))
+    assert len(talk.receive(thought(words))) == 3
+    talk.hears(message_start("m4"), block_start(), delta("z"))
     replaced = talk.receive(assistant(text(words), id="m4"))
     assert [getattr(event, "replace", None) for event in replaced] == [True, None, None]
 
@@ -317,3 +320,11 @@ def test_stream_events_of_other_kinds_are_counted() -> None:
     }
     assert talk.hears(stream({"type": "ping"}), stream(citation), block_stop(7)) == []
     assert talk.translator.stats.counted == 4
+
+
+def test_an_empty_block_is_no_text() -> None:
+    talk = Talk()
+    assert talk.hears(init(), assistant(text("")), result("Only here"))[1:] == [
+        "message_chunk Only here result",
+        "complete turn-1 completed",
+    ]

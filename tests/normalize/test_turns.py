@@ -106,6 +106,12 @@ def test_a_prompt_that_joins_the_running_turn_is_injected_by_its_echo() -> None:
     assert talk.last("complete")["data"]["prompts"] == [P1, P2]
 
 
+def test_a_prompt_that_waits_already_is_queued_once() -> None:
+    talk = Talk()
+    talk.says(user("one", uuid=P1), user("two", uuid=P2))
+    assert talk.says(user("two", uuid=P2)) == ["user_message two"]
+
+
 def test_an_echo_is_matched_by_its_text_when_the_prompt_had_no_uuid() -> None:
     talk = Talk()
     talk.says(user("one", uuid=None))

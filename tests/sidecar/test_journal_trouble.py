@@ -1,7 +1,9 @@
 """A journal that cannot be used, seen from outside: refused at the start, or told while good clients go on."""
 
 import asyncio
+import re
 import resource
+import shlex
 import subprocess
 import urllib.error
 import urllib.request
@@ -68,6 +70,43 @@ async def test_a_spoilt_journal_is_refused_in_one_sentence_and_left_as_it_is(
     assert said in " ".join(ended.stderr.split())
     assert "Traceback" not in ended.stderr
     assert path.read_bytes() == before
+
+
+def set_aside(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as a refusal names it."""
+    return subprocess.run(
+        [*TURNWIRE, *shlex.split(command)[1:]],
+        env=environment(folder / "home"),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE,
+        check=False,
+    )
+
+
+async def test_the_command_that_the_refusal_names_makes_room_for_a_new_journal(tmp_path: Path) -> None:
+    path = await journal_file(tmp_path)
+    scribble(path)
+    before = path.read_bytes()
+    (command,) = re.findall("`(.+)`", " ".join(start(tmp_path).stderr.split()))
+    ended = set_aside(tmp_path, command)
+    assert ended.returncode == 0, ended.stderr
+    (moved,) = path.parent.glob("journal.sqlite3.set-aside-*")
+    assert moved.name in ended.stdout
+    assert moved.read_bytes() == before
+    async with turnwire(tmp_path, "serve") as served:
+        assert ready(served) == 200
+        ended = await asyncio.to_thread(set_aside, tmp_path, command)
+        assert ended.returncode == 1
+        assert f"process {served.process.pid}" in " ".join(ended.stderr.split())
+
+
+def test_where_there_is_no_journal_none_is_set_aside(tmp_path: Path) -> None:
+    ended = set_aside(tmp_path, f"turnwire journal set-aside --state-dir {tmp_path}")
+    assert ended.returncode == 1
+    assert "there is no journal" in ended.stderr
+    assert list(tmp_path.glob("journal*")) == []
 
 
 async def test_a_second_sidecar_is_refused_while_the_first_goes_on(tmp_path: Path) -> None:

@@ -1,9 +1,12 @@
 """Where a sidecar keeps its events and records, by configuration."""
 
 import shutil
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 import pytest
 
@@ -12,7 +15,7 @@ from journal.sessions import SessionRecord
 from journals import RedisProcess
 from normalize.envelope import Cursor
 from sidecar.settings import Settings
-from sidecar.storage import open_journal
+from sidecar.storage import journal_file, open_journal
 
 RECORD = SessionRecord(session="s", created="2026-01-02T03:04:05.678901Z")
 
@@ -30,6 +33,17 @@ async def keep_and_count(settings: Settings) -> tuple[int, int]:
 async def test_in_a_file_events_and_records_survive(tmp_path: Path) -> None:
     settings = Settings(state_dir=tmp_path / "state")
     assert [await keep_and_count(settings) for _ in range(3)] == [(1, 1), (2, 1), (3, 1)]
+
+
+@pytest.mark.parametrize("durability", ["process", "power"])
+async def test_the_file_is_opened_with_the_durability_that_is_configured(
+    tmp_path: Path, durability: Literal["process", "power"]
+) -> None:
+    settings = Settings(durability=durability, state_dir=tmp_path)
+    await keep_and_count(settings)
+    with closing(sqlite3.connect(journal_file(settings))) as connection:
+        found = connection.execute("SELECT value FROM meta WHERE name = 'durability'").fetchone()
+    assert found == (durability,)
 
 
 async def test_in_memory_nothing_does_and_no_file_is_made(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import grpc  # type: ignore[import-untyped]  # grpcio has no types
 from google.protobuf.json_format import MessageToDict  # type: ignore[import-untyped]  # protobuf has no types
+from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2, metrics_service_pb2_grpc
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
 
 
@@ -37,6 +38,17 @@ class Span:
 
 
 @dataclass(frozen=True)
+class Point:
+    """A point of a metric as the collector got it."""
+
+    value: float
+    """The value; of a histogram the sum."""
+    count: int
+    """How many were summed up; 0 for what is no histogram."""
+    attributes: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class Collector:
     """A running collector."""
 
@@ -52,6 +64,17 @@ class Collector:
             "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
             "OTEL_BSP_SCHEDULE_DELAY": "100",
         }
+
+    def metrics(self) -> dict[str, list[Point]]:
+        """The newest points of each metric."""
+        found = {}
+        for row in self.file.read_text().splitlines():
+            for resource in json.loads(row).get("resourceMetrics", []):
+                for scope in resource["scopeMetrics"]:
+                    for metric in scope["metrics"]:
+                        ((_, content),) = ((k, v) for k, v in metric.items() if isinstance(v, dict))
+                        found[metric["name"]] = [_point(point) for point in content["dataPoints"]]
+        return found
 
     def spans(self) -> list[Span]:
         """What was received so far, in order."""
@@ -76,6 +99,11 @@ def _value(value: dict[str, Any]) -> Any:
             return [_value(item) for item in content.get("values", [])]
         case _:
             return content
+
+
+def _point(point: dict[str, Any]) -> Point:
+    value = point.get("sum", point.get("asDouble", point.get("asInt", 0)))
+    return Point(float(value), int(point.get("count", 0)), _attributes(point))
 
 
 def _span(span: dict[str, Any], service: str) -> Span:
@@ -125,10 +153,20 @@ def serve(file: Path) -> None:
             take(request)
             return trace_service_pb2.ExportTraceServiceResponse()
 
+    class Metrics(metrics_service_pb2_grpc.MetricsServiceServicer):
+        def Export(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802 - the service says so
+            take(request)
+            return metrics_service_pb2.ExportMetricsServiceResponse()
+
+    kinds: dict[str, Any] = {
+        "/v1/traces": trace_service_pb2.ExportTraceServiceRequest,
+        "/v1/metrics": metrics_service_pb2.ExportMetricsServiceRequest,
+    }
+
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
-            take(trace_service_pb2.ExportTraceServiceRequest.FromString(body))
+            take(kinds[self.path].FromString(body))
             self.send_response(200)
             self.send_header("content-length", "0")
             self.end_headers()
@@ -138,6 +176,7 @@ def serve(file: Path) -> None:
 
     server = grpc.server(ThreadPoolExecutor(2))
     trace_service_pb2_grpc.add_TraceServiceServicer_to_server(Traces(), server)  # type: ignore[no-untyped-call]  # generated
+    metrics_service_pb2_grpc.add_MetricsServiceServicer_to_server(Metrics(), server)  # type: ignore[no-untyped-call]  # generated
     grpc_port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     web = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)

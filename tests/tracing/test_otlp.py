@@ -52,7 +52,7 @@ def test_a_replay_gives_the_hierarchy_with_raw_beside_normalized(protocol: str, 
         spans = collector.spans()
     names = Counter(span.name for span in spans)
     assert set(names) >= SPEC_3
-    assert {"invoke_agent replay", "execute_tool Bash", "await_human"} <= set(names)
+    assert {"invoke_agent claude", "execute_tool Bash", "await_human"} <= set(names)
     known = by_id(spans)
     roots = [span for span in spans if span.name == "streamjson.prompt"]
     assert len(roots) == 2
@@ -125,5 +125,4 @@ async def test_a_live_turn_is_traced_and_its_recording_replays_to_the_same_ids(t
     assert [(span.trace_id, span.span_id) for span in live] == [
         (span.trace_id, span.span_id) for span in replayed
     ]
-    off = max(abs(one.start - two.start) for one, two in zip(live, replayed, strict=True))
-    assert off < 1e9  # the recorder's clock and the tracer's are read one after the other
+    assert [(span.start, span.end) for span in live] == [(span.start, span.end) for span in replayed]

@@ -1,0 +1,161 @@
+#!/usr/bin/env python
+"""What translating costs: lines per CPU second of `turnwire translate FILE > /dev/null`, as a whole process.
+
+A is one recorded turn with partial messages, repeated; B all recordings of one version, repeated. Peers in the same
+run: orjson loads + dumps, the limit of anything that reads and writes JSON in Python, and the official SDK's parser
+(json.loads + parse_message), which gives no events. Peers are charged for their loop alone, turnwire for its start, too.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import cycle, islice
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+VERSION = "2.1.330"
+LINES_A, LINES_B, LINES_MEMORY = 200_000, 60_000, 1_000_000
+TRANSLATE = [sys.executable, "-m", "sidecar", "translate"]
+FLOOR = 0.30
+
+
+def lines_of(path: Path) -> list[bytes]:
+    return [line for line in path.read_bytes().split(b"\n") if line]
+
+
+def one_turn() -> list[bytes]:
+    lines = lines_of(ROOT / "fixtures" / VERSION / "partial-messages" / "stdout.jsonl")
+    end = next(number for number, line in enumerate(lines) if b'"type":"result"' in line)
+    return lines[: end + 1]
+
+
+def all_recordings() -> list[bytes]:
+    paths = sorted((ROOT / "fixtures" / VERSION).glob("*/stdout.jsonl"))
+    return [line for path in paths for line in lines_of(path)]
+
+
+def cpu_of(command: list[str]) -> float:
+    """CPU seconds of a whole process whose stdout nobody reads."""
+    with Path(os.devnull).open("wb") as nowhere:
+        process = subprocess.Popen(command, stdout=nowhere, cwd=ROOT)
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise SystemExit(f"{command} ended with {process.returncode}")
+    return usage.ru_utime + usage.ru_stime
+
+
+def orjson_loop() -> Callable[[bytes], object]:
+    import orjson
+
+    def loop(line: bytes) -> object:
+        try:
+            return orjson.dumps(orjson.loads(line))
+        except ValueError:  # it refuses lone surrogates
+            return None
+
+    return loop
+
+
+def sdk_loop() -> Callable[[bytes], object]:
+    import json
+
+    from claude_agent_sdk._errors import MessageParseError
+    from claude_agent_sdk._internal.message_parser import parse_message
+
+    def loop(line: bytes) -> object:
+        value = json.loads(line)
+        if value.get("type") in ("control_request", "control_response", "control_cancel_request"):
+            return value  # its transport takes these out before the parser
+        try:
+            return parse_message(value)
+        except MessageParseError:
+            return None
+
+    return loop
+
+
+PEERS = {"orjson loads + dumps": orjson_loop, "claude-agent-sdk parser": sdk_loop}
+
+
+def peer(name: str, file: str) -> None:
+    """Run one peer's loop over a file and print its CPU seconds."""
+    loop, lines = PEERS[name](), lines_of(Path(file))
+    started = time.process_time()
+    for line in lines:
+        loop(line)
+    print(time.process_time() - started)
+
+
+def cpu_of_peer(name: str, file: Path) -> float:
+    return float(subprocess.check_output([sys.executable, __file__, "--peer", name, file], text=True))
+
+
+def table(folder: Path) -> bool:
+    """Print the table; tell whether the floor holds."""
+    holds = True
+    print(f"{'':28}{'A lines/s':>12}{'of limit':>10}{'B lines/s':>12}{'of limit':>10}")
+    inputs = []
+    for name, lines, count in (("A", one_turn(), LINES_A), ("B", all_recordings(), LINES_B)):
+        file = folder / f"{name}.jsonl"
+        with file.open("wb") as out:
+            out.writelines(line + b"\n" for line in islice(cycle(lines), count))
+        inputs.append((file, count))
+    seconds: dict[str, list[float]] = {
+        name: [cpu_of_peer(name, file) for file, _ in inputs] for name in PEERS
+    }
+    seconds["turnwire translate"] = [
+        min(cpu_of([*TRANSLATE, str(file)]) for _ in range(2)) for file, _ in inputs
+    ]
+    limit = seconds["orjson loads + dumps"]
+    for name, spent in seconds.items():
+        cells = [
+            f"{count / cpu:>12,.0f}{best / cpu:>10.2f}"
+            for (_, count), cpu, best in zip(inputs, spent, limit, strict=True)
+        ]
+        print(f"{name:28}{''.join(cells)}")
+        if name == "turnwire translate":
+            holds = all(best / cpu >= FLOOR for cpu, best in zip(spent, limit, strict=True))
+    return holds
+
+
+def resident(pid: int) -> int:
+    """Resident memory in KiB."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
+
+
+def memory() -> None:
+    """Print the memory of the filter after a tenth of the lines, and after all of them."""
+    turn = b"".join(line + b"\n" for line in one_turn())
+    per_write = 100
+    writes = LINES_MEMORY // (len(one_turn()) * per_write)
+    with subprocess.Popen(TRANSLATE, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=ROOT) as process:
+        assert process.stdin is not None
+        for number in range(writes):
+            process.stdin.write(turn * per_write)
+            if number == writes // 10:
+                early = resident(process.pid)
+        late = resident(process.pid)
+        process.stdin.close()
+    print(
+        f"memory: {early / 1024:.1f} MiB after a tenth of {LINES_MEMORY:,} lines, {late / 1024:.1f} MiB after all"
+    )
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--peer"]:
+        peer(sys.argv[2], sys.argv[3])
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        holds = table(Path(folder))
+    memory()
+    if not holds:
+        raise SystemExit(f"below the floor of {FLOOR:.2f}")
+
+
+if __name__ == "__main__":
+    main()

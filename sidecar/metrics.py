@@ -1,0 +1,80 @@
+"""What a sidecar measures, for Prometheus at /metrics and, where it is configured, for an OTLP collector."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from hub.host import Host
+from hub.hub import Hub
+from journal.base import Journal, JournalError
+from sidecar.version import VERSION
+from tracing import measurements as m
+from tracing.measurements import Measurement
+from tracing.prometheus import PrometheusMeter
+from tracing.wanted import metrics_wanted
+
+REFRESH_S = 5.0
+"""How old the values may be that the OTLP exporter reads, and the journal's size at /metrics."""
+
+
+class Metrics:
+    """The meters of one process, and what they read."""
+
+    def __init__(self) -> None:
+        """Raises TracingError."""
+        self.lines = 0
+        """Lines that CLIs wrote."""
+        self.spans_lost: Callable[[], int] = lambda: 0
+        self._journal_size = 0
+        self._latest: Sequence[Measurement] = ()
+        self._read: Callable[[], list[Measurement]] = list
+        self._prometheus = PrometheusMeter(self._now)
+        self._otlp = None
+        if metrics_wanted():
+            from tracing.otel_metrics import OtelMeter  # noqa: PLC0415 - nothing of OpenTelemetry is imported while it is off
+
+            # The SDK's thread gets what the event loop has read: nothing here is made for two threads.
+            self._otlp = OtelMeter(VERSION, lambda: self._latest)
+
+    def record(self, measurements: Sequence[Measurement]) -> None:
+        """Count measurements in."""
+        self._prometheus.record(measurements)
+        if self._otlp is not None:
+            self._otlp.record(measurements)
+
+    def text(self) -> tuple[str, bytes]:
+        """Return content type and text of /metrics."""
+        return self._prometheus.text()
+
+    async def watch(self, hub: Hub, host: Host, journal: Journal) -> None:
+        """Read what the sidecar's parts say of themselves, until cancelled."""
+        self._read = lambda: self._readings(hub, host)
+        while True:
+            try:
+                self._journal_size = sum(log.size for log in await journal.logs())
+            except JournalError:
+                pass  # /readyz says it; the last size stands
+            self._latest = self._readings(hub, host)
+            await asyncio.sleep(REFRESH_S)
+
+    def close(self) -> None:
+        """Send what there is."""
+        self._latest = self._read()
+        if self._otlp is not None:
+            self._otlp.close()
+
+    def _now(self) -> list[Measurement]:
+        return self._read()
+
+    def _readings(self, hub: Hub, host: Host) -> list[Measurement]:
+        sessions = host.sessions()
+        states = Counter(session.state for session in sessions)
+        return [
+            Measurement(m.LINES, self.lines),
+            Measurement(m.SPANS_LOST, self.spans_lost()),
+            Measurement(m.PENDING, sum(session.pending or 0 for session in sessions)),
+            Measurement(m.FRONTENDS, hub.frontends),
+            Measurement(m.LAG, hub.lag),
+            Measurement(m.JOURNAL_SIZE, self._journal_size),
+            *(Measurement(m.SESSIONS, count, (state,)) for state, count in sorted(states.items())),
+        ]

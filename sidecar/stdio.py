@@ -1,0 +1,158 @@
+"""`turnwire stdio`: the sidecar as one agent on this process's own stdin and stdout.
+
+Two readers, one for each side, hand lines to the switchboard and do what it says. Stdout slows the CLI down when the
+caller reads slowly; what goes to the CLI is written by a task of its own, so that neither side waits for the other.
+"""
+
+import asyncio
+import signal
+import sys
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from adapter.ladder import StopDeadlines, climb
+from adapter.process import CliProcess
+from adapter.transport import Exit, ProcessGone
+from adapter.watchdog import Watchdog
+from normalize.inputs import Ended
+from protocol.dialects import CLAUDE, DIALECTS, Dialect, recognise
+from protocol.framing import LineFramer
+from runner.input import Input
+from runner.output import Output, OutputLost
+from sidecar.stdio_log import Seen
+from sidecar.switchboard import Moves, Switchboard
+
+STOP = StopDeadlines(interrupt=0.0, close=0.5, terminate=3.0)
+UNSAID = 1024
+"""Lines that may wait to be written to the CLI before the caller is no longer read."""
+
+
+async def serve(
+    argv: Sequence[str], environment: Mapping[str, str], *, spoken: Dialect, agent: Dialect, seen: Seen
+) -> int:
+    """Serve the caller until the CLI has gone; returns the exit code. Raises ProgramNotFound."""
+    async with Watchdog.start() as watchdog:
+        process = await CliProcess.spawn(
+            argv, workspace=Path.cwd(), environment=environment, watchdog=watchdog
+        )
+        joint = Joint(process, spoken, agent, seen)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            # as the CLI itself would take it: it may end its turn, or just go
+            loop.add_signal_handler(number, process.signal, number)
+        try:
+            ended = await joint.run()
+        except OutputLost:
+            return 1
+        finally:
+            await climb(process, STOP)
+            await process.wait()
+        sys.stderr.write(process.stderr_tail)
+        return 128 + signal.Signals[ended.signal] if ended.signal else ended.code or 0
+
+
+class Joint:
+    """The caller on one side, the CLI on the other."""
+
+    def __init__(self, process: CliProcess, spoken: Dialect, agent: Dialect, seen: Seen) -> None:
+        self._process = process
+        self._spoken = spoken
+        self._agent = agent
+        self._seen = seen
+        self._output = Output(1)
+        self._board: Switchboard | None = None
+        self._unsaid: deque[bytes | None] = deque()
+        self._has_unsaid = asyncio.Event()
+        self._has_room = asyncio.Event()
+        self._has_room.set()
+
+    async def run(self) -> Exit:
+        """Join them until the CLI has gone, and return how it ended; raises OutputLost."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                others = [
+                    tasks.create_task(self._listen()),
+                    tasks.create_task(self._tell()),
+                    tasks.create_task(self._output.lost()),
+                ]
+                await self._read()
+                ended = await self._process.wait()
+                for other in others:
+                    other.cancel()
+            how = Ended("exited", ended.code, ended.signal, self._process.stderr_tail)
+            await self._do(self._joined().ended(how))
+            await self._output.flush()
+        except* OutputLost as lost:
+            raise lost.exceptions[0] from None
+        return ended
+
+    async def _listen(self) -> None:
+        """Read the caller."""
+        framer = LineFramer()
+        async for chunk in Input(sys.stdin.fileno()).chunks():
+            for line in framer.feed(chunk):
+                if isinstance(line, bytes):
+                    await self._hear(line)
+        last = framer.close()
+        if isinstance(last, bytes):
+            await self._hear(last)
+        await self._do(self._joined().closed())
+
+    async def _hear(self, line: bytes) -> None:
+        if line.strip():
+            await self._do(self._joined(line).from_caller(line))
+            await self._has_room.wait()
+
+    async def _read(self) -> None:
+        """Read the CLI."""
+        framer = LineFramer()
+        while chunk := await self._process.read():
+            moves = [self._joined().from_cli(line) for line in framer.feed(chunk) if isinstance(line, bytes)]
+            await self._do(*moves)
+        last = framer.close()
+        if isinstance(last, bytes):
+            await self._do(self._joined().from_cli(last))
+
+    def _joined(self, first_line: bytes = b"") -> Switchboard:
+        """Return the switchboard; the caller's first line says what it speaks, if nothing else does."""
+        if self._board is None:
+            spoken = self._spoken
+            if spoken.name == "auto":
+                spoken = DIALECTS[recognise([first_line]) or CLAUDE.name]
+            # to a caller of Claude's dialect an agent whose dialect is not known is Claude, byte for byte
+            agent = CLAUDE if self._agent.name == "auto" else self._agent
+            self._board = Switchboard(spoken, agent)
+            self._queue(self._board.begin())
+        return self._board
+
+    async def _do(self, *moves: Moves) -> None:
+        for move in moves:
+            self._queue(move)
+        if said := b"".join(line for move in moves for line in move.to_caller):
+            await self._output.put(said)
+
+    def _queue(self, moves: Moves) -> None:
+        self._seen.take(moves.seen)
+        self._unsaid += moves.to_cli
+        if moves.close:
+            self._unsaid.append(None)
+        self._has_unsaid.set()
+        if len(self._unsaid) > UNSAID:
+            self._has_room.clear()
+
+    async def _tell(self) -> None:
+        """Write to the CLI."""
+        while True:
+            while not self._unsaid:
+                self._has_unsaid.clear()
+                self._has_room.set()
+                await self._has_unsaid.wait()
+            line = self._unsaid.popleft()
+            if line is None:
+                self._process.close_input()
+                continue
+            try:
+                await self._process.write(line)
+            except ProcessGone:
+                self._has_room.set()  # how it went is read from its output

@@ -1,0 +1,188 @@
+"""A collector that is dead or slow changes nothing in the stream, and the sidecar ends all the same."""
+
+import asyncio
+import json
+import re
+import socket
+import sys
+import threading
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+from hub.client import BEGINNING, connect
+from hub.frames_out import EventFrame
+from journal.memory import MemoryJournal
+from normalize import events as ev
+from normalize.envelope import Cursor
+from normalize.events import to_json
+from normalize.inputs import SessionInput
+from recordings import Recording, recording
+from sidecar.metrics import Metrics
+from sidecar.pipeline import Pipeline
+from sidecar.settings import Settings
+from sidecar.taps import Taps
+from tracing.otel import SpanExport
+from tracing.recording import read
+from turnwire_process import DEADLINE, environment, turnwire
+
+SCRIPT = """
+version: 2.1.330
+fallback:
+  steps:
+    - text: "A text that is streamed in pieces, "
+    - tool: Bash
+      input: {command: "ls", description: "List"}
+      result: "one two"
+      structured: {stdout: "one two", stderr: "", interrupted: false}
+    - text: "and its end."
+"""
+TURNS = 3
+
+
+@asynccontextmanager
+async def silent() -> AsyncIterator[int]:
+    """The port of a server that accepts, reads, and never answers."""
+
+    async def swallow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while await reader.read(65536):
+                pass
+        except ConnectionError:
+            pass
+        writer.close()
+
+    server = await asyncio.start_server(swallow, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+
+
+@asynccontextmanager
+async def closed() -> AsyncIterator[int]:
+    """A port that nobody listens on, and nobody else can take meanwhile."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
+
+
+async def turns(folder: Path, **variables: str) -> tuple[list[str], list[str]]:
+    """Run some turns, end the sidecar, and return their events and the log's lines."""
+    folder.mkdir()
+    (folder / "script.yaml").write_text(SCRIPT)
+    argv = [sys.executable, "-m", "scripted_agent", str(folder / "script.yaml"), "--seed", "1"]
+    (folder / "turnwire.toml").write_text(f"[agents]\nscripted = {json.dumps(argv)}\n")
+    env = environment(folder / "home", TURNWIRE_PASS_ENV="PYTHONPATH", **variables)
+    found = []
+    async with (
+        turnwire(folder, "run", "--agent", "scripted", env=env) as served,
+        connect(served.url) as client,
+    ):
+        (session,) = [summary.session for summary in await client.sessions()]
+        following, ends = client.follow(session, BEGINNING), 0
+        await client.prompt(session, "go")
+        async with asyncio.timeout(DEADLINE):
+            async for frame in following:
+                if isinstance(frame, EventFrame):
+                    found.append(to_json(frame.event).decode())
+                    if isinstance(frame.event, ev.Complete):
+                        ends += 1
+                        if ends == TURNS:
+                            break
+                        await client.prompt(session, "go on")
+    return [masked(event, folder) for event in found], (folder / "turnwire.log").read_text().splitlines()
+
+
+_without: list[str] = []
+
+
+async def without_tracing(folder: Path) -> list[str]:
+    """The events that all runs must have, made once."""
+    if not _without:
+        events, log = await turns(folder)
+        assert len(events) > TURNS * 4
+        assert log == []
+        _without.extend(events)
+    return _without
+
+
+def masked(event: str, folder: Path) -> str:
+    """An event without what no two runs share: ids, times, the folder."""
+    event = event.replace(str(folder), "FOLDER")
+    event = re.sub(r'"(pid|duration_ms|duration_api_ms|elapsed_ms)":[\d.]+', r'"\1":0', event)
+    return re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}", "UUID", event)
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
+@pytest.mark.parametrize("collector", [silent, closed])
+async def test_live_turns_go_on_as_without_tracing(collector: object, protocol: str, tmp_path: Path) -> None:
+    expected = await without_tracing(tmp_path / "without")
+    async with AsyncExitStack() as stack:
+        port = await stack.enter_async_context(collector())  # type: ignore[operator]  # one of the two above
+        events, log = await turns(
+            tmp_path / "with",
+            OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{port}",
+            OTEL_EXPORTER_OTLP_PROTOCOL=protocol,
+            OTEL_BSP_SCHEDULE_DELAY="10",
+            # The end must not wait for the exporters' own patience: with this it would be killed by the test.
+            OTEL_EXPORTER_OTLP_TIMEOUT="600",
+        )
+    assert events == expected
+    words = [json.loads(line)["event"] for line in log]
+    assert "spans were lost" in words
+    assert len(words) == len(set(words)) <= 3, log  # each sort of trouble once, however often it happened
+
+
+class Stuck(SpanExporter):
+    """An exporter that waits for a collector for ever."""
+
+    def __init__(self) -> None:
+        self.entered = threading.Event()
+        self.released = threading.Event()
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        assert spans
+        self.entered.set()
+        self.released.wait()
+        return SpanExportResult.FAILURE
+
+    def shutdown(self) -> None:
+        self.released.set()
+
+
+async def journaled(made: Recording, taps: Taps | None) -> list[bytes]:
+    journal = MemoryJournal()
+    pipeline = Pipeline(
+        "s", journal, field_limit=262144, taps=taps.of("s", "claude") if taps is not None else ()
+    )
+    for timed in read(made.folder):
+        batch: list[SessionInput] = [timed.input]
+        await pipeline.feed(batch)
+    await journal.flush()
+    page = await journal.read_after("s", Cursor("", 0), count=100_000, size=1 << 30)
+    return [envelope.event for envelope in page.envelopes]
+
+
+@pytest.mark.parametrize("scenario", ["partial-messages", "perm-allow", "parallel-tools"])
+async def test_a_stuck_exporter_leaves_the_journal_byte_for_byte_the_same(
+    scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = recording("2.1.330", scenario)
+    stuck = Stuck()
+    monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "16")
+    monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "4")
+    metrics = Metrics()
+    taps = Taps(Settings(state_dir=tmp_path), metrics)
+    export = taps._export = SpanExport("1", stuck)
+    # All of it passes while the exporter holds its first batch: nothing waits for it.
+    with_tracing = await journaled(made, taps)
+    assert stuck.entered.wait(DEADLINE)
+    assert not stuck.released.is_set()
+    assert with_tracing == await journaled(made, None)
+    assert export.lost > 0
+    assert export.close(within_s=0.01) >= export.lost > 16

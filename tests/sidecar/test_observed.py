@@ -1,0 +1,103 @@
+"""What a running sidecar tells of itself, by which way, and what it costs when nobody asks."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+from otlp_collector import otlp_collector
+
+from hub.client import connect
+from hub.frames_out import EventFrame
+from normalize import events as ev
+from turnwire_process import DEADLINE, Served, environment, turnwire
+
+WATCHED = """
+import atexit, json, sys
+atexit.register(lambda: open({out!r}, "w").write(json.dumps(sorted(sys.modules))))
+sys.argv = ["turnwire", *sys.argv[1:]]
+from sidecar.cli import main
+main()
+"""
+
+
+async def turn(served: Served) -> None:
+    async with connect(served.url) as client:
+        (session,) = [summary.session for summary in await client.sessions()]
+        await client.prompt(session, "/help")
+        async with asyncio.timeout(DEADLINE):
+            async for frame in client.follow(session):
+                if isinstance(frame, EventFrame) and isinstance(frame.event, ev.Complete):
+                    return
+
+
+async def scrape(served: Served) -> str:
+    address = served.base.removeprefix("http://")
+    reader, writer = await asyncio.open_connection(*address.split(":"))
+    writer.write(
+        f"GET /metrics HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {served.token}\r\n\r\n".encode()
+    )
+    text = (await reader.read()).decode()
+    writer.close()
+    head, _, body = text.partition("\r\n\r\n")
+    assert head.startswith("HTTP/1.1 200"), head
+    return body
+
+
+async def test_metrics_are_there_for_prometheus(tmp_path: Path) -> None:
+    async with turnwire(tmp_path, "run", "--agent", "demo", "--journal", "memory") as served:
+        await turn(served)
+        async with connect(served.url):
+            body = await scrape(served)
+    lines = dict(line.rsplit(" ", 1) for line in body.splitlines() if not line.startswith("#"))
+    assert float(lines["turnwire_lines_total"]) > 10
+    assert float(lines["turnwire_frontends"]) == 1
+    assert float(lines["turnwire_permissions_pending"]) == 0
+    assert lines['turnwire_sessions{turnwire_state="idle"}'] == "1.0"
+    first = "gen_ai_client_operation_time_to_first_chunk_seconds_count"
+    assert any(name.startswith(first) and float(value) > 0 for name, value in lines.items())
+
+
+async def test_metrics_reach_a_collector_by_either_protocol(tmp_path: Path) -> None:
+    for protocol in ("grpc", "http/protobuf"):
+        folder = tmp_path / protocol.replace("/", "-")
+        folder.mkdir()
+        with otlp_collector(folder) as collector:
+            env = environment(folder / "home", **collector.environment(protocol))
+            async with turnwire(folder, "run", "--agent", "demo", env=env) as served:
+                await turn(served)
+            metrics = collector.metrics()  # the last ones are sent at the end
+        (tokens,) = [
+            point
+            for point in metrics["gen_ai.client.token.usage"]
+            if point.attributes["gen_ai.token.type"] == "output"
+        ]
+        assert tokens.count == 1
+        assert tokens.attributes["gen_ai.operation.name"] == "invoke_agent"
+        assert metrics["turnwire.lines"][0].value > 10
+        assert set(metrics) >= {
+            "turnwire.permissions.pending",
+            "turnwire.journal.size",
+            "turnwire.frontends.lag",
+        }
+
+
+async def test_nothing_of_opentelemetry_is_imported_while_it_is_off(tmp_path: Path) -> None:
+    out = tmp_path / "modules.json"
+    script = tmp_path / "watched.py"
+    script.write_text(WATCHED.format(out=str(out)))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(script), "run", "--agent", "demo", "--journal", "memory", "--port", "0",
+        cwd=tmp_path,
+        env=environment(tmp_path / "home"),
+        stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    async with asyncio.timeout(DEADLINE):
+        url = (await process.stdout.readline()).decode().split()[-1]
+        await turn(Served(url, url, process))
+        process.terminate()
+        await process.wait()
+    modules = json.loads(out.read_text())
+    assert "sidecar.taps" in modules  # it is the process that served
+    assert [name for name in modules if name.partition(".")[0] in {"opentelemetry", "grpc", "google"}] == []

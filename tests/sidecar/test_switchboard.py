@@ -1,0 +1,316 @@
+"""What `turnwire stdio` makes of each line, as transcripts. Prompts wait for a tool's end, or for the next turn."""
+
+import json
+from typing import Any
+
+import pytest
+
+from normalize.inputs import Ended, Received, Sent
+from protocol.dialects import CLAUDE, JSON_RPC, MIRIAD
+from recordings import Recording, recordings
+from sidecar.switchboard import OUR_GREETING, OUR_HOOK, Moves, Switchboard
+
+JSON = dict[str, Any]
+
+INIT = {"type": "system", "subtype": "init", "session_id": "s", "model": "m"}
+RESULT = {
+    "type": "result",
+    "subtype": "success",
+    "is_error": False,
+    "result": "ok",
+    "session_id": "s",
+    "num_turns": 1,
+    "duration_ms": 5,
+}
+FAILED = {"type": "result", "subtype": "error_during_execution", "is_error": True, "session_id": "s"}
+HOOK = {
+    "type": "control_request",
+    "request_id": "h1",
+    "request": {"subtype": "hook_callback", "callback_id": OUR_HOOK, "input": {}},
+}
+
+
+def line(value: JSON) -> bytes:
+    return json.dumps(value).encode()
+
+
+def prompt(content: Any) -> JSON:
+    return {"type": "user", "message": {"role": "user", "content": content}}
+
+
+def objects(lines: list[bytes]) -> list[JSON]:
+    assert all(row.endswith(b"\n") and row.count(b"\n") == 1 for row in lines)
+    return [json.loads(row) for row in lines]
+
+
+class Transcript:
+    """A switchboard whose moves are read as objects."""
+
+    def __init__(self, board: Switchboard) -> None:
+        self.board = board
+        self.to_cli = objects(board.begin().to_cli)
+        self.to_caller: list[JSON] = []
+        self.closes = False
+
+    def _done(self, moves: Moves) -> "Transcript":
+        self.to_cli, self.to_caller = objects(moves.to_cli), objects(moves.to_caller)
+        self.closes = moves.close
+        return self
+
+    def caller(self, value: JSON | bytes) -> "Transcript":
+        return self._done(self.board.from_caller(value if isinstance(value, bytes) else line(value)))
+
+    def cli(self, value: JSON | bytes) -> "Transcript":
+        return self._done(self.board.from_cli(value if isinstance(value, bytes) else line(value)))
+
+    def closed(self) -> "Transcript":
+        return self._done(self.board.closed())
+
+
+@pytest.fixture
+def miriad() -> Transcript:
+    return Transcript(Switchboard(MIRIAD, CLAUDE))
+
+
+@pytest.fixture
+def relay() -> Transcript:
+    return Transcript(Switchboard(CLAUDE, CLAUDE))
+
+
+# A caller of Claude's dialect
+
+
+@pytest.mark.parametrize("recording", recordings(version="2.1.330"), ids=str)
+def test_every_recorded_line_is_relayed_byte_for_byte(recording: Recording) -> None:
+    board = Switchboard(CLAUDE, CLAUDE)
+    assert board.begin().to_cli == []
+    for received in recording.received():
+        assert b"".join(board.from_cli(received).to_caller) == received + b"\n"
+    for sent in recording.sent():
+        told = board.from_caller(sent).to_cli
+        if recording.scenario in ("input-not-json", "input-blank-line"):
+            continue
+        assert told == [sent + b"\n"]
+
+
+def test_what_would_kill_a_cli_for_nothing_is_not_relayed(relay: Transcript) -> None:
+    assert relay.caller(b"junk").to_cli == []
+    assert relay.caller(b"   ").to_cli == []
+
+
+def test_a_relayed_caller_may_ask_in_the_words_of_spec_1(relay: Transcript) -> None:
+    relay.caller(prompt("hi"))
+    assert relay.caller({"type": "control", "action": "status"}).to_caller == [
+        {"type": "system", "subtype": "status", "running": True, "queued_messages": 0}
+    ]
+    (request,) = relay.caller({"type": "control", "action": "interrupt"}).to_cli
+    assert request["request"] == {"subtype": "interrupt"}
+
+
+def test_a_relayed_caller_that_closes_closes_the_cli(relay: Transcript) -> None:
+    relay.caller(prompt("hi"))
+    assert relay.closed().closes
+
+
+# A caller of spec 1
+
+
+def test_a_turn(miriad: Transcript) -> None:
+    (greeting,) = miriad.to_cli
+    assert (greeting["request_id"], greeting["request"]["subtype"]) == (OUR_GREETING, "initialize")
+    assert set(greeting["request"]["hooks"]) == {"PostToolUse", "PostToolUseFailure"}
+    answer = {"subtype": "success", "request_id": OUR_GREETING, "response": {"commands": []}}
+    assert miriad.cli({"type": "control_response", "response": answer}).to_caller == []
+    assert miriad.caller(prompt("hi")).to_cli == [prompt("hi")]
+    assert miriad.cli(INIT).to_caller == [INIT]
+    assert miriad.cli(RESULT).to_caller == [
+        {
+            "type": "result",
+            "subtype": "success",
+            "duration_ms": 5,
+            "is_error": False,
+            "num_turns": 1,
+            "session_id": "s",
+            "result": "ok",
+        }
+    ]
+
+
+def test_prompts_of_a_running_turn_wait_with_their_position_and_go_in_as_one(miriad: Transcript) -> None:
+    miriad.caller(prompt("first"))
+    miriad.cli(INIT)
+    queued = {"type": "system", "subtype": "queued", "session_id": "s"}
+    assert miriad.caller(prompt("one")).to_caller == [{**queued, "position": 1}]
+    assert miriad.caller(prompt([{"type": "text", "text": "two"}])).to_caller == [{**queued, "position": 2}]
+    assert miriad.to_cli == []
+    miriad.cli(HOOK)
+    # the prompt stands before the answer that the CLI waits for
+    assert [said["type"] for said in miriad.to_cli] == ["user", "control_response"]
+    assert miriad.to_cli[0]["message"]["content"] == "one\n\ntwo"
+    assert miriad.to_cli[1]["response"] == {"subtype": "success", "request_id": "h1", "response": {}}
+    assert miriad.to_caller == [
+        {"type": "system", "subtype": "injected", "session_id": "s", "message_count": 2, "content_length": 8}
+    ]
+    assert miriad.cli(HOOK).to_caller == []
+    assert [said["type"] for said in miriad.to_cli] == ["control_response"]
+
+
+def test_prompts_that_no_tool_gave_way_to_begin_the_next_turn(miriad: Transcript) -> None:
+    miriad.caller(prompt("first"))
+    miriad.caller(prompt("one"))
+    miriad.caller(prompt("two"))
+    miriad.cli(RESULT)
+    assert [said["message"]["content"] for said in miriad.to_cli] == ["one\n\ntwo"]
+    assert [said.get("subtype") for said in miriad.to_caller] == ["success", "injected"]
+    assert miriad.caller(prompt("three")).to_caller[0]["position"] == 1
+    assert miriad.cli(RESULT).to_cli == [prompt("three")]
+
+
+def test_prompts_with_more_than_text_are_joined_block_after_block(miriad: Transcript) -> None:
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA=="}}
+    miriad.caller(prompt("first"))
+    miriad.caller(prompt("look"))
+    miriad.caller(prompt([image]))
+    (said,) = miriad.cli(RESULT).to_cli
+    assert said["message"]["content"] == [{"type": "text", "text": "look"}, image]
+
+
+def test_an_interrupt_cancels_the_turn_and_keeps_the_queue(miriad: Transcript) -> None:
+    miriad.caller(prompt("first"))
+    miriad.caller(prompt("next"))
+    (request,) = miriad.caller({"type": "control", "action": "interrupt"}).to_cli
+    assert request["request"] == {"subtype": "interrupt"}
+    answer = {"subtype": "success", "request_id": request["request_id"]}
+    assert miriad.cli({"type": "control_response", "response": answer}).to_caller == []
+    miriad.cli(FAILED)
+    assert [said["subtype"] for said in miriad.to_caller] == ["cancelled", "injected"]
+    assert miriad.to_caller[0]["is_error"] is False
+    assert miriad.to_cli == [prompt("next")]
+
+
+def test_an_interrupt_of_nothing_does_nothing(miriad: Transcript) -> None:
+    asked = miriad.caller({"type": "control", "action": "interrupt"})
+    assert (asked.to_cli, asked.to_caller) == ([], [])
+
+
+def test_status_is_answered_here(miriad: Transcript) -> None:
+    status = {"type": "control", "action": "status"}
+    idle = {"type": "system", "subtype": "status", "running": False, "queued_messages": 0}
+    assert miriad.caller(status).to_caller == [idle]
+    miriad.caller(prompt("first"))
+    miriad.cli(INIT)
+    miriad.caller(prompt("one"))
+    busy = {**idle, "running": True, "queued_messages": 1, "session_id": "s"}
+    assert miriad.caller(status).to_caller == [busy]
+    assert miriad.to_cli == []
+
+
+def test_control_requests_pass_through_in_both_directions(miriad: Transcript) -> None:
+    asked = {
+        "type": "control_request",
+        "request_id": "r",
+        "request": {"subtype": "can_use_tool", "tool_name": "Bash", "input": {}},
+    }
+    assert miriad.cli(asked).to_caller == [asked]
+    body = {"subtype": "success", "request_id": "r", "response": {"behavior": "allow", "updatedInput": {}}}
+    answer = {"type": "control_response", "response": body}
+    assert miriad.caller(answer).to_cli == [answer]
+    request = {
+        "type": "control_request",
+        "request_id": "q",
+        "request": {"subtype": "set_model", "model": "x"},
+    }
+    assert miriad.caller(request).to_cli == [request]
+    done = {"type": "control_response", "response": {"subtype": "success", "request_id": "q"}}
+    assert miriad.cli(done).to_caller == [done]
+
+
+def test_what_it_does_not_understand_is_an_error_and_goes_nowhere(miriad: Transcript) -> None:
+    for value in (b"junk", line({"type": "jump"}), line({"type": "control", "action": "x"})):
+        said = miriad.caller(value)
+        assert [error["subtype"] for error in said.to_caller] == ["error"]
+        assert said.to_cli == []
+    bad = {"type": "user", "message": {"role": "assistant", "content": "x"}}
+    assert miriad.caller(bad).to_caller[0]["subtype"] == "error"
+    assert miriad.to_cli == []
+
+
+def test_the_end_of_input_lets_the_turn_and_the_queue_be_done(miriad: Transcript) -> None:
+    miriad.caller(prompt("first"))
+    miriad.caller(prompt("next"))
+    assert not miriad.closed().closes
+    assert not miriad.cli(RESULT).closes
+    assert miriad.cli(RESULT).closes
+    idle = Transcript(Switchboard(MIRIAD, CLAUDE))
+    assert idle.closed().closes
+
+
+@pytest.mark.parametrize(
+    ("ended", "how"),
+    [(Ended("exited", 3), "exited with code 3"), (Ended("exited", None, "SIGKILL"), "was ended by SIGKILL")],
+)
+def test_a_cli_that_dies_in_a_turn_is_an_error_and_a_result(
+    miriad: Transcript, ended: Ended, how: str
+) -> None:
+    miriad.caller(prompt("first"))
+    moves = miriad.board.ended(ended)
+    error, result = objects(moves.to_caller)
+    text = f"the agent {how} in the middle of a turn"
+    assert (error["subtype"], error["message"]) == ("error", text)
+    assert (result["subtype"], result["is_error"], result["result"]) == ("error", True, text)
+    assert moves.seen == [ended]
+    assert miriad.board.ended(ended).to_caller == []
+
+
+def test_what_happens_is_told_to_who_watches(miriad: Transcript) -> None:
+    kinds = [type(item) for item in miriad.board.from_caller(line(prompt("hi"))).seen]
+    kinds += [type(item) for item in miriad.board.from_cli(line(RESULT)).seen]
+    assert kinds == [Sent, Received]
+
+
+# A caller of JSON-RPC
+
+
+def test_every_run_is_answered_with_the_result_of_the_turn_that_heard_it() -> None:
+    rpc = Transcript(Switchboard(JSON_RPC, CLAUDE))
+
+    def run(number: int, text: str) -> Transcript:
+        return rpc.caller({"jsonrpc": "2.0", "id": number, "method": "run", "params": {"prompt": text}})
+
+    assert run(1, "a").to_cli == [prompt("a")]
+    assert run(2, "b").to_caller[0]["params"]["subtype"] == "queued"
+    rpc.cli(HOOK)
+    run(3, "c")
+    run(4, "d")
+    answered = [said["id"] for said in rpc.cli(RESULT).to_caller if "id" in said]
+    assert answered == [1, 2]
+    answered = [said["id"] for said in rpc.cli(RESULT).to_caller if "id" in said]
+    assert answered == [3, 4]
+
+
+def test_an_introduction_is_asked_of_the_cli_once() -> None:
+    rpc = Transcript(Switchboard(JSON_RPC, CLAUDE))
+    ask = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
+    assert (rpc.caller(ask).to_caller, rpc.to_cli) == ([], [])
+    answer = {"subtype": "success", "request_id": OUR_GREETING, "response": {"commands": []}}
+    rpc.cli({"type": "control_response", "response": answer})
+    assert rpc.to_caller == [{"jsonrpc": "2.0", "id": 1, "result": {"commands": []}}]
+    again = rpc.caller({**ask, "id": 2})
+    assert again.to_caller == [{"jsonrpc": "2.0", "id": 2, "result": {"commands": []}}]
+
+
+# An agent underneath that is not Claude Code
+
+
+def test_a_claude_caller_over_a_miriad_agent() -> None:
+    mixed = Transcript(Switchboard(CLAUDE, MIRIAD))
+    greeting = {"type": "control_request", "request_id": "g", "request": {"subtype": "initialize"}}
+    (answer,) = mixed.caller(greeting).to_caller
+    assert answer["response"] == {"subtype": "success", "request_id": "g", "response": {}}
+    assert mixed.caller(prompt("hi")).to_cli == [prompt("hi")]
+    assert mixed.caller(prompt("more")).to_cli == [prompt("more")]
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "x"}
+    (user,) = mixed.cli({"type": "system", "subtype": "tool_result", "tool_result": result}).to_caller
+    assert user["message"]["content"] == [result]
+    interrupt = {"type": "control_request", "request_id": "i", "request": {"subtype": "interrupt"}}
+    assert mixed.caller(interrupt).to_cli == [{"type": "control", "action": "interrupt"}]
