@@ -37,7 +37,13 @@ async def show(where: Stand, session: str, events: list[Entry], **summary: objec
     await where.journal.append(session, events)
     await where.journal.flush()
     described = SessionSummary.model_validate(
-        {"session": session, "state": "idle", "last_seq": len(events), "title": session.replace("-", " "), **summary}
+        {
+            "session": session,
+            "state": "idle",
+            "last_seq": len(events),
+            "title": session.replace("-", " "),
+            **summary,
+        }
     )
     where.host.summaries = [*where.host.summaries, described]
     where.host.changed()
