@@ -41,9 +41,15 @@ def sleep(seconds: float) -> JSON:
     return {"type": "sleep", "s": seconds}
 
 
-def http_error(status: int, error: str, message: str) -> JSON:
+def http_error(status: int, error: str, message: str, headers: dict[str, str] | None = None) -> JSON:
     """An answer with an HTTP error; stands alone in its step."""
-    return {"type": "http_error", "status": status, "error": error, "message": message}
+    return {
+        "type": "http_error",
+        "status": status,
+        "error": error,
+        "message": message,
+        "headers": headers or {},
+    }
 
 
 def drop() -> JSON:
@@ -171,11 +177,13 @@ class _Handler(BaseHTTPRequestHandler):
             except (BrokenPipeError, ConnectionResetError):
                 self.close_connection = True  # the CLI was interrupted or has gone
 
-    def _json(self, value: JSON, status: int = 200) -> None:
+    def _json(self, value: JSON, status: int = 200, headers: dict[str, str] | None = None) -> None:
         body = json.dumps(value).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(body)))
+        for name, content in (headers or {}).items():
+            self.send_header(name, content)
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
@@ -184,7 +192,8 @@ class _Handler(BaseHTTPRequestHandler):
         blocks = self.api.answer(body)
         if blocks and blocks[0]["type"] == "http_error":
             error = {"type": blocks[0]["error"], "message": blocks[0]["message"]}
-            self._json({"type": "error", "error": error}, blocks[0]["status"])
+            body = {"type": "error", "error": error}
+            self._json(body, blocks[0]["status"], blocks[0].get("headers"))
             return
         stop = "tool_use" if any(block["type"] == "tool_use" for block in blocks) else "end_turn"
         head = {

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hub_stand import until
 from playwright.async_api import Browser, Page, expect
 
 from console_page import console, screenshot
 from console_states import empty_stand, entries, show, stand
-from hub_stand import until
 from recordings import ROOT
 
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"

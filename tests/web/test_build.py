@@ -77,6 +77,6 @@ def test_every_version_is_pinned() -> None:
     for package in (WEB / "package.json", *WEB.glob("c*/package.json")):
         described = json.loads(package.read_text())
         versions = {**described.get("dependencies", {}), **described.get("devDependencies", {})}
-        assert [name for name, version in versions.items() if not re.fullmatch(r"\d+\.\d+\.\d+", version)] == []
-
-
+        assert [
+            name for name, version in versions.items() if not re.fullmatch(r"\d+\.\d+\.\d+", version)
+        ] == []

@@ -44,7 +44,9 @@ async def test_a_cut_line_is_told_and_nothing_is_lost_or_said_twice_once_it_is_m
         await expect(page.locator(".connection")).to_have_count(0)
 
 
-async def test_a_prompt_that_could_not_be_sent_stays_in_the_field(browser: Browser, scripted: Sidecar) -> None:
+async def test_a_prompt_that_could_not_be_sent_stays_in_the_field(
+    browser: Browser, scripted: Sidecar
+) -> None:
     async with (
         scripted(COUNTS) as served,
         line_to(served.base) as (line, base),

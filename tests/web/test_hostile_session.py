@@ -1,6 +1,7 @@
 """A session that means harm: it runs nothing, reaches nobody, shows what it is, and does not freeze the page."""
 
 import json
+import logging
 from collections.abc import Iterator
 
 from playwright.async_api import Browser, Page, expect
@@ -35,7 +36,10 @@ MARKUP = f"""<script>{RUN}</script><img src=x onerror="{RUN}"><svg onload="{RUN}
 ![picture](http://example.invalid/spy.png) ![x](javascript:{RUN})
 """
 BIDI = "rm -rf \u202ecod.tnatropmi\u202c \u2066hidden\u2069\u200b"
-ANSI_BOMB = "\x1b[31m\x1b[42mx\x1b[0m" * 50_000 + "\x1b]0;title\x07\x1b[2J\x1b[1;1H\x1b]8;;http://example.invalid\x07link\x1b]8;;\x07"
+ANSI_BOMB = (
+    "\x1b[31m\x1b[42mx\x1b[0m" * 50_000
+    + "\x1b]0;title\x07\x1b[2J\x1b[1;1H\x1b]8;;http://example.invalid\x07link\x1b]8;;\x07"
+)
 LONG_LINE = "z" * 5_000_000
 
 WATCH = """
@@ -87,6 +91,13 @@ async def settled(page: Page) -> None:
     await page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
+async def no_long_task(page: Page) -> None:
+    """Fail when the page was busy for 200 ms at a stretch; the longest stretch is logged."""
+    longest = max(await page.evaluate("window.tasks"), default=0)
+    logging.getLogger(__name__).info("longest task: %s ms", longest)
+    assert longest < 200
+
+
 async def open_everything(page: Page) -> None:
     """Open every fold that is drawn, from the top of the list to its end."""
     scroller = page.locator(".scroller[aria-label=Conversation]")
@@ -107,21 +118,30 @@ async def test_nothing_of_a_hostile_session_runs_loads_or_hides(browser: Browser
             await settled(page)
             await open_everything(page)
             assert await page.evaluate("window.harm") is None
-            assert await page.locator("#root iframe, #root script, #root style, #root form[action]").count() == 0
+            assert (
+                await page.locator("#root iframe, #root script, #root style, #root form[action]").count() == 0
+            )
             addresses = await page.locator("#root a").evaluate_all("links => links.map(link => link.href)")
             assert [address for address in addresses if not address.startswith(("https://", "http://"))] == []
             await expect(page.locator(".request .code")).to_contain_text("⟨U+202E⟩cod.tnatropmi⟨U+202C⟩")
-            assert await page.evaluate("/[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.body.textContent)") is False
+            assert (
+                await page.evaluate("/[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.body.textContent)")
+                is False
+            )
 
 
 async def test_lines_of_five_megabytes_and_bombs_of_colours_do_not_freeze_the_page(browser: Browser) -> None:
     events: list[AgentEvent] = [
         UserMessage(text=LONG_LINE[:250_000]),
         MessageChunk(text=LONG_LINE, message_id="m1", block_index=0),
-        MessageChunk(text="# Heading\n\n" + "* item **bold** `code`\n" * 40_000, message_id="m1", block_index=1),
+        MessageChunk(
+            text="# Heading\n\n" + "* item **bold** `code`\n" * 40_000, message_id="m1", block_index=1
+        ),
         MessageChunk(text="[" * 20_000 + "](" * 20_000, message_id="m1", block_index=2),
         MessageChunk(text="> " * 3_000 + "deep", message_id="m1", block_index=3),
-        MessageChunk(text="\n".join("  " * depth + "- deep" for depth in range(400)), message_id="m1", block_index=4),
+        MessageChunk(
+            text="\n".join("  " * depth + "- deep" for depth in range(400)), message_id="m1", block_index=4
+        ),
         *shell("t1", "cat long", LONG_LINE[:250_000]),
         *shell("t2", "cat bomb", ANSI_BOMB),
         Malformed(reason="too long", raw=LONG_LINE[:250_000], size=len(LONG_LINE)),
@@ -137,8 +157,7 @@ async def test_lines_of_five_megabytes_and_bombs_of_colours_do_not_freeze_the_pa
             await page.evaluate(WATCH)
             await settled(page)
             await open_everything(page)
-            print("long tasks:", sorted(await page.evaluate("window.tasks"))[-5:])
-            assert max(await page.evaluate("window.tasks"), default=0) < 200
+            await no_long_task(page)
 
 
 def many(count: int) -> list[Entry]:
@@ -153,7 +172,10 @@ def many(count: int) -> list[Entry]:
                 UserMessage(text=f"Prompt {turn}: please look at the **code** and say what it does."),
                 *(
                     MessageChunk(
-                        text=f"word {index} of `turn {turn}`, ", message_id=f"m{turn}", block_index=0, is_delta=True
+                        text=f"word {index} of `turn {turn}`, ",
+                        message_id=f"m{turn}",
+                        block_index=0,
+                        is_delta=True,
                     )
                     for index in range(30)
                 ),
@@ -167,7 +189,12 @@ def many(count: int) -> list[Entry]:
                     {
                         "type": "complete",
                         "operation_id": f"turn-{turn}",
-                        "data": {"outcome": "completed", "is_error": False, "cost_usd": 0.01, "duration_ms": 900},
+                        "data": {
+                            "outcome": "completed",
+                            "is_error": False,
+                            "cost_usd": 0.01,
+                            "duration_ms": 900,
+                        },
                     },
                     separators=(",", ":"),
                 ).encode()
@@ -186,25 +213,17 @@ async def test_a_hundred_thousand_events_load_and_scroll_without_a_long_task(bro
             await page.evaluate("location.hash = '#/s/many'")
             await expect(page.locator(".session-head h1")).to_have_text("many")
             await settled(page)
-            loading = await page.evaluate("window.tasks.splice(0)")
-            frames = await page.evaluate(SCROLL)
-            scrolling = await page.evaluate("window.tasks.splice(0)")
-            print("loading:", sorted(loading)[-5:], "scrolling:", sorted(scrolling)[-5:], "slowest frame:", frames)
-            assert max([*loading, *scrolling], default=0) < 200
+            await page.evaluate(SCROLL)
+            await no_long_task(page)
             assert await page.locator(".item").count() < 200
 
 
 SCROLL = """async () => {
   const node = document.querySelector('.scroller[aria-label=Conversation]');
-  let slowest = 0, last = performance.now();
   for (let step = 0; step < 200; step += 1) {
     node.scrollTop = step < 150 ? node.scrollTop - 400 : node.scrollHeight * Math.random();
     await new Promise(requestAnimationFrame);
-    const now = performance.now();
-    slowest = Math.max(slowest, now - last);
-    last = now;
   }
-  return Math.round(slowest);
 }"""
 
 
@@ -226,4 +245,4 @@ async def test_ten_thousand_tools_in_one_turn_are_listed_and_inspected(browser: 
             await page.get_by_label("Search events").fill("echo 4321")
             await expect(page.locator(".filter [role=status]")).to_have_text("2")
             await expect(page.locator(".event").first).to_contain_text("echo 4321")
-            assert max(await page.evaluate("window.tasks"), default=0) < 200
+            await no_long_task(page)

@@ -5,7 +5,11 @@ from pathlib import Path
 from playwright.async_api import Browser, Page, expect
 
 from console_page import Sidecar, console, say, screenshot
-from turnwire_process import turnwire
+from hub.client import connect
+from hub.frames_out import EventFrame
+from normalize.events import TurnStarted
+from tracing.span import Trace
+from turnwire_process import environment, turnwire
 
 ASKS = """
 turns:
@@ -78,7 +82,9 @@ async def test_a_whole_turn_of_the_demo_is_shown_from_prompt_to_result(
         await expect(page.locator(".turn-head").first).to_contain_text("completed")
 
 
-async def test_an_edited_command_is_what_the_agent_is_told_to_run(browser: Browser, scripted: Sidecar) -> None:
+async def test_an_edited_command_is_what_the_agent_is_told_to_run(
+    browser: Browser, scripted: Sidecar
+) -> None:
     async with scripted(ASKS) as served, console(browser, served.url) as page:
         await say(page, "Make it")
         request = page.locator(".request")
@@ -121,7 +127,9 @@ async def test_a_reload_in_the_middle_keeps_the_conversation_and_its_open_reques
         assert await page.get_by_text("I make the file.").count() == 1
 
 
-async def test_an_answer_in_one_tab_closes_the_dialog_in_the_other(browser: Browser, scripted: Sidecar) -> None:
+async def test_an_answer_in_one_tab_closes_the_dialog_in_the_other(
+    browser: Browser, scripted: Sidecar
+) -> None:
     async with (
         scripted(ASKS) as served,
         console(browser, served.url) as one,
@@ -147,7 +155,9 @@ async def test_who_may_only_watch_sees_all_and_steers_nothing(browser: Browser, 
         assert await watcher.locator(".request button").count() == 0
 
 
-async def test_a_wrong_token_ends_at_the_door_and_a_right_one_opens_it(browser: Browser, scripted: Sidecar) -> None:
+async def test_a_wrong_token_ends_at_the_door_and_a_right_one_opens_it(
+    browser: Browser, scripted: Sidecar
+) -> None:
     async with (
         scripted(ASKS) as served,
         console(browser, f"{served.base}/#token=wrong-token-wrong-token") as page,
@@ -180,7 +190,9 @@ async def test_a_prompt_sent_while_the_agent_works_waits_in_sight_until_it_is_se
         await expect(queue).to_have_count(0)
 
 
-async def test_text_that_streams_moves_nothing_that_stands_above_it(browser: Browser, scripted: Sidecar) -> None:
+async def test_text_that_streams_moves_nothing_that_stands_above_it(
+    browser: Browser, scripted: Sidecar
+) -> None:
     words = "The quick brown fox jumps over the lazy dog. " * 40
     script = f'turns:\n  - steps:\n      - thinking: "{words}"\n        pace: 0.005\n      - text: "{words}"\n        pace: 0.005\n'
     async with scripted(script) as served, console(browser, served.url) as page:
@@ -210,7 +222,9 @@ WATCH_JUMPS = """
 """
 
 
-async def test_an_image_that_is_pasted_is_shown_sent_and_part_of_the_prompt(browser: Browser, scripted: Sidecar) -> None:
+async def test_an_image_that_is_pasted_is_shown_sent_and_part_of_the_prompt(
+    browser: Browser, scripted: Sidecar
+) -> None:
     async with scripted(SLOW) as served, console(browser, served.url) as page:
         await paste_image(page)
         await expect(page.get_by_role("list", name="Attached files").get_by_role("listitem")).to_have_count(1)
@@ -234,8 +248,13 @@ async def paste_image(page: Page) -> None:
     )
 
 
-async def test_what_was_written_before_comes_back_with_the_arrow_keys(browser: Browser, scripted: Sidecar) -> None:
-    async with scripted("fallback:\n  steps:\n    - text: '{prompt}!'\nturns: []\n") as served, console(browser, served.url) as page:
+async def test_what_was_written_before_comes_back_with_the_arrow_keys(
+    browser: Browser, scripted: Sidecar
+) -> None:
+    async with (
+        scripted("fallback:\n  steps:\n    - text: '{prompt}!'\nturns: []\n") as served,
+        console(browser, served.url) as page,
+    ):
         for text in ("first", "second"):
             await say(page, text)
             await expect(page.get_by_text(f"{text}!")).to_be_visible()
@@ -254,3 +273,27 @@ async def test_slash_commands_are_completed(browser: Browser, tmp_path: Path) ->
         await expect(options).to_have_count(1)
         await page.keyboard.press("Tab")
         await expect(page.get_by_role("textbox", name="Prompt")).to_have_value("/compact ")
+
+
+async def test_a_turn_links_to_its_trace(browser: Browser, tmp_path: Path) -> None:
+    env = environment(tmp_path / "home", TURNWIRE_TRACE_URL="http://127.0.0.1:9/trace/{trace_id}")
+    async with (
+        turnwire(tmp_path, "run", "--agent", "demo", env=env) as served,
+        console(browser, served.url) as page,
+        connect(served.url) as client,
+    ):
+        await say(page, "/help")
+        await expect(page.locator(".turn-head")).to_contain_text("completed")
+        await page.keyboard.press("Alt+i")
+        link = page.get_by_role("link", name="Trace of this turn")
+        await expect(link).to_be_visible()
+
+        session = client.known_sessions[0].session
+        line = ""
+        async for frame in client.follow(session):
+            if isinstance(frame, EventFrame):
+                line = (await client.payload(session, frame.seq)).raw or line
+                if isinstance(frame.event, TurnStarted):
+                    break
+        expected = Trace(b"\0".join([session.encode(), b"turn-1", line.encode()])).trace_id
+        await expect(link).to_have_attribute("href", f"http://127.0.0.1:9/trace/{expected:032x}")

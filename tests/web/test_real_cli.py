@@ -27,7 +27,9 @@ async def real_session(browser: Browser, folder: Path, api: ScriptedMessagesApi)
         yield page
 
 
-async def test_a_command_edited_in_the_dialog_is_the_command_that_runs(browser: Browser, tmp_path: Path) -> None:
+async def test_a_command_edited_in_the_dialog_is_the_command_that_runs(
+    browser: Browser, tmp_path: Path
+) -> None:
     prompt = plan([tool_use("Bash", command="touch asked.txt", description="Make")], [text("It is made.")])
     with scripted_messages_api() as api:
         async with real_session(browser, tmp_path, api) as page:
@@ -59,7 +61,9 @@ async def test_a_question_of_the_real_cli_is_answered(browser: Browser, tmp_path
             assert "Blue" in str(api.requests[-1]["messages"][-1])
 
 
-async def test_a_waiting_prompt_is_withdrawn_before_the_real_cli_serves_it(browser: Browser, tmp_path: Path) -> None:
+async def test_a_waiting_prompt_is_withdrawn_before_the_real_cli_serves_it(
+    browser: Browser, tmp_path: Path
+) -> None:
     with scripted_messages_api() as api:
         async with real_session(browser, tmp_path, api) as page:
             await say(page, plan([text("I begin."), sleep(8), text(" I end.")]))

@@ -1,6 +1,6 @@
 /** Every event of the session: filter, search, and one in full beside the line it came from. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { EventFrame, JsonValue } from "turnwire-client";
+import type { EventFrame } from "turnwire-client";
 import { useSource } from "../state/source.js";
 import { count, time } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
@@ -8,6 +8,7 @@ import { useLive, usePage } from "../view/context.js";
 import { copy, IconButton } from "../view/parts.js";
 import { Code, Json } from "../view/text.js";
 import { type ListHandle, VirtualList } from "../virtual/list.js";
+import { type Whole, wholeOf } from "./line.js";
 import { search } from "./search.js";
 
 const keyOf = (frame: EventFrame) => frame.seq;
@@ -70,13 +71,15 @@ export function Events({ seq, onSeq }: { seq: number | undefined; onSeq: (seq: n
 function Detail({ frame, onClose }: { frame: EventFrame; onClose: () => void }) {
   const { hub } = usePage();
   const live = useLive();
-  const [whole, setWhole] = useState<{ event?: JsonValue; raw?: JsonValue } | undefined>(undefined);
+  const [whole, setWhole] = useState<Whole | undefined>(undefined);
   const event = whole?.event ?? frame.event;
 
   useEffect(() => {
-    void hub.run({ type: "payload.get", session: live.id, seq: frame.seq }).then((result) => {
-      if (typeof result === "object" && result !== null && !Array.isArray(result)) setWhole(result);
-    });
+    let shown = true;
+    void wholeOf(hub, live, frame.seq).then((found) => shown && setWhole(found));
+    return () => {
+      shown = false;
+    };
   }, [frame]);
 
   return (
@@ -90,8 +93,8 @@ function Detail({ frame, onClose }: { frame: EventFrame; onClose: () => void }) 
       </header>
       <h4>Event</h4>
       <Json value={event} label="Event as JSON" />
-      <h4>Line it came from</h4>
-      {whole === undefined ? <p class="quiet">Asking …</p> : typeof whole.raw === "string" ? <Code text={whole.raw} language="json" label="Line it came from" /> : <p class="quiet">No line of its own: it came with another event, or from the sidecar itself.</p>}
+      <h4>Line it came from{whole?.line !== undefined && whole.seq !== frame.seq && `, with event ${whole.seq}`}</h4>
+      {whole === undefined ? <p class="quiet">Asking …</p> : whole.line === undefined ? <p class="quiet">None: the sidecar says this itself.</p> : <Code text={whole.line} language="json" label="Line it came from" />}
     </section>
   );
 }

@@ -34,11 +34,12 @@ export function SessionFacts() {
     ["Subagents", info?.agents?.join(", ")],
     ["Skills", info?.skills?.join(", ")],
   ];
+  const exited = summary?.state === "exited";
   const deeds: Array<[string, CommandInput]> = [
-    ["Resume", { type: "session.resume", session }],
+    ...(exited ? ([["Resume", { type: "session.resume", session }]] satisfies Array<[string, CommandInput]>) : []),
     ["Fork", { type: "session.fork", session }],
     ["Retry last turn", { type: "session.retry", session }],
-    ["Close", { type: "session.close", session }],
+    ...(exited ? [] : ([["Close", { type: "session.close", session }]] satisfies Array<[string, CommandInput]>)),
     ["Delete", { type: "session.delete", session }],
   ];
   return (

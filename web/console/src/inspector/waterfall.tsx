@@ -1,11 +1,13 @@
 /** A turn's time as bars: the model, the tools, and the waits for a human. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Span, Turn } from "../model/rows.js";
 import { useSource } from "../state/source.js";
 import { between, duration, time } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 import { useLive, usePage } from "../view/context.js";
 import { outcome } from "../view/speech.js";
+import { wholeOf } from "./line.js";
+import { traceAddress, traceId } from "./trace.js";
 
 const MOST = 300;
 const NAMES = { model: "Model", tool: "Tool", human: "Wait for a human" } as const;
@@ -29,8 +31,22 @@ function sum(turn: Turn, kind: Span["kind"], end: string): number {
   return turn.spans.reduce((ms, span) => (span.kind === kind && !span.nested ? ms + between(span.start, span.end ?? end) : ms), 0);
 }
 
-export function TurnWaterfall({ onSeq }: { onSeq: (seq: number) => void }) {
+function TraceLink({ turn }: { turn: Turn }) {
   const { hub } = usePage();
+  const live = useLive();
+  const template = hub.welcome?.trace_url;
+  const [id, setId] = useState<string | undefined>(undefined);
+  useEffect(() => {
+    if (!template) return;
+    void wholeOf(hub, live, turn.seq).then(async (whole) => {
+      if (whole?.line !== undefined) setId(await traceId(live.id, turn.id, whole.line));
+    });
+  }, [template, turn]);
+  const address = id === undefined ? undefined : traceAddress(template, id);
+  return address ? <p><a href={address} target="_blank" rel="noopener noreferrer">Trace of this turn</a></p> : null;
+}
+
+export function TurnWaterfall({ onSeq }: { onSeq: (seq: number) => void }) {
   const live = useLive();
   useSource(live.grown, live.changed);
   const { turns, log } = live.conversation;
@@ -39,7 +55,6 @@ export function TurnWaterfall({ onSeq }: { onSeq: (seq: number) => void }) {
   if (!turn) return <p class="quiet">No turn yet.</p>;
   const end = turn.end ?? log.at(-1)?.ts ?? turn.start;
   const total = Math.max(1, between(turn.start, end));
-  const template = hub.welcome?.trace_url;
   return (
     <div class="waterfall">
       <label class="inline">
@@ -58,9 +73,7 @@ export function TurnWaterfall({ onSeq }: { onSeq: (seq: number) => void }) {
         {turn.spans.slice(0, MOST).map((span) => <Bar key={`${span.seq}-${span.kind}`} span={span} turn={turn} total={total} end={end} onPick={() => onSeq(span.seq)} />)}
       </ol>
       {turn.spans.length > MOST && <p class="quiet">The first {MOST} of {turn.spans.length}.</p>}
-      {template && /^https?:\/\//i.test(template) && (
-        <p><a href={template.replaceAll("{session}", encodeURIComponent(live.id)).replaceAll("{turn}", encodeURIComponent(turn.id))} target="_blank" rel="noopener noreferrer">Traces of this session</a></p>
-      )}
+      <TraceLink key={turn.id} turn={turn} />
     </div>
   );
 }

@@ -69,7 +69,7 @@ export class Conversation {
       case "tool_update":
         return this.toolUpdate(frame, event);
       case "turn_started": {
-        const turn = newTurn(event.operation_id ?? `turn at ${frame.seq}`, event.origin, frame.ts);
+        const turn = newTurn(event.operation_id ?? `turn at ${frame.seq}`, event.origin, frame.seq, frame.ts);
         this.turns.push(turn);
         this.turnRows.set(turn.id, this.add(frame, undefined, { kind: "turn", turn }));
         this.sessionChanged = true;

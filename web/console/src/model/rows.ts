@@ -59,6 +59,8 @@ export interface Span {
 
 export interface Turn {
   readonly id: string;
+  /** The event that began it. */
+  readonly seq: number;
   readonly origin: string;
   readonly start: string;
   end: string | undefined;

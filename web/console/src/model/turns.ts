@@ -2,9 +2,10 @@
 import type { CompleteData } from "turnwire-client";
 import type { Span, SpanKind, Turn } from "./rows.js";
 
-export function newTurn(id: string, origin: string, ts: string): Turn {
+export function newTurn(id: string, origin: string, seq: number, ts: string): Turn {
   return {
     id,
+    seq,
     origin,
     start: ts,
     end: undefined,

@@ -34,6 +34,8 @@ export function isPlan(row: RequestRow): boolean {
 function Over({ row }: { row: RequestRow }) {
   const { resolved, cancelled, request } = row;
   const title = request.type === "permission_request" ? request.permission_title : requestTitle(row);
+  const payload = row.tool?.payload;
+  const answers = request.type === "question_request" && payload?.kind === "ask_user" ? Object.entries(payload.ask_user.answers ?? {}) : [];
   const tone = resolved?.behavior === "deny" ? "bad" : resolved ? "good" : "plain";
   return (
     <div class={`request-over ${tone}`}>
@@ -49,6 +51,7 @@ function Over({ row }: { row: RequestRow }) {
           <time dateTime={row.ts}>{time(row.ts)}</time>
         </span>
       </div>
+      {answers.map(([question, answer]) => <p key={question} class="said-to-agent">{visibleCode(question)} <b>{visibleCode(answer)}</b></p>)}
       {resolved?.message && <p class="said-to-agent">“{visibleCode(resolved.message)}”</p>}
       {resolved?.updated_input && request.type === "permission_request" && (
         <details>

@@ -9,14 +9,19 @@ export interface Run {
 
 /** More runs than this are no output for a human; such text is shown without colours. */
 const MOST_RUNS = 3000;
-// Operating system commands, and control sequences other than colours.
-const OTHER = /\u001b\][\s\S]*?(?:\u0007|\u001b\\)|\u001b\[[0-9;?]*[@-ln-~]|\u001b[PX^_][\s\S]*?\u001b\\|\u001b[()][A-Z0-9]|\u001b[=>78cDEHMNOZ]/g;
-const COLOUR = /\u001b\[[0-9;:]*m/g;
-const RETURN = /[^\n\r]*\r(?!\n)/g;
+/** Sequences other than colours: commands to the system, the cursor and the screen. Bounded, so that none is looked for far. */
+const OTHER =
+  /\u001b\][^\u0007\u001b]{0,4000}(?:\u0007|\u001b\\)|\u001b\[[0-9;?]{0,40}[@-ln-~]|\u001b[PX^_][^\u001b]{0,4000}\u001b\\|\u001b[()][A-Z0-9]|\u001b[=>78cDEHMNOZ]/g;
+const COLOUR = /\u001b\[[0-9;:]{0,200}m/g;
+
+/** A carriage return starts the line again, as progress bars do: what stood there before is gone. */
+function lastOfLine(line: string): string {
+  const end = line.endsWith("\r") ? line.length - 1 : line.length;
+  return line.slice(line.lastIndexOf("\r", end - 1) + 1, end);
+}
 
 export function runs(text: string): Run[] {
-  // A carriage return starts the line again, as progress bars do: what stood there before is gone.
-  const plain = text.replaceAll("\r\n", "\n").replace(RETURN, "").replace(OTHER, "");
+  const plain = text.split("\n").map(lastOfLine).join("\n").replace(OTHER, "");
   let count = 0;
   for (let at = plain.indexOf("\u001b["); at >= 0 && count <= MOST_RUNS; at = plain.indexOf("\u001b[", at + 2)) count += 1;
   if (count === 0 || count > MOST_RUNS) return [{ text: visibleCode(plain.replace(COLOUR, "")), className: "" }];

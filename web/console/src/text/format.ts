@@ -1,6 +1,7 @@
 /** Numbers and times as people read them. */
 const counts = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const dates = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", hour: "2-digit", minute: "2-digit" });
 
 export function count(value: number): string {
   return value < 10_000 ? value.toLocaleString("en") : counts.format(value);
@@ -27,6 +28,11 @@ export function bytes(value: number): string {
 export function time(ts: string): string {
   const date = new Date(ts);
   return Number.isNaN(date.getTime()) ? "" : clock.format(date);
+}
+
+/** A day and a time, of milliseconds since 1970. */
+export function moment(ms: number): string {
+  return dates.format(new Date(ms));
 }
 
 export function between(start: string, end: string): number {

@@ -85,5 +85,5 @@ function ofPayload(payload: NormalizedPayload): Head {
 export function toolHead(row: ToolRow): Head {
   const head = row.payload && ofPayload(row.payload);
   if (!head) return { icon: "tool", verb: row.name || "Tool", subject: row.title === row.name ? "" : row.title, mono: false, facts: [] };
-  return head.subject === "" && row.payload?.kind !== "manage_todos" && row.title !== head.verb && row.title !== row.name ? { ...head, subject: row.title } : head;
+  return head.subject === "" && row.payload?.kind !== "manage_todos" && row.payload?.kind !== "show_plan" && row.title !== head.verb && row.title !== row.name ? { ...head, subject: row.title, mono: false } : head;
 }

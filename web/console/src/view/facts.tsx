@@ -1,7 +1,7 @@
 /** Everything that is not said by anyone: notices, retries, limits, the process, lines nobody understands. */
 import { useState } from "preact/hooks";
 import type { AsidesRow, FactRow, GapRow, NoticeRow, OddRow } from "../model/rows.js";
-import { bytes, count, duration, plural } from "../text/format.js";
+import { bytes, count, duration, moment, plural } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 import { Icon, type IconName } from "./icons.js";
 import { Fold } from "./parts.js";
@@ -62,8 +62,8 @@ export function FactView({ row }: { row: FactRow }) {
     case "api_retry":
       return <Bar tone={row.over ? "plain" : "warn"} icon="clock">{visibleCode(retryText(event))}</Bar>;
     case "rate_limit": {
-      const resets = event.resets_at === undefined ? "" : ` It resets at ${new Date(event.resets_at * 1000).toLocaleTimeString("en-GB")}.`;
-      return <Bar tone={event.status === "rejected" ? "bad" : "warn"} icon="clock">{visibleCode(event.rate_limit_message)}{resets}</Bar>;
+      const resets = event.resets_at === undefined ? "" : ` It resets on ${moment(event.resets_at * 1000)}.`;
+      return <Bar tone={event.status === "rejected" ? "bad" : "warn"} icon="clock">{visibleCode(event.rate_limit_message.replace(/\.?$/, "."))}{resets}</Bar>;
     }
     case "compact_boundary": {
       const { pre_tokens: before, post_tokens: after } = event;

@@ -1,0 +1,60 @@
+"""The built wheel: what is in it, and that turnwire runs from it alone."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from hub.client import connect
+from live import Frontend
+from recordings import ROOT
+from turnwire_process import environment, turnwire
+
+PACKAGES = {
+    "adapter", "hub", "journal", "normalize", "protocol", "runner", "scripted_agent", "sidecar", "tracing",
+}  # fmt: skip
+
+
+def run(*argv: str | Path, cwd: Path) -> None:
+    done = subprocess.run([str(word) for word in argv], cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    # from what git knows: nothing of the work tree's leftovers may get into a wheel
+    run("git", "clone", "--quiet", ROOT, folder / "source", cwd=folder)
+    run(sys.executable, "-m", "build", "--wheel", "--outdir", folder, folder / "source", cwd=folder)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.mark.long
+def test_the_wheel_holds_the_packages_and_nothing_else(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    tops = {name.split("/")[0] for name in names}
+    assert {top for top in tops if not top.endswith(".dist-info")} == PACKAGES
+    assert not [name for name in names if "fixtures" in name or "/test" in name]
+    assert {
+        "hub/static/index.html",
+        "scripted_agent/scripts/demo.yaml",
+        "protocol/dialects/__init__.py",
+    } <= set(names)
+    modules = {str(path.relative_to(ROOT)) for package in PACKAGES for path in (ROOT / package).rglob("*.py")}
+    assert modules <= set(names)
+
+
+@pytest.mark.long
+async def test_turnwire_runs_from_the_wheel_alone(wheel: Path, tmp_path: Path) -> None:
+    installed = tmp_path / "installed"
+    run(sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", installed, wheel, cwd=tmp_path)
+    env = environment(
+        tmp_path / "home", PYTHONPATH=str(installed), PYTHONSAFEPATH="1", TURNWIRE_PASS_ENV="PYTHON*"
+    )
+    async with turnwire(tmp_path, "run", "--agent", "demo", env=env) as served, connect(served.url) as client:
+        frontend = Frontend(client, client.known_sessions[0].session)
+        await frontend.turn("/help")
+        assert "This is a scripted agent" in frontend.text()

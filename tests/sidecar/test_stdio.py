@@ -1,0 +1,260 @@
+"""`turnwire stdio` as a process: the documents' sessions over the scripted agent, and spec 1 over the real CLI."""
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_process import AgentProcess
+from real_cli import real_cli, real_cli_environment
+from recordings import ROOT
+from scripted_messages_api import hang, plan, scripted_messages_api, text, tool_use
+from turnwire_process import DEADLINE, TURNWIRE, environment
+from waiting import until
+
+JSON = dict[str, Any]
+
+SCRIPT = """
+turns:
+  - match: Read
+    steps:
+      - text: I'll read that file for you.
+      - tool: read
+        input: {filePath: /tmp/test.txt}
+        result: Hello from test file!
+        seconds: 1
+      - text: "The file contains: Hello from test file!"
+  - match: "^hang"
+    steps: [{text: Waiting.}, {hang: true}]
+  - match: "^crash"
+    steps: [{text: Ouch.}, {crash: 3, last_words: no way}]
+  - match: "^big"
+    steps: [{huge: 3000000}]
+fallback:
+  steps: [{text: "Heard {prompt}"}]
+"""
+
+
+@asynccontextmanager
+async def stdio(
+    folder: Path, argv: list[str], env: Mapping[str, str], *options: str
+) -> AsyncIterator[AgentProcess]:
+    """Run it over a CLI, with the caller's options after ours."""
+    config = folder / "turnwire.toml"
+    config.write_text(f"[agents]\nunder = {json.dumps(argv)}\n")
+    process = await asyncio.create_subprocess_exec(
+        *TURNWIRE,
+        "stdio",
+        "--agent=under",
+        f"--config={config}",
+        *options,
+        cwd=folder,
+        env={**env, "PYTHONPATH": str(ROOT)},
+        limit=1 << 26,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(DEADLINE):
+            yield AgentProcess(process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+def scripted(folder: Path, *options: str, **env: str) -> AbstractAsyncContextManager[AgentProcess]:
+    script = folder / "script.yaml"
+    script.write_text(SCRIPT)
+    argv = [sys.executable, "-m", "scripted_agent", str(script), "--seed=7"]
+    return stdio(folder, argv, environment(folder / "home", **env), *options)
+
+
+async def until_result(cli: AgentProcess) -> list[JSON]:
+    start = len(cli.received)
+    await cli.result()
+    return cli.received[start:]
+
+
+async def test_the_example_session_of_spec_1(tmp_path: Path) -> None:
+    async with scripted(tmp_path, "--as", "miriad") as cli:
+        cli.prompt("Read /tmp/test.txt", session_id="sess_1")
+        lines = [line for line in await until_result(cli) if line.get("subtype") != "init"]
+        said, called, answered, told, result = lines
+        assert said["message"]["content"] == [{"type": "text", "text": "I'll read that file for you."}]
+        call = called["message"]["content"][0]
+        assert call == {
+            "type": "tool_use",
+            "id": call["id"],
+            "name": "read",
+            "input": {"filePath": "/tmp/test.txt"},
+        }
+        assert answered["tool_result"] == {
+            "type": "tool_result",
+            "tool_use_id": call["id"],
+            "content": "Hello from test file!",
+        }
+        assert told["message"]["content"][0]["text"] == "The file contains: Hello from test file!"
+        assert (result["subtype"], result["is_error"], result["result"]) == (
+            "success",
+            False,
+            "The file contains: Hello from test file!",
+        )
+        cli.prompt("Thanks!", session_id="sess_1")
+        assert (await cli.result())["result"] == "Heard Thanks!"
+        assert await cli.rest() == []
+        assert await cli.exit_code() == 0
+
+
+async def test_queued_prompts_are_injected_at_a_tools_end(tmp_path: Path) -> None:
+    async with scripted(tmp_path, "--as=miriad") as cli:
+        cli.prompt("Read it")
+        await cli.until(lambda line: "tool_use" in str(line))
+        cli.prompt("one")
+        cli.prompt("two")
+        lines = await until_result(cli)
+    assert [line["position"] for line in lines if line.get("subtype") == "queued"] == [1, 2]
+    assert [line["message_count"] for line in lines if line.get("subtype") == "injected"] == [2]
+    assert "Heard while working: one\n\ntwo" in str(lines[-2]["message"]["content"][0]["text"])
+
+
+async def test_the_flows_of_spec_2_by_default(tmp_path: Path) -> None:
+    async with scripted(tmp_path) as cli:
+        cli.prompt("Hello", session_id="default")
+        lines = await until_result(cli)
+        assert [line["type"] for line in lines] == ["system", "assistant", "result"]
+        assert lines[1]["message"]["content"] == [{"type": "text", "text": "Heard Hello"}]
+        cli.send({"type": "control_request", "request_id": "1", "request": {"subtype": "interrupt"}})
+        answer = await cli.until_type("control_response")
+        assert answer["response"]["request_id"] == "1"
+        assert await cli.rest() == []
+
+
+async def test_json_rpc_is_heard_from_the_first_line(tmp_path: Path) -> None:
+    async with scripted(tmp_path) as cli:
+        cli.send({"jsonrpc": "2.0", "id": "a", "method": "run", "params": {"prompt": "Hello"}})
+        answer = await _answer(cli, "a")
+        assert answer["result"]["result"] == "Heard Hello"
+        cli.send({"jsonrpc": "2.0", "id": "b", "method": "nothing"})
+        assert (await _answer(cli, "b"))["error"]["code"] == -32601
+
+
+async def _answer(cli: AgentProcess, request_id: str) -> JSON:
+    while True:
+        message: JSON = json.loads(await cli.line())
+        if message.get("id") == request_id:
+            return message
+
+
+async def test_large_lines_pass_whole(tmp_path: Path) -> None:
+    async with scripted(tmp_path) as cli:
+        cli.prompt("big")
+        lines = await until_result(cli)
+        assert len(lines[1]["message"]["content"][0]["text"]) == 3_000_000
+
+
+async def test_a_cli_that_crashes_is_told_in_spec_1_and_by_the_exit_code(tmp_path: Path) -> None:
+    async with scripted(tmp_path, "--as", "miriad") as cli:
+        cli.prompt("crash")
+        result = await cli.result()
+        assert (result["subtype"], result["result"]) == (
+            "error",
+            "the agent exited with code 3 in the middle of a turn",
+        )
+        assert await cli.exit_code() == 3
+        assert "no way" in await cli.stderr()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_ends_the_cli_and_itself(tmp_path: Path, number: signal.Signals) -> None:
+    async with scripted(tmp_path) as cli:
+        cli.prompt("hang")
+        await cli.until_type("assistant")
+        cli.process.send_signal(number)
+        assert await cli.exit_code() in (128 + number, 143)
+
+
+async def test_the_version_is_the_clis(tmp_path: Path) -> None:
+    async with scripted(tmp_path, "-v") as cli:
+        assert (await cli.line()).startswith(b"2.1.")
+        assert await cli.exit_code() == 0
+    async with scripted(tmp_path, "-v", TURNWIRE_DIALECT="miriad") as cli:
+        assert (await cli.line()).startswith(b"2.0.0 (turnwire")
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [("--as=klingon", "--as must be one of"), ("--config", "--config needs a value")],
+)
+async def test_a_wrong_call_is_one_sentence(tmp_path: Path, option: str, sentence: str) -> None:
+    async with scripted(tmp_path, option) as cli:
+        assert await cli.exit_code() == 2
+        said = await cli.stderr()
+        assert sentence in said
+        assert said.count("\n") == 1
+
+
+async def test_a_session_is_recorded_where_that_is_wanted(tmp_path: Path) -> None:
+    folder = tmp_path / "recordings"
+    folder.mkdir()
+    async with scripted(tmp_path, TURNWIRE_RECORD="1", TURNWIRE_RECORD_DIR=str(folder)) as cli:
+        cli.prompt("Hello")
+        await cli.result()
+        await cli.rest()
+        assert await cli.exit_code() == 0
+    rows = [json.loads(line) for path in folder.iterdir() for line in path.read_text().splitlines()]
+    assert {"send", "recv", "exit"} <= {row["event"] for row in rows}
+
+
+# Spec 1 over the real CLI
+
+
+@asynccontextmanager
+async def real(folder: Path, api_url: str) -> AsyncIterator[AgentProcess]:
+    env = real_cli_environment(folder / "home", api_url)
+    options = ("--as", "miriad", "--permission-mode", "bypassPermissions")
+    async with stdio(folder, [str(real_cli())], env, *options) as cli:
+        yield cli
+
+
+async def test_the_real_cli_hears_queued_prompts_before_its_next_model_call(tmp_path: Path) -> None:
+    with scripted_messages_api() as api:
+        api.queue(
+            [text("Working."), tool_use("Bash", command="sleep 1; echo slept", description="Sleep")],
+            [text("First is done.")],
+        )
+        async with real(tmp_path, api.url) as cli:
+            cli.prompt("Go")
+            await cli.until(lambda line: "tool_use" in str(line))
+            cli.prompt("one")
+            cli.prompt("two")
+            lines = await until_result(cli)
+            assert await cli.rest() == []
+        heard = json.dumps(api.requests[1]["messages"][-1])
+    kinds = [line.get("subtype") or line["type"] for line in lines]
+    assert kinds.count("queued") == 2
+    assert kinds.count("injected") == 1
+    assert (lines[-1]["subtype"], lines[-1]["result"]) == ("success", "First is done.")
+    assert "one\\n\\ntwo" in heard
+    assert len(api.requests) == 2
+
+
+async def test_the_real_cli_is_interrupted_and_goes_on_with_what_waited(tmp_path: Path) -> None:
+    with scripted_messages_api() as api:
+        async with real(tmp_path, api.url) as cli:
+            cli.prompt(plan([text("Waiting."), hang()]))
+            await until(lambda: api.requests)
+            cli.prompt("next")
+            cli.send({"type": "control", "action": "status"})
+            status = await cli.until(lambda line: line.get("subtype") == "status" and "running" in line)
+            assert (status["running"], status["queued_messages"]) == (True, 1)
+            cli.send({"type": "control", "action": "interrupt"})
+            cancelled, done = await cli.result(), await cli.result()
+    assert (cancelled["subtype"], done["subtype"], done["result"]) == ("cancelled", "success", "ok: next")
