@@ -1,6 +1,6 @@
 """What delivery costs: latency, fan-out, growth of a log, coming back, and a frontend that does not read.
 
-    python bench/bench_hub.py [--quick]
+    python bench/bench_hub.py [--quick] [latency | fan-out | growth | return | stalled]…
 
 The peers are websockets' own: a server that sends bare messages, and its `broadcast`. Frontends run in another process.
 Figures are of this machine; the ratios are what to compare.
@@ -251,11 +251,11 @@ async def growth(kind: str, last: int) -> None:
         for depth in depths:
             held = await deepen(journal, held, depth)
             costs: list[float] = []
-            for _ in range(5):
+            for _ in range(7):
                 cpu = time.process_time()
                 held = await deepen(journal, held, held + window)
                 costs.append((time.process_time() - cpu) / window * 1e6)
-            cost = statistics.median(costs)
+            cost = min(costs)
             base = base or cost
             print(f"{depth:>12}{cost:>14.1f}{cost / base:>8.2f}", flush=True)
 
@@ -345,14 +345,42 @@ async def warm(journal: Journal) -> None:
     await deepen(journal, 0, 40_000)
 
 
-async def main(*, quick: bool) -> None:
+async def latency_part(quick: bool) -> None:
     await latency(100 if quick else 500)
+
+
+async def fan_out_part(quick: bool) -> None:
     await fan_out(100 if quick else 1000, 50 if quick else 200)
+
+
+async def growth_part(quick: bool) -> None:
     for kind in ("memory", "SQLite"):
         await growth(kind, 10_000 if quick else 1_000_000)
+
+
+async def return_part(quick: bool) -> None:
+    for kind in ("memory", "SQLite"):
         await coming_back(kind, 20_000 if quick else 100_000)
+
+
+async def stalled_part(quick: bool) -> None:
     await stalled_frontend(20_000 if quick else 1_000_000)
 
 
+PARTS = {
+    "latency": latency_part,
+    "fan-out": fan_out_part,
+    "growth": growth_part,
+    "return": return_part,
+    "stalled": stalled_part,
+}
+
+
+async def main(parts: Sequence[str]) -> None:
+    for name, part in PARTS.items():
+        if not set(parts) & set(PARTS) or name in parts:
+            await part("--quick" in parts)
+
+
 if __name__ == "__main__":
-    asyncio.run(main(quick="--quick" in sys.argv))
+    asyncio.run(main(sys.argv[1:]))

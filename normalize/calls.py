@@ -107,21 +107,22 @@ class Calls:
         call_id = block.tool_use_id
         if call_id in self._ended:
             return []
-        call = self._pending.pop(call_id, None)
         self._ended.add(call_id)
-        payload = tools.call("", {}) if call is None else call.payload
-        enriched = results.enrich(payload, block, tool_use_result, denied=call is not None and call.denied)
+        call = self._pending.pop(call_id, None)
+        if call is None:
+            call = _unseen(call_id, parent)
+        enriched = results.enrich(call.payload, block, tool_use_result, denied=call.denied)
         if enriched.background:
             self._background.add(call_id)
         return [
             ToolUpdate(
                 **self._place.here,
-                parent_tool_call_id=parent if call is None else call.parent,
-                message_id=None if call is None else call.message_id,
-                block_index=None if call is None else call.block_index,
+                parent_tool_call_id=call.parent,
+                message_id=call.message_id,
+                block_index=call.block_index,
                 tool_call_id=call_id,
-                tool_name=None if call is None else call.name,
-                tool_title=None if call is None else call.title,
+                tool_name=call.name or None,
+                tool_title=call.title or None,
                 tool_status=enriched.status,
                 normalized=enriched.payload,
                 error=enriched.error,
@@ -201,3 +202,18 @@ class Calls:
             error=_LOST[reason],
             reason=reason,
         )
+
+
+def _unseen(call_id: str, parent: str | None) -> Call:
+    """A call whose beginning was not heard, such as one of before a resume."""
+    return Call(
+        id=call_id,
+        name="",
+        input={},
+        payload=tools.call("", {}),
+        title="",
+        parent=parent,
+        message_id=None,
+        block_index=None,
+        background=False,
+    )

@@ -2,7 +2,6 @@
 
 from normalize import lifecycle, user_lines
 from normalize.events import AgentEvent, Error
-from normalize.payload import ShowPlanPayload
 from normalize.state import State
 from normalize.texts import Source, Thread
 from normalize.turns import Failure
@@ -61,7 +60,7 @@ def _block(
             )
             events: list[AgentEvent] = [*opened]
             for call in opened:
-                if isinstance(call.normalized, ShowPlanPayload):
+                if call.normalized.kind == "show_plan":
                     events += state.requests.plan(
                         call.normalized, block.id, state.calls.find(block.id, block.name, block.input)
                     )

@@ -70,12 +70,12 @@ def enrich(
 
 def _with_output(payload: NormalizedPayload, answer: Answer) -> NormalizedPayload:
     match payload:
+        case ShellExecPayload(shell_exec=body):
+            return ShellExecPayload(shell_exec=shell(body, answer))
         case ReadFilePayload(read_file=body):
             return ReadFilePayload(read_file=read(body, answer))
         case ModifyFilePayload(modify_file=body):
             return ModifyFilePayload(modify_file=modify(body, answer))
-        case ShellExecPayload(shell_exec=body):
-            return ShellExecPayload(shell_exec=shell(body, answer))
         case CodeSearchPayload(code_search=body):
             return CodeSearchPayload(code_search=search(body, answer))
         case HttpRequestPayload(http_request=body):

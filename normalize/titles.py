@@ -36,12 +36,12 @@ def of(name: str, payload: NormalizedPayload) -> str:
 
 def _of(payload: NormalizedPayload) -> str:
     match payload:
+        case ShellExecPayload(shell_exec=body):
+            return _shell(body)
         case ReadFilePayload(read_file=body):
             return _read(body)
         case ModifyFilePayload(modify_file=body):
             return _modify(body)
-        case ShellExecPayload(shell_exec=body):
-            return _shell(body)
         case CodeSearchPayload(code_search=body):
             return _search(body)
         case HttpRequestPayload(http_request=body):
