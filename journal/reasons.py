@@ -23,13 +23,17 @@ def explain(path: Path, error: Exception) -> JournalUnavailable:
         )
     code = getattr(error, "sqlite_errorcode", None)
     if isinstance(code, int) and (sentence := _SENTENCES.get(code & 0xFF)) is not None:
-        return JournalUnavailable(f"{sentence.format(path=path, folder=_quoted(path))} (SQLite says: {error})")
+        return JournalUnavailable(
+            f"{sentence.format(path=path, folder=_quoted(path))} (SQLite says: {error})"
+        )
     return JournalUnavailable(f"The journal {path} cannot be used: {error}. {_remedy(path)}.")
 
 
 def damaged(path: Path, how: str) -> JournalUnavailable:
     """Return the refusal of a file whose content is not what a journal has."""
-    return JournalUnavailable(f"The journal {path} is damaged: {how}. Nothing was changed in it. {_remedy(path)}.")
+    return JournalUnavailable(
+        f"The journal {path} is damaged: {how}. Nothing was changed in it. {_remedy(path)}."
+    )
 
 
 def foreign(path: Path, what: str) -> JournalUnavailable:

@@ -2,6 +2,7 @@
 
 from normalize import lifecycle, user_lines
 from normalize.events import AgentEvent, Error
+from normalize.payload import ShowPlanPayload
 from normalize.state import State
 from normalize.texts import Source, Thread
 from normalize.turns import Failure
@@ -60,7 +61,7 @@ def _block(
             )
             events: list[AgentEvent] = [*opened]
             for call in opened:
-                if call.normalized.kind == "show_plan":
+                if isinstance(call.normalized, ShowPlanPayload):
                     events += state.requests.plan(
                         call.normalized, block.id, state.calls.find(block.id, block.name, block.input)
                     )

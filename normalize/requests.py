@@ -20,7 +20,7 @@ from normalize.events import (
     QuestionRequest,
 )
 from normalize.inputs import Decision
-from normalize.payload import ShowPlanPayload
+from normalize.payload import AskUserPayload, ShowPlanPayload
 from normalize.place import Place
 from protocol import control
 from protocol.answers import Deny, read_hook, read_permission
@@ -183,7 +183,7 @@ class Requests:
         payload = call.payload if call is not None and known else tools.call(request.tool_name, request.input)
         tool_call_id = request.tool_use_id or (call.id if call is not None else None)
         background = request.agent_id is not None or (call is not None and call.background)
-        if payload.kind == "ask_user":
+        if isinstance(payload, AskUserPayload):
             self._pending[request_id] = Pending(
                 request_id, "question", tool_call_id, request.tool_name, background=background
             )
@@ -201,7 +201,7 @@ class Requests:
             request_id, "permission", tool_call_id, request.tool_name, background=background
         )
         events: list[AgentEvent] = []
-        if payload.kind == "show_plan":
+        if isinstance(payload, ShowPlanPayload):
             events += self.plan(payload, tool_call_id, call)
         events.append(
             permission_dialog.request(
