@@ -6,6 +6,7 @@ run: orjson loads + dumps, the limit of anything that reads and writes JSON in P
 (json.loads + parse_message), which gives no events. Peers are charged for their loop alone, turnwire for its start, too.
 """
 
+import math
 import os
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 VERSION = "2.1.330"
-LINES_A, LINES_B, LINES_MEMORY = 200_000, 60_000, 1_000_000
+LINES_A, LINES_B, LINES_MEMORY, ROUNDS = 200_000, 100_000, 1_000_000, 3
 TRANSLATE = [sys.executable, "-m", "sidecar", "translate"]
 FLOOR = 0.30
 
@@ -49,7 +50,7 @@ def cpu_of(command: list[str]) -> float:
 
 
 def orjson_loop() -> Callable[[bytes], object]:
-    import orjson
+    import orjson  # noqa: PLC0415 - a peer's process imports that peer alone
 
     def loop(line: bytes) -> object:
         try:
@@ -61,10 +62,10 @@ def orjson_loop() -> Callable[[bytes], object]:
 
 
 def sdk_loop() -> Callable[[bytes], object]:
-    import json
+    import json  # noqa: PLC0415 - as above
 
-    from claude_agent_sdk._errors import MessageParseError
-    from claude_agent_sdk._internal.message_parser import parse_message
+    from claude_agent_sdk._errors import MessageParseError  # noqa: PLC0415 - as above
+    from claude_agent_sdk._internal.message_parser import parse_message  # noqa: PLC0415 - as above
 
     def loop(line: bytes) -> object:
         value = json.loads(line)
@@ -83,11 +84,12 @@ PEERS = {"orjson loads + dumps": orjson_loop, "claude-agent-sdk parser": sdk_loo
 
 def peer(name: str, file: str) -> None:
     """Run one peer's loop over a file and print its CPU seconds."""
-    loop, lines = PEERS[name](), lines_of(Path(file))
-    started = time.process_time()
-    for line in lines:
-        loop(line)
-    print(time.process_time() - started)
+    loop = PEERS[name]()
+    with Path(file).open("rb") as lines:
+        started = time.process_time()
+        for line in lines:
+            loop(line)
+        print(time.process_time() - started)
 
 
 def cpu_of_peer(name: str, file: Path) -> float:
@@ -104,12 +106,13 @@ def table(folder: Path) -> bool:
         with file.open("wb") as out:
             out.writelines(line + b"\n" for line in islice(cycle(lines), count))
         inputs.append((file, count))
-    seconds: dict[str, list[float]] = {
-        name: [cpu_of_peer(name, file) for file, _ in inputs] for name in PEERS
-    }
-    seconds["turnwire translate"] = [
-        min(cpu_of([*TRANSLATE, str(file)]) for _ in range(2)) for file, _ in inputs
-    ]
+    seconds = {name: [math.inf] * len(inputs) for name in (*PEERS, "turnwire translate")}
+    for _ in range(ROUNDS):  # in turns, and the best counts: other processes take their share of the caches
+        for place, (file, _) in enumerate(inputs):
+            for name in PEERS:
+                seconds[name][place] = min(seconds[name][place], cpu_of_peer(name, file))
+            whole = cpu_of([*TRANSLATE, str(file)])
+            seconds["turnwire translate"][place] = min(seconds["turnwire translate"][place], whole)
     limit = seconds["orjson loads + dumps"]
     for name, spent in seconds.items():
         cells = [

@@ -125,8 +125,8 @@ def test_the_schema_of_commands_takes_what_the_hub_takes() -> None:
 
 
 def test_the_reference_in_the_docs_is_the_one_the_models_give() -> None:
-    assert (ROOT / "docs" / "wire.md").read_text() == reference.render(), (
-        "run: python -m hub.reference > docs/wire.md"
+    assert (ROOT / "docs" / "protocol.md").read_text() == reference.render(), (
+        "run: python -m hub.reference > docs/protocol.md"
     )
 
 
