@@ -2,7 +2,8 @@
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 
 from playwright.async_api import Browser, Page, expect
 
@@ -41,13 +42,6 @@ ANSI_BOMB = (
     + "\x1b]0;title\x07\x1b[2J\x1b[1;1H\x1b]8;;http://example.invalid\x07link\x1b]8;;\x07"
 )
 LONG_LINE = "z" * 5_000_000
-
-WATCH = """
-  window.tasks = [];
-  new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) window.tasks.push(Math.round(entry.duration));
-  }).observe({ type: 'longtask', buffered: true });
-"""
 
 
 def shell(call: str, command: str, output: str = "") -> list[AgentEvent]:
@@ -91,11 +85,41 @@ async def settled(page: Page) -> None:
     await page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
-async def no_long_task(page: Page) -> None:
-    """Fail when the page was busy for 200 ms at a stretch; the longest stretch is logged."""
-    longest = max(await page.evaluate("window.tasks"), default=0)
-    logging.getLogger(__name__).info("longest task: %s ms", longest)
-    assert longest < 200
+@asynccontextmanager
+async def no_long_task(browser: Browser, page: Page) -> AsyncIterator[None]:
+    """Fail when the page is busy for 200 ms at a stretch; the longest stretch is logged.
+
+    Counted is the time the page's main thread had a processor: beside other work on the machine the clock tells
+    nothing. The clock's figure, which is the same on an idle machine, is logged too.
+    """
+    await page.evaluate(OBSERVE)
+    await browser.start_tracing(page=page, categories=["toplevel", "devtools.timeline"])
+    try:
+        yield
+    finally:
+        traced = json.loads(await browser.stop_tracing())["traceEvents"]
+    main = {
+        (event["pid"], event["tid"])
+        for event in traced
+        if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
+    }
+    tasks = [
+        event["tdur"] // 1000
+        for event in traced
+        if event.get("ph") == "X" and event["name"] == "RunTask" and (event["pid"], event["tid"]) in main
+    ]
+    clock = max(await page.evaluate("window.tasks"), default=0)
+    logging.getLogger(__name__).info("longest task: %s ms, by the clock %s ms", max(tasks), clock)
+    assert len(tasks) > 10
+    assert max(tasks) < 200
+
+
+OBSERVE = """
+  window.tasks = [];
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) window.tasks.push(Math.round(entry.duration));
+  }).observe({ type: 'longtask' });
+"""
 
 
 async def open_everything(page: Page) -> None:
@@ -147,17 +171,14 @@ async def test_lines_of_five_megabytes_and_bombs_of_colours_do_not_freeze_the_pa
         Malformed(reason="too long", raw=LONG_LINE[:250_000], size=len(LONG_LINE)),
     ]
     async with stand(host=empty_stand()) as where:
+        await show(where, "empty", made([Unknown(message_type="x", raw="{}")]))
         await show(where, "long", made(events))
-        async with console(browser, f"{where.base}/") as page:
-            await page.evaluate(WATCH)
-            await page.get_by_label("Access token").fill(where.token)
-            await page.evaluate("window.tasks.length = 0")
-            await page.get_by_role("button", name="Open").click()
-            await page.wait_for_load_state()
-            await page.evaluate(WATCH)
+        async with console(browser, where.url) as page:
             await settled(page)
-            await open_everything(page)
-            await no_long_task(page)
+            async with no_long_task(browser, page):
+                await page.evaluate("location.hash = '#/s/long'")
+                await expect(page.locator(".session-head h1")).to_have_text("long")
+                await open_everything(page)
 
 
 def many(count: int) -> list[Entry]:
@@ -209,12 +230,11 @@ async def test_a_hundred_thousand_events_load_and_scroll_without_a_long_task(bro
         await show(where, "many", many(100_000))
         async with console(browser, where.url) as page:
             await settled(page)
-            await page.evaluate(WATCH)
-            await page.evaluate("location.hash = '#/s/many'")
-            await expect(page.locator(".session-head h1")).to_have_text("many")
-            await settled(page)
-            await page.evaluate(SCROLL)
-            await no_long_task(page)
+            async with no_long_task(browser, page):
+                await page.evaluate("location.hash = '#/s/many'")
+                await expect(page.locator(".session-head h1")).to_have_text("many")
+                await settled(page)
+                await page.evaluate(SCROLL)
             assert await page.locator(".item").count() < 200
 
 
@@ -236,13 +256,12 @@ async def test_ten_thousand_tools_in_one_turn_are_listed_and_inspected(browser: 
         await show(where, "tools", [Entry(to_json(event)) for event in events])
         async with console(browser, where.url) as page:
             await settled(page)
-            await page.evaluate(WATCH)
-            await page.evaluate("location.hash = '#/s/tools'")
-            await expect(page.get_by_text("echo 9999").first).to_be_visible()
-            await page.keyboard.press("Alt+i")
-            await expect(page.locator(".spans li").first).to_be_visible()
-            await page.get_by_role("tab", name="Events").click()
-            await page.get_by_label("Search events").fill("echo 4321")
-            await expect(page.locator(".filter [role=status]")).to_have_text("2")
-            await expect(page.locator(".event").first).to_contain_text("echo 4321")
-            await no_long_task(page)
+            async with no_long_task(browser, page):
+                await page.evaluate("location.hash = '#/s/tools'")
+                await expect(page.get_by_text("echo 9999").first).to_be_visible()
+                await page.keyboard.press("Alt+i")
+                await expect(page.locator(".spans li").first).to_be_visible()
+                await page.get_by_role("tab", name="Events").click()
+                await page.get_by_label("Search events").fill("echo 4321")
+                await expect(page.locator(".filter [role=status]")).to_have_text("2")
+                await expect(page.locator(".event").first).to_contain_text("echo 4321")
