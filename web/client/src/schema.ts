@@ -3,9 +3,95 @@
 /** Any JSON value. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 
-/** The agent shows its plan. */
-export interface AgentPlan {
-  type: "agent_plan";
+/** The first frame after access was granted. */
+export interface Welcome {
+  type: "welcome";
+  /** The subprotocol. */
+  protocol: string;
+  /** turnwire's version. */
+  version: string;
+  /** The life of the logs; goes with every cursor. */
+  epoch: string;
+  /** `view` may only read. */
+  role: "control" | "view";
+  /** All sessions. */
+  sessions: SessionSummary[];
+  /** Template of the link to a trace, with {trace_id}, when configured. */
+  trace_url?: string;
+}
+
+/** A session as frontends list it. */
+export interface SessionSummary {
+  /** turnwire's session id. */
+  session: string;
+  /** What to call it. */
+  title?: string;
+  /** `waiting`: for a human's answer; `exited`: no CLI runs, it can be resumed. */
+  state: "starting" | "idle" | "running" | "waiting" | "stopping" | "exited" | "replaying";
+  /** Which agent; scripted ones say so. */
+  agent?: string;
+  /** Directory the CLI runs in. */
+  workspace?: string;
+  /** The main model. */
+  model?: string;
+  /** Permission policy. */
+  policy?: string;
+  /** The CLI's permission mode. */
+  permission_mode?: string;
+  /** The CLI's own session id. */
+  cli_session_id?: string;
+  /** Newest number of its log. */
+  last_seq: number;
+  /** What it has cost. */
+  total_cost_usd?: number;
+  /** Requests that wait for a human. */
+  pending: number;
+  /** RFC 3339. */
+  created?: string;
+  /** Of a replay: share of the recording that was played. */
+  position?: number;
+  /** Of a replay: times the recorded pace; 0 when paused. */
+  speed?: number;
+}
+
+/** The list of sessions, or their state, has changed. */
+export interface Sessions {
+  type: "sessions";
+  /** All sessions. */
+  sessions: SessionSummary[];
+}
+
+/** One event in its envelope. */
+export interface EventFrame {
+  type: "event";
+  /** The session. */
+  session: string;
+  /** Its place in the session's log. */
+  seq: number;
+  /** When it was journaled: RFC 3339, UTC. */
+  ts: string;
+  /** The event. */
+  event: TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | ApiRetry | Consolidation | ProcessStatus | Notice | Unknown | Malformed;
+}
+
+/** A turn began. Exactly one `complete` with the same operation_id follows. */
+export interface TurnStarted {
+  type: "turn_started";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** Why: a prompt, a prompt that had waited, the end of a background task, or the CLI's own accord. */
+  origin: "user" | "queued" | "background" | "autonomous";
+  /** UUIDs of the prompts it serves, as far as they are known when it starts. */
+  prompts?: string[];
+}
+
+/** What a human, or a program in their place, said to the agent. */
+export interface UserMessage {
+  type: "user_message";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
   session_id?: string;
   /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
@@ -18,81 +104,282 @@ export interface AgentPlan {
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
-  /** The plan in Markdown. */
-  plan_content: string;
-  /** The file that holds it (2.1). */
-  plan_file_path?: string;
-  /** The ExitPlanMode call. */
-  tool_call_id?: string;
+  /** The text; empty when there are only attachments. */
+  text: string;
+  /** The message's UUID. */
+  uuid?: string;
+  /** Images and documents. */
+  parts?: ContentPart[];
+  /** True when the CLI made it up itself. */
+  synthetic?: boolean;
 }
 
-/** A call to the API failed and is tried again. */
-export interface ApiRetry {
-  type: "api_retry";
+/** A part of a tool's result that is more than text (wire fact: images and documents in results). */
+export interface ContentPart {
+  /** What the part is. */
+  type: "text" | "image" | "document" | "reference" | "unknown";
+  /** The text, of a text part. */
+  text?: string;
+  /** MIME type of an image or a document, such as `image/png`. */
+  media_type?: string;
+  /** Size of the decoded bytes. */
+  size?: number;
+  /** The bytes, base64 encoded. */
+  base64?: string;
+  /** Where the part is, when it is not inline. */
+  url?: string;
+  /** Name of a document or of a tool that is referred to. */
+  title?: string;
+  /** The notebook cell it belongs to. */
+  cell_id?: string;
+  /** `code`, `markdown` or `output`, of a notebook. */
+  cell_type?: string;
+  /** The block as it came, of a kind this version does not know. */
+  raw?: JsonValue;
+}
+
+/** A piece of the agent's text. Pieces with the same message_id and block_index belong together, in order. */
+export interface MessageChunk {
+  type: "message_chunk";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
   session_id?: string;
   /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
   operation_id?: string;
   /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
   truncated?: Record<string, number>;
-  /** Which attempt failed, from 1. */
-  attempt: number;
-  /** How many there will be at most. */
-  max_retries?: number;
-  /** When the next one starts. */
-  delay_ms?: number;
-  /** HTTP status. */
-  status?: number;
-  /** What failed. */
-  error?: string;
+  /** The tool call whose subagent this belongs to; absent in the main thread. */
+  parent_tool_call_id?: string;
+  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
+  message_id?: string;
+  /** Index of the content block within its message, where it is known. */
+  block_index?: number;
+  /** The piece. */
+  text: string;
+  /** True when this corrects the block: it takes the place of all earlier pieces of the block. */
+  replace?: boolean;
+  /**
+   * Where the text is from when the model did not write it in a message: output of a slash command, the
+   * turn's result, a message the CLI made up. Absent for the model's own text.
+   */
+  source?: "local_command" | "result" | "synthetic";
+  /** True when more of the same block may follow. */
+  is_delta?: boolean;
 }
 
-/** The agent asks its human. */
-export interface AskUser {
-  /** What is asked. */
-  questions: Question[];
-  /** Question to answer, once the result is there; several labels are joined by a comma and a blank. */
-  answers?: Record<string, string>;
+/** A piece of the agent's thinking. */
+export interface Reasoning {
+  type: "reasoning";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** The tool call whose subagent this belongs to; absent in the main thread. */
+  parent_tool_call_id?: string;
+  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
+  message_id?: string;
+  /** Index of the content block within its message, where it is known. */
+  block_index?: number;
+  /** The piece; empty for redacted thinking. */
+  reasoning_text: string;
+  /** True when this takes the place of all earlier pieces of the block. */
+  replace?: boolean;
+  /** True when the API encrypted it. */
+  redacted?: boolean;
+  /** True when more of the same block may follow. */
+  is_delta?: boolean;
 }
 
-/** Questions to the human. */
-export interface AskUserPayload {
-  /** Names the populated field. */
-  kind: "ask_user";
+/** The agent calls a tool. One per tool_use block. */
+export interface ToolCall {
+  type: "tool_call";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** The tool call whose subagent this belongs to; absent in the main thread. */
+  parent_tool_call_id?: string;
+  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
+  message_id?: string;
+  /** Index of the content block within its message, where it is known. */
+  block_index?: number;
+  /** The tool_use block's id. */
+  tool_call_id: string;
+  /** The tool, as the agent calls it. */
+  tool_name: string;
+  /** One line for humans. */
+  tool_title: string;
+  /** Always running: the update that follows ends it. */
+  tool_status: "running";
+  /** What the call does. */
+  normalized: ReadFilePayload | ModifyFilePayload | ShellExecPayload | CodeSearchPayload | HttpRequestPayload | SubagentTaskPayload | CreateTaskPayload | ManageTodosPayload | ShowPlanPayload | AskUserPayload | McpToolPayload | GenericPayload | MiscPayload;
+}
+
+/** A file is read. */
+export interface ReadFilePayload {
+  kind: "read_file";
   /** The frontend component that shows it. */
-  renderer: "tool_call";
+  renderer: "tool_read";
   /** The body. */
-  ask_user: AskUser;
+  read_file: ReadFile;
 }
 
-/** The slash commands; each event replaces the list. */
-export interface AvailableCommands {
-  type: "available_commands";
-  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
-  session_id?: string;
-  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
-  operation_id?: string;
-  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
-  truncated?: Record<string, number>;
-  /** All of them. */
-  available_commands: Command[];
+/** A file is read. */
+export interface ReadFile {
+  /** Path as the agent gave it. */
+  file_path: string;
+  /** First line asked for, from 1. */
+  offset?: number;
+  /** Number of lines asked for. */
+  limit?: number;
+  /** Pages asked for, of a PDF: `3` or `1-5`. */
+  pages?: string;
+  /** Present once the result is there. */
+  output?: ReadOutput;
 }
 
-/** The replay is over: what follows is live. */
-export interface CaughtUp {
-  type: "caught_up";
-  /** The session. */
-  session: string;
-  /** Newest number sent. */
-  seq: number;
+/** What a read returned. */
+export interface ReadOutput {
+  /** The text, without the line numbers the CLI shows to the model. */
+  content?: string;
+  /** Number of lines in `content`, as the CLI numbers them: an empty one follows a newline at the end. */
+  line_count?: number;
+  /** True when the file has more than `content` shows. */
+  truncated?: boolean;
+  /** Number of the first line in `content`, from 1. */
+  start_line?: number;
+  /** Number of lines of the whole file. */
+  total_lines?: number;
+  /** Images, PDF pages and notebook cells. */
+  parts?: ContentPart[];
+  /** True when the CLI returned nothing, the file being as it was when last read. */
+  unchanged?: boolean;
 }
 
-/** One possible answer. */
-export interface Choice {
-  /** The answer. */
-  label: string;
-  /** What it means. */
+/** A file is created, overwritten or edited. */
+export interface ModifyFilePayload {
+  kind: "modify_file";
+  /** The frontend component that shows it. */
+  renderer: "tool_edit";
+  /** The body. */
+  modify_file: ModifyFile;
+}
+
+/** A file is created, overwritten or edited. */
+export interface ModifyFile {
+  /** Path as the agent gave it. */
+  file_path: string;
+  /** The changes, in order. */
+  mutations: Mutation[];
+  /** Present once the result is there. */
+  output?: ModifyOutput;
+}
+
+/** One change to a file. */
+export interface Mutation {
+  /**
+   * What happens: a new file, a file replaced, a passage replaced, a notebook cell added or removed.
+   *
+   * Whether a file is new or replaced is known by the result; a call that writes a whole file says `create`.
+   */
+  type: "create" | "overwrite" | "edit" | "insert" | "delete";
+  /** The whole new content, of create, overwrite and insert. */
+  content?: string;
+  /** The passage that is replaced. */
+  old_content?: string;
+  /** The passage that replaces it. */
+  new_content?: string;
+  /** Unified diff with the file's true line numbers, as far as they are known. */
+  diff?: string;
+  /** True when the diff counts lines from the beginning of the passage, the file's own numbers being unknown. */
+  relative?: boolean;
+  /** True when every occurrence is replaced. */
+  replace_all?: boolean;
+  /** The notebook cell that is changed. */
+  cell_id?: string;
+  /** `code` or `markdown`, of a notebook cell. */
+  cell_type?: string;
+}
+
+/** What became of a modification. */
+export interface ModifyOutput {
+  /** True when the file was changed. */
+  applied: boolean;
+  /** True when the file did not exist before, False when it was overwritten. */
+  created?: boolean;
+  /** Lines the diff adds. */
+  added_lines?: number;
+  /** Lines the diff removes. */
+  removed_lines?: number;
+  /** True when a human changed the proposal before it was applied. */
+  user_modified?: boolean;
+  /** What the tool said, in full when it failed. */
+  message?: string;
+}
+
+/** A command. */
+export interface ShellExecPayload {
+  kind: "shell_exec";
+  /** The frontend component that shows it. */
+  renderer: "tool_execute";
+  /** The body. */
+  shell_exec: ShellExec;
+}
+
+/** A command runs, or a command in the background is read or stopped. */
+export interface ShellExec {
+  /** The command line; empty when a task is addressed by id. */
+  command: string;
+  /** Directory it runs in, when it is known. */
+  work_dir?: string;
+  /** What the agent says it is for. */
   description?: string;
+  /** Time limit in milliseconds. */
+  timeout?: number;
+  /** True when it is not waited for. */
+  background?: boolean;
+  /** `read` and `stop` address a task in the background; absent means run. */
+  operation?: "run" | "read" | "stop";
+  /** The background task that is read or stopped. */
+  task_id?: string;
+  /** Present once the result is there. */
+  output?: ShellOutput;
+}
+
+/** What a command gave. */
+export interface ShellOutput {
+  /** The true exit code; absent while it is not known (background, interrupted, denied). */
+  exit_code?: number;
+  /** Standard output; the only stream of versions that do not tell them apart. */
+  stdout?: string;
+  /** Standard error, where the CLI keeps it apart. */
+  stderr?: string;
+  /** True when it was stopped before its end. */
+  interrupted?: boolean;
+  /** True when the time limit stopped it or moved it to the background. */
+  timed_out?: boolean;
+  /** Id of the background task it became. */
+  task_id?: string;
+  /** State of the background task: running, completed, failed, killed. */
+  status?: string;
+  /** File in which the CLI saved output too long to return. */
+  persisted_path?: string;
+  /** True when the CLI returned less than the command wrote. */
+  truncated?: boolean;
+  /** Images that the command printed. */
+  parts?: ContentPart[];
+}
+
+/** A search of files or of their content. */
+export interface CodeSearchPayload {
+  kind: "code_search";
+  /** The frontend component that shows it. */
+  renderer: "tool_search";
+  /** The body. */
+  code_search: CodeSearch;
 }
 
 /** Files or their content are searched. */
@@ -125,41 +412,318 @@ export interface CodeSearch {
   output?: SearchOutput;
 }
 
-/** A search of files or of their content. */
-export interface CodeSearchPayload {
-  /** Names the populated field. */
-  kind: "code_search";
+/** What a search found. */
+export interface SearchOutput {
+  /** Files found. */
+  files?: string[];
+  /** Number of files; 0 when the tool says that nothing was found. */
+  file_count?: number;
+  /** True when there is more than was returned. */
+  truncated?: boolean;
+  /** Number of matches, in the content and count modes. */
+  match_count?: number;
+  /** The lines, in the content mode. */
+  matches?: SearchMatch[];
+  /** Matches per file, in the count mode. */
+  counts?: Record<string, number>;
+}
+
+/** One line of a content search. */
+export interface SearchMatch {
+  /** The file, when the output names it. */
+  file?: string;
+  /** Line number, from 1, when the output has it. */
+  line?: number;
+  /** The line. */
+  text: string;
+  /** True when the line is context and not a match. */
+  context?: boolean;
+}
+
+/** A page fetched or a search of the web. */
+export interface HttpRequestPayload {
+  kind: "http_request";
   /** The frontend component that shows it. */
-  renderer: "tool_search";
+  renderer: "tool_call";
   /** The body. */
-  code_search: CodeSearch;
+  http_request: HttpRequest;
 }
 
-/** A slash command. */
-export interface Command {
-  /** Without the slash. */
-  name: string;
-  /** What it does. */
+/** A page is fetched, or the web is searched. */
+export interface HttpRequest {
+  /** The address that is fetched. */
+  url?: string;
+  /** GET, unless the tool says otherwise; SEARCH for a search of the web. */
+  method?: string;
+  /** What is searched for on the web. */
+  query?: string;
+  /** What the agent wants to know from the page. */
+  prompt?: string;
+  /** The answer as text. */
+  response?: string;
+  /** True when it failed. */
+  is_error?: boolean;
+  /** HTTP status, when it is known. */
+  status?: number;
+  /** Size of the page. */
+  bytes?: number;
+  /** Hits of a web search: title and url each. */
+  results?: Array<Record<string, JsonValue>>;
+}
+
+/** A task given to a subagent. */
+export interface SubagentTaskPayload {
+  kind: "subagent_task";
+  /** The frontend component that shows it. */
+  renderer: "tool_call";
+  /** The body. */
+  subagent_task: SubagentTask;
+}
+
+/** A subagent is given a task. */
+export interface SubagentTask {
+  /** Three to five words. */
+  description: string;
+  /** The whole task. */
+  prompt: string;
+  /** Which agent runs it. */
+  subagent_type?: string;
+  /** True when it is not waited for. */
+  background?: boolean;
+  /** The model asked for. */
+  model?: string;
+  /** Present once the result is there. */
+  output?: SubagentOutput;
+}
+
+/** What a subagent did. */
+export interface SubagentOutput {
+  /** completed, async_launched, … */
+  status?: string;
+  /** Its report. */
+  text?: string;
+  /** The CLI's id of the subagent, and of its background task. */
+  agent_id?: string;
+  /** How long it ran. */
+  duration_ms?: number;
+  /** Tokens it used. */
+  total_tokens?: number;
+  /** Tools it called. */
+  tool_use_count?: number;
+  /** The model it ran on. */
+  model?: string;
+}
+
+/** A new entry of the task list. */
+export interface CreateTaskPayload {
+  kind: "create_task";
+  /** The frontend component that shows it. */
+  renderer: "tool_call";
+  /** The body. */
+  create_task: CreateTask;
+}
+
+/** An entry is added to the agent's task list. */
+export interface CreateTask {
+  /** What is to be done. */
+  title: string;
+  /** In more words. */
   description?: string;
-  /** What may follow it. */
-  argument_hint?: string;
+  /** Its id, once the result is there. */
+  task_id?: string;
+  /** How it reads while it is being done. */
+  active_form?: string;
 }
 
-/** The conversation before this was replaced by a summary. */
-export interface CompactBoundary {
-  type: "compact_boundary";
+/** The list of things to do. */
+export interface ManageTodosPayload {
+  kind: "manage_todos";
+  /** The frontend component that shows it. */
+  renderer: "todo";
+  /** The body. */
+  manage_todos: ManageTodos;
+}
+
+/** The agent's list of things to do is written, changed or read. */
+export interface ManageTodos {
+  /** What happens to the list. */
+  operation: "write" | "update" | "list" | "get";
+  /** The list, or the entries concerned, after the call. */
+  items: TodoItem[];
+  /** The list, or the entries concerned, before the call. */
+  old_items?: TodoItem[];
+}
+
+/** One entry of the agent's list. */
+export interface TodoItem {
+  /** Its id, or its place in the list from 1 where the tool has no ids. */
+  id?: string;
+  /** What is to be done. */
+  description: string;
+  /** pending, in_progress, completed or deleted; empty when a call leaves it as it is. */
+  status: string;
+  /** How it reads while it is being done. */
+  active_form?: string;
+  /** Ids of entries that come first. */
+  blocked_by?: string[];
+  /** The agent that has taken it. */
+  owner?: string;
+}
+
+/** Plan mode. */
+export interface ShowPlanPayload {
+  kind: "show_plan";
+  /** The frontend component that shows it. */
+  renderer: "tool_call";
+  /** The body. */
+  show_plan: ShowPlan;
+}
+
+/** Plan mode is entered, or a plan is shown for approval. */
+export interface ShowPlan {
+  /** `exit` shows the plan and asks for approval. */
+  operation: "enter" | "exit";
+  /** The plan in Markdown. */
+  plan?: string;
+  /** The file that holds the plan (2.1). */
+  file_path?: string;
+  /** Once the result is there: was it approved? */
+  approved?: boolean;
+  /** What the human said on rejecting it. */
+  feedback?: string;
+}
+
+/** Questions to the human. */
+export interface AskUserPayload {
+  kind: "ask_user";
+  /** The frontend component that shows it. */
+  renderer: "tool_call";
+  /** The body. */
+  ask_user: AskUser;
+}
+
+/** The agent asks its human. */
+export interface AskUser {
+  /** What is asked. */
+  questions: Question[];
+  /** Question to answer, once the result is there; several labels are joined by a comma and a blank. */
+  answers?: Record<string, string>;
+}
+
+/** One question with its possible answers. */
+export interface Question {
+  /** The question, also the key of its answer. */
+  question: string;
+  /** One or two words for a tab or a chip. */
+  header?: string;
+  /** The possible answers; a human may also answer freely. */
+  options: Choice[];
+  /** True when more than one may be chosen. */
+  multi_select: boolean;
+}
+
+/** One possible answer. */
+export interface Choice {
+  /** The answer. */
+  label: string;
+  /** What it means. */
+  description?: string;
+}
+
+/** A tool of an MCP server. */
+export interface McpToolPayload {
+  kind: "mcp_tool";
+  /** The frontend component that shows it. */
+  renderer: "tool_call";
+  /** The body. */
+  mcp_tool: McpTool;
+}
+
+/** A tool of an MCP server is called. */
+export interface McpTool {
+  /** The server's name. */
+  server: string;
+  /** The tool's name. */
+  tool: string;
+  /** Its arguments. */
+  input: Record<string, JsonValue>;
+  /** Its result, part by part. */
+  output?: ContentPart[];
+  /** True when it failed. */
+  is_error?: boolean;
+}
+
+/** Any other tool. */
+export interface GenericPayload {
+  kind: "generic";
+  /** The frontend component that shows it. */
+  renderer: "tool_call";
+  /** The body. */
+  generic: Generic;
+}
+
+/** Any tool that has no kind of its own. */
+export interface Generic {
+  /** The tool's name. */
+  name: string;
+  /** Its arguments. */
+  input?: JsonValue;
+  /** Its result. */
+  output?: JsonValue;
+}
+
+/** Anything with just a label. */
+export interface MiscPayload {
+  kind: "misc";
+  /** The frontend component that shows it. */
+  renderer: "tool_call";
+  /** The body. */
+  misc: Misc;
+}
+
+/** Something with a label that is no tool with arguments and results worth a shape: skills, tool search. */
+export interface Misc {
+  /** What it is. */
+  label: string;
+  /** More of it. */
+  details?: JsonValue;
+}
+
+/** News of a tool call. Exactly one update with a status other than running ends it. */
+export interface ToolUpdate {
+  type: "tool_update";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
   session_id?: string;
   /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
   operation_id?: string;
   /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
   truncated?: Record<string, number>;
-  /** manual or auto. */
-  trigger?: string;
-  /** Context before, in tokens. */
-  pre_tokens?: number;
-  /** Context after, in tokens. */
-  post_tokens?: number;
+  /** The tool call whose subagent this belongs to; absent in the main thread. */
+  parent_tool_call_id?: string;
+  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
+  message_id?: string;
+  /** Index of the content block within its message, where it is known. */
+  block_index?: number;
+  /** The call. */
+  tool_call_id: string;
+  /** The tool, as the agent calls it. */
+  tool_name?: string;
+  /** One line for humans. */
+  tool_title?: string;
+  /** running: progress; complete and error are final. */
+  tool_status: "running" | "complete" | "error";
+  /** The call's payload, enriched with its result. */
+  normalized?: ReadFilePayload | ModifyFilePayload | ShellExecPayload | CodeSearchPayload | HttpRequestPayload | SubagentTaskPayload | CreateTaskPayload | ManageTodosPayload | ShowPlanPayload | AskUserPayload | McpToolPayload | GenericPayload | MiscPayload;
+  /** Why it failed. */
+  error?: string;
+  /** What kind of failure it was; `no_result`: the turn ended without a result for it. */
+  reason?: "failed" | "denied" | "interrupted" | "process_exited" | "no_result";
+  /** True when the work goes on in the background; `task_update` events tell how. */
+  background?: boolean;
+  /** How long it has been running, in progress updates. */
+  elapsed_ms?: number;
+  /** UUID of the user message that carried the result. */
+  uuid?: string;
 }
 
 /** A turn ended. Exactly one for every turn that started, whatever happens to the CLI. */
@@ -235,88 +799,6 @@ export interface CompleteData {
   stderr_tail?: string;
 }
 
-/** The agent wrote to its long-term memory (spec 1). */
-export interface Consolidation {
-  type: "consolidation";
-  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
-  session_id?: string;
-  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
-  operation_id?: string;
-  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
-  truncated?: Record<string, number>;
-  /** New entries. */
-  entries_created: number;
-  /** Changed entries. */
-  entries_updated: number;
-}
-
-/** A part of a tool's result that is more than text (wire fact: images and documents in results). */
-export interface ContentPart {
-  /** What the part is. */
-  type: "text" | "image" | "document" | "reference" | "unknown";
-  /** The text, of a text part. */
-  text?: string;
-  /** MIME type of an image or a document, such as `image/png`. */
-  media_type?: string;
-  /** Size of the decoded bytes. */
-  size?: number;
-  /** The bytes, base64 encoded. */
-  base64?: string;
-  /** Where the part is, when it is not inline. */
-  url?: string;
-  /** Name of a document or of a tool that is referred to. */
-  title?: string;
-  /** The notebook cell it belongs to. */
-  cell_id?: string;
-  /** `code`, `markdown` or `output`, of a notebook. */
-  cell_type?: string;
-  /** The block as it came, of a kind this version does not know. */
-  raw?: JsonValue;
-}
-
-/** How full the main model's context is, in tokens. */
-export interface ContextWindow {
-  type: "context_window";
-  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
-  session_id?: string;
-  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
-  operation_id?: string;
-  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
-  truncated?: Record<string, number>;
-  /** Size of the window; 200000 until the CLI says otherwise (spec 3). */
-  context_window_size: number;
-  /** Tokens used. */
-  context_window_used: number;
-  /** Tokens left, never below 0. */
-  context_window_remaining: number;
-  /** Share used, in per cent. */
-  context_efficiency: number;
-  /** The main model. */
-  model?: string;
-}
-
-/** An entry is added to the agent's task list. */
-export interface CreateTask {
-  /** What is to be done. */
-  title: string;
-  /** In more words. */
-  description?: string;
-  /** Its id, once the result is there. */
-  task_id?: string;
-  /** How it reads while it is being done. */
-  active_form?: string;
-}
-
-/** A new entry of the task list. */
-export interface CreateTaskPayload {
-  /** Names the populated field. */
-  kind: "create_task";
-  /** The frontend component that shows it. */
-  renderer: "tool_call";
-  /** The body. */
-  create_task: CreateTask;
-}
-
 /** Something failed. After `complete` it is the turn's error; otherwise an error within the turn. */
 export interface Error {
   type: "error";
@@ -340,126 +822,34 @@ export interface Error {
   status?: number;
 }
 
-/** One event in its envelope. */
-export interface EventFrame {
-  type: "event";
-  /** The session. */
-  session: string;
-  /** Its place in the session's log. */
-  seq: number;
-  /** When it was journaled: RFC 3339, UTC. */
-  ts: string;
-  /** The event. */
-  event: TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | ApiRetry | Consolidation | ProcessStatus | Notice | Unknown | Malformed;
-}
-
-/** Several events of one session in one frame, while a frontend catches up. */
-export interface EventsFrame {
-  type: "events";
-  /** In order, without holes. */
-  events: EventFrame[];
-}
-
-/** Events the frontend asked for that are gone. */
-export interface GapFrame {
-  type: "gap";
-  /** The session. */
-  session: string;
-  /** First number that is gone. */
-  from: number;
-  /** Last number that is gone. */
-  to: number;
-  /** The epoch that now counts. */
-  epoch: string;
-}
-
-/** Any tool that has no kind of its own. */
-export interface Generic {
-  /** The tool's name. */
-  name: string;
-  /** Its arguments. */
-  input?: JsonValue;
-  /** Its result. */
-  output?: JsonValue;
-}
-
-/** Any other tool. */
-export interface GenericPayload {
-  /** Names the populated field. */
-  kind: "generic";
-  /** The frontend component that shows it. */
-  renderer: "tool_call";
-  /** The body. */
-  generic: Generic;
-}
-
-/** A hook ran, in the CLI or in the sidecar. */
-export interface HookActivity {
-  type: "hook_activity";
+/** The CLI withdrew messages it had written; a frontend removes their texts. */
+export interface Retraction {
+  type: "retraction";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
   session_id?: string;
   /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
   operation_id?: string;
   /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
   truncated?: Record<string, number>;
-  /** The tool call whose subagent this belongs to; absent in the main thread. */
-  parent_tool_call_id?: string;
-  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
-  message_id?: string;
-  /** Index of the content block within its message, where it is known. */
-  block_index?: number;
-  /** started, progress, finished: run by the CLI; callback, answered: asked of us and answered. */
-  phase: "started" | "progress" | "finished" | "callback" | "answered";
-  /** PreToolUse, PostToolUse, Stop, … */
-  hook_event?: string;
-  /** The CLI's id of the run, or the control request's id of a callback. */
-  hook_id?: string;
-  /** The hook's name, or the callback's. */
-  hook_name?: string;
-  /** The tool call it concerns. */
-  tool_call_id?: string;
-  /** The tool it concerns. */
-  tool_name?: string;
-  /** What came of it: success, error, cancelled, allow, deny, ask, block, … */
-  outcome?: string;
-  /** What it printed or answered. */
-  output?: string;
-  /** What it printed on standard error. */
-  stderr?: string;
-  /** Its exit code. */
-  exit_code?: number;
+  /** UUIDs of messages that no longer count. */
+  message_uuids?: string[];
+  /** API message ids, where only they are known (a broken stream). */
+  message_ids?: string[];
 }
 
-/** A page is fetched, or the web is searched. */
-export interface HttpRequest {
-  /** The address that is fetched. */
-  url?: string;
-  /** GET, unless the tool says otherwise; SEARCH for a search of the web. */
-  method?: string;
-  /** What is searched for on the web. */
-  query?: string;
-  /** What the agent wants to know from the page. */
+/** A prompt waits for its turn (spec 1, "Out-of-Turn Message Delivery"). */
+export interface Queued {
+  type: "queued";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** Place in the queue, from 1. */
+  position?: number;
+  /** The prompt's UUID. */
   prompt?: string;
-  /** The answer as text. */
-  response?: string;
-  /** True when it failed. */
-  is_error?: boolean;
-  /** HTTP status, when it is known. */
-  status?: number;
-  /** Size of the page. */
-  bytes?: number;
-  /** Hits of a web search: title and url each. */
-  results?: Array<Record<string, JsonValue>>;
-}
-
-/** A page fetched or a search of the web. */
-export interface HttpRequestPayload {
-  /** Names the populated field. */
-  kind: "http_request";
-  /** The frontend component that shows it. */
-  renderer: "tool_call";
-  /** The body. */
-  http_request: HttpRequest;
 }
 
 /** Waiting prompts joined the running turn (spec 1; wire fact "folded into the running turn"). */
@@ -479,240 +869,17 @@ export interface Injected {
   prompts?: string[];
 }
 
-/** The frontend reads more slowly than events come; nothing is lost. */
-export interface Lag {
-  type: "lag";
-  /** The session. */
-  session: string;
-  /** How many events wait for it. */
-  behind: number;
-}
-
-/** A line that is no message of the protocol. */
-export interface Malformed {
-  type: "malformed";
+/** A waiting prompt was taken back and will not be served. */
+export interface Withdrawn {
+  type: "withdrawn";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
   session_id?: string;
   /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
   operation_id?: string;
   /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
   truncated?: Record<string, number>;
-  /** What is wrong with it. */
-  reason: string;
-  /** The line, or its beginning. */
-  raw: string;
-  /** Its size in bytes. */
-  size: number;
-  /** Its number in the stream, from 1. */
-  line?: number;
-}
-
-/** The agent's list of things to do is written, changed or read. */
-export interface ManageTodos {
-  /** What happens to the list. */
-  operation: "write" | "update" | "list" | "get";
-  /** The list, or the entries concerned, after the call. */
-  items: TodoItem[];
-  /** The list, or the entries concerned, before the call. */
-  old_items?: TodoItem[];
-}
-
-/** The list of things to do. */
-export interface ManageTodosPayload {
-  /** Names the populated field. */
-  kind: "manage_todos";
-  /** The frontend component that shows it. */
-  renderer: "todo";
-  /** The body. */
-  manage_todos: ManageTodos;
-}
-
-/** An MCP server the CLI knows. */
-export interface McpServerStatus {
-  /** Its name. */
-  name: string;
-  /** connected, failed, needs-auth, pending, … */
-  status?: string;
-}
-
-/** A tool of an MCP server is called. */
-export interface McpTool {
-  /** The server's name. */
-  server: string;
-  /** The tool's name. */
-  tool: string;
-  /** Its arguments. */
-  input: Record<string, JsonValue>;
-  /** Its result, part by part. */
-  output?: ContentPart[];
-  /** True when it failed. */
-  is_error?: boolean;
-}
-
-/** A tool of an MCP server. */
-export interface McpToolPayload {
-  /** Names the populated field. */
-  kind: "mcp_tool";
-  /** The frontend component that shows it. */
-  renderer: "tool_call";
-  /** The body. */
-  mcp_tool: McpTool;
-}
-
-/** A piece of the agent's text. Pieces with the same message_id and block_index belong together, in order. */
-export interface MessageChunk {
-  type: "message_chunk";
-  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
-  session_id?: string;
-  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
-  operation_id?: string;
-  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
-  truncated?: Record<string, number>;
-  /** The tool call whose subagent this belongs to; absent in the main thread. */
-  parent_tool_call_id?: string;
-  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
-  message_id?: string;
-  /** Index of the content block within its message, where it is known. */
-  block_index?: number;
-  /** The piece. */
-  text: string;
-  /** True when this corrects the block: it takes the place of all earlier pieces of the block. */
-  replace?: boolean;
-  /**
-   * Where the text is from when the model did not write it in a message: output of a slash command, the
-   * turn's result, a message the CLI made up. Absent for the model's own text.
-   */
-  source?: "local_command" | "result" | "synthetic";
-  /** True when more of the same block may follow. */
-  is_delta?: boolean;
-}
-
-/** Something with a label that is no tool with arguments and results worth a shape: skills, tool search. */
-export interface Misc {
-  /** What it is. */
-  label: string;
-  /** More of it. */
-  details?: JsonValue;
-}
-
-/** Anything with just a label. */
-export interface MiscPayload {
-  /** Names the populated field. */
-  kind: "misc";
-  /** The frontend component that shows it. */
-  renderer: "tool_call";
-  /** The body. */
-  misc: Misc;
-}
-
-/** A file is created, overwritten or edited. */
-export interface ModifyFile {
-  /** Path as the agent gave it. */
-  file_path: string;
-  /** The changes, in order. */
-  mutations: Mutation[];
-  /** Present once the result is there. */
-  output?: ModifyOutput;
-}
-
-/** A file is created, overwritten or edited. */
-export interface ModifyFilePayload {
-  /** Names the populated field. */
-  kind: "modify_file";
-  /** The frontend component that shows it. */
-  renderer: "tool_edit";
-  /** The body. */
-  modify_file: ModifyFile;
-}
-
-/** What became of a modification. */
-export interface ModifyOutput {
-  /** True when the file was changed. */
-  applied: boolean;
-  /** True when the file did not exist before, False when it was overwritten. */
-  created?: boolean;
-  /** Lines the diff adds. */
-  added_lines?: number;
-  /** Lines the diff removes. */
-  removed_lines?: number;
-  /** True when a human changed the proposal before it was applied. */
-  user_modified?: boolean;
-  /** What the tool said, in full when it failed. */
-  message?: string;
-}
-
-/** One change to a file. */
-export interface Mutation {
-  /**
-   * What happens: a new file, a file replaced, a passage replaced, a notebook cell added or removed.
-   *
-   * Whether a file is new or replaced is known by the result; a call that writes a whole file says `create`.
-   */
-  type: "create" | "overwrite" | "edit" | "insert" | "delete";
-  /** The whole new content, of create, overwrite and insert. */
-  content?: string;
-  /** The passage that is replaced. */
-  old_content?: string;
-  /** The passage that replaces it. */
-  new_content?: string;
-  /** Unified diff with the file's true line numbers, as far as they are known. */
-  diff?: string;
-  /** True when the diff counts lines from the beginning of the passage, the file's own numbers being unknown. */
-  relative?: boolean;
-  /** True when every occurrence is replaced. */
-  replace_all?: boolean;
-  /** The notebook cell that is changed. */
-  cell_id?: string;
-  /** `code` or `markdown`, of a notebook cell. */
-  cell_type?: string;
-}
-
-/** Something worth telling that has no event of its own. */
-export interface Notice {
-  type: "notice";
-  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
-  session_id?: string;
-  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
-  operation_id?: string;
-  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
-  truncated?: Record<string, number>;
-  /** What about: the CLI's message type or subtype. */
-  kind: string;
-  /** How important. */
-  level: "info" | "warning" | "error";
-  /** What a human should read. */
-  text: string;
-  /** The message's own fields. */
-  details?: Record<string, JsonValue>;
-}
-
-/** A pending request is void; its dialog closes. */
-export interface PermissionCancelled {
-  type: "permission_cancelled";
-  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
-  session_id?: string;
-  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
-  operation_id?: string;
-  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
-  truncated?: Record<string, number>;
-  /** The request. */
-  pending_id: string;
-  /** The tool call that waited. */
-  tool_call_id?: string;
-  /** Why. */
-  reason?: "cancelled" | "interrupted" | "process_exited" | "timeout" | "turn_ended";
-}
-
-/** One way to answer a permission request. */
-export interface PermissionOption {
-  /** What `permission.respond` sends back. */
-  option_id: string;
-  /** What the button says. */
-  name: string;
-  /** What it means. */
-  kind: "allow_once" | "allow_always" | "reject_once" | "reject_always";
-  /** Where an always-answer is remembered: session, localSettings, projectSettings, userSettings. */
-  destination?: string;
+  /** The prompt's UUID. */
+  prompt: string;
 }
 
 /** The CLI waits for leave to call a tool. */
@@ -758,6 +925,18 @@ export interface PermissionRequest {
   agent_id?: string;
 }
 
+/** One way to answer a permission request. */
+export interface PermissionOption {
+  /** What `permission.respond` sends back. */
+  option_id: string;
+  /** What the button says. */
+  name: string;
+  /** What it means. */
+  kind: "allow_once" | "allow_always" | "reject_once" | "reject_always";
+  /** Where an always-answer is remembered: session, localSettings, projectSettings, userSettings. */
+  destination?: string;
+}
+
 /** A pending request was answered, and how. */
 export interface PermissionResolved {
   type: "permission_resolved";
@@ -791,41 +970,21 @@ export interface PermissionResolved {
   interrupt?: boolean;
 }
 
-/** The CLI's process started or ended. */
-export interface ProcessStatus {
-  type: "process_status";
+/** A pending request is void; its dialog closes. */
+export interface PermissionCancelled {
+  type: "permission_cancelled";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
   session_id?: string;
   /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
   operation_id?: string;
   /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
   truncated?: Record<string, number>;
-  /** `stalled`: no output for longer than configured; `resumed`: it speaks again. */
-  state: "started" | "exited" | "stalled" | "resumed";
-  /** Its process id. */
-  pid?: number;
-  /** Its exit code. */
-  exit_code?: number;
-  /** The signal that ended it, such as SIGKILL. */
-  signal?: string;
-  /** The last it said on standard error. */
-  stderr_tail?: string;
-  /** Why, when we know: stop requested, end of recording, … */
-  reason?: string;
-  /** How long it has been silent. */
-  silent_ms?: number;
-}
-
-/** One question with its possible answers. */
-export interface Question {
-  /** The question, also the key of its answer. */
-  question: string;
-  /** One or two words for a tab or a chip. */
-  header?: string;
-  /** The possible answers; a human may also answer freely. */
-  options: Choice[];
-  /** True when more than one may be chosen. */
-  multi_select: boolean;
+  /** The request. */
+  pending_id: string;
+  /** The tool call that waited. */
+  tool_call_id?: string;
+  /** Why. */
+  reason?: "cancelled" | "interrupted" | "process_exited" | "timeout" | "turn_ended";
 }
 
 /** The agent, an MCP server or the CLI asks a human and waits. */
@@ -865,87 +1024,22 @@ export interface QuestionRequest {
   details?: Record<string, JsonValue>;
 }
 
-/** A prompt waits for its turn (spec 1, "Out-of-Turn Message Delivery"). */
-export interface Queued {
-  type: "queued";
+/** The permission mode changed. */
+export interface SessionMode {
+  type: "session_mode";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
   session_id?: string;
   /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
   operation_id?: string;
   /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
   truncated?: Record<string, number>;
-  /** Place in the queue, from 1. */
-  position?: number;
-  /** The prompt's UUID. */
-  prompt?: string;
+  /** default, acceptEdits, plan, bypassPermissions, … */
+  current_mode_id: string;
 }
 
-/** The API limits the rate, or warns that it soon will. */
-export interface RateLimit {
-  type: "rate_limit";
-  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
-  session_id?: string;
-  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
-  operation_id?: string;
-  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
-  truncated?: Record<string, number>;
-  /** What a human should read. */
-  rate_limit_message: string;
-  /** allowed, allowed_warning, rejected. */
-  status?: string;
-  /** When the limit resets: seconds since 1970. */
-  resets_at?: number;
-  /** Which limit: five_hour, seven_day, … */
-  rate_limit_type?: string;
-  /** How much of it is used, from 0 to 1. */
-  utilization?: number;
-}
-
-/** A file is read. */
-export interface ReadFile {
-  /** Path as the agent gave it. */
-  file_path: string;
-  /** First line asked for, from 1. */
-  offset?: number;
-  /** Number of lines asked for. */
-  limit?: number;
-  /** Pages asked for, of a PDF: `3` or `1-5`. */
-  pages?: string;
-  /** Present once the result is there. */
-  output?: ReadOutput;
-}
-
-/** A file is read. */
-export interface ReadFilePayload {
-  /** Names the populated field. */
-  kind: "read_file";
-  /** The frontend component that shows it. */
-  renderer: "tool_read";
-  /** The body. */
-  read_file: ReadFile;
-}
-
-/** What a read returned. */
-export interface ReadOutput {
-  /** The text, without the line numbers the CLI shows to the model. */
-  content?: string;
-  /** Number of lines in `content`, as the CLI numbers them: an empty one follows a newline at the end. */
-  line_count?: number;
-  /** True when the file has more than `content` shows. */
-  truncated?: boolean;
-  /** Number of the first line in `content`, from 1. */
-  start_line?: number;
-  /** Number of lines of the whole file. */
-  total_lines?: number;
-  /** Images, PDF pages and notebook cells. */
-  parts?: ContentPart[];
-  /** True when the CLI returned nothing, the file being as it was when last read. */
-  unchanged?: boolean;
-}
-
-/** A piece of the agent's thinking. */
-export interface Reasoning {
-  type: "reasoning";
+/** The agent shows its plan. */
+export interface AgentPlan {
+  type: "agent_plan";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
   session_id?: string;
   /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
@@ -958,80 +1052,93 @@ export interface Reasoning {
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
-  /** The piece; empty for redacted thinking. */
-  reasoning_text: string;
-  /** True when this takes the place of all earlier pieces of the block. */
-  replace?: boolean;
-  /** True when the API encrypted it. */
-  redacted?: boolean;
-  /** True when more of the same block may follow. */
-  is_delta?: boolean;
+  /** The plan in Markdown. */
+  plan_content: string;
+  /** The file that holds it (2.1). */
+  plan_file_path?: string;
+  /** The ExitPlanMode call. */
+  tool_call_id?: string;
 }
 
-/** The one answer to a command. */
-export interface Reply {
-  type: "reply";
-  /** The command's id; null when the frame had none that could be read. */
-  id: string | null;
-  /** Was it done? */
-  ok: boolean;
-  /** What came of it. */
-  result?: JsonValue;
-  /** Why not. */
-  error?: ReplyError;
-}
-
-/** Why a command was refused. */
-export interface ReplyError {
-  /** One of the documented codes. */
-  code: string;
-  /** Whose fault, where, and what to do. */
-  message: string;
-  /** The field of the command that is wrong. */
-  field?: string;
-}
-
-/** The CLI withdrew messages it had written; a frontend removes their texts. */
-export interface Retraction {
-  type: "retraction";
+/** A hook ran, in the CLI or in the sidecar. */
+export interface HookActivity {
+  type: "hook_activity";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
   session_id?: string;
   /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
   operation_id?: string;
   /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
   truncated?: Record<string, number>;
-  /** UUIDs of messages that no longer count. */
-  message_uuids?: string[];
-  /** API message ids, where only they are known (a broken stream). */
-  message_ids?: string[];
+  /** The tool call whose subagent this belongs to; absent in the main thread. */
+  parent_tool_call_id?: string;
+  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
+  message_id?: string;
+  /** Index of the content block within its message, where it is known. */
+  block_index?: number;
+  /** started, progress, finished: run by the CLI; callback, answered: asked of us and answered. */
+  phase: "started" | "progress" | "finished" | "callback" | "answered";
+  /** PreToolUse, PostToolUse, Stop, … */
+  hook_event?: string;
+  /** The CLI's id of the run, or the control request's id of a callback. */
+  hook_id?: string;
+  /** The hook's name, or the callback's. */
+  hook_name?: string;
+  /** The tool call it concerns. */
+  tool_call_id?: string;
+  /** The tool it concerns. */
+  tool_name?: string;
+  /** What came of it: success, error, cancelled, allow, deny, ask, block, … */
+  outcome?: string;
+  /** What it printed or answered. */
+  output?: string;
+  /** What it printed on standard error. */
+  stderr?: string;
+  /** Its exit code. */
+  exit_code?: number;
 }
 
-/** One line of a content search. */
-export interface SearchMatch {
-  /** The file, when the output names it. */
-  file?: string;
-  /** Line number, from 1, when the output has it. */
-  line?: number;
-  /** The line. */
-  text: string;
-  /** True when the line is context and not a match. */
-  context?: boolean;
+/** The CLI has a session. Once per session id. */
+export interface SessionStatus {
+  type: "session_status";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** New or resumed. */
+  data: SessionStatusData;
 }
 
-/** What a search found. */
-export interface SearchOutput {
-  /** Files found. */
-  files?: string[];
-  /** Number of files; 0 when the tool says that nothing was found. */
-  file_count?: number;
-  /** True when there is more than was returned. */
-  truncated?: boolean;
-  /** Number of matches, in the content and count modes. */
-  match_count?: number;
-  /** The lines, in the content mode. */
-  matches?: SearchMatch[];
-  /** Matches per file, in the count mode. */
-  counts?: Record<string, number>;
+/** Spec 3's data of session_status. */
+export interface SessionStatusData {
+  /** Is the conversation new, or does it go on? */
+  session_status: "new" | "resumed";
+  /** True: the CLI said so itself. */
+  init?: boolean;
+}
+
+/** The slash commands; each event replaces the list. */
+export interface AvailableCommands {
+  type: "available_commands";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** All of them. */
+  available_commands: Command[];
+}
+
+/** A slash command. */
+export interface Command {
+  /** Without the slash. */
+  name: string;
+  /** What it does. */
+  description?: string;
+  /** What may follow it. */
+  argument_hint?: string;
 }
 
 /** What the CLI says of itself; sent when it changes. */
@@ -1065,201 +1172,54 @@ export interface SessionInfo {
   api_key_source?: string;
 }
 
-/** The permission mode changed. */
-export interface SessionMode {
-  type: "session_mode";
+/** An MCP server the CLI knows. */
+export interface McpServerStatus {
+  /** Its name. */
+  name: string;
+  /** connected, failed, needs-auth, pending, … */
+  status?: string;
+}
+
+/** How full the main model's context is, in tokens. */
+export interface ContextWindow {
+  type: "context_window";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
   session_id?: string;
   /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
   operation_id?: string;
   /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
   truncated?: Record<string, number>;
-  /** default, acceptEdits, plan, bypassPermissions, … */
-  current_mode_id: string;
-}
-
-/** The CLI has a session. Once per session id. */
-export interface SessionStatus {
-  type: "session_status";
-  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
-  session_id?: string;
-  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
-  operation_id?: string;
-  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
-  truncated?: Record<string, number>;
-  /** New or resumed. */
-  data: SessionStatusData;
-}
-
-/** Spec 3's data of session_status. */
-export interface SessionStatusData {
-  /** Is the conversation new, or does it go on? */
-  session_status: "new" | "resumed";
-  /** True: the CLI said so itself. */
-  init?: boolean;
-}
-
-/** A session as frontends list it. */
-export interface SessionSummary {
-  /** turnwire's session id. */
-  session: string;
-  /** What to call it. */
-  title?: string;
-  /** `waiting`: for a human's answer; `exited`: no CLI runs, it can be resumed. */
-  state: "starting" | "idle" | "running" | "waiting" | "stopping" | "exited" | "replaying";
-  /** Which agent; scripted ones say so. */
-  agent?: string;
-  /** Directory the CLI runs in. */
-  workspace?: string;
+  /** Size of the window; 200000 until the CLI says otherwise (spec 3). */
+  context_window_size: number;
+  /** Tokens used. */
+  context_window_used: number;
+  /** Tokens left, never below 0. */
+  context_window_remaining: number;
+  /** Share used, in per cent. */
+  context_efficiency: number;
   /** The main model. */
   model?: string;
-  /** Permission policy. */
-  policy?: string;
-  /** The CLI's permission mode. */
-  permission_mode?: string;
-  /** The CLI's own session id. */
-  cli_session_id?: string;
-  /** Newest number of its log. */
-  last_seq: number;
-  /** What it has cost. */
-  total_cost_usd?: number;
-  /** Requests that wait for a human. */
-  pending: number;
-  /** RFC 3339. */
-  created?: string;
-  /** Of a replay: share of the recording that was played. */
-  position?: number;
-  /** Of a replay: times the recorded pace; 0 when paused. */
-  speed?: number;
 }
 
-/** The list of sessions, or their state, has changed. */
-export interface Sessions {
-  type: "sessions";
-  /** All sessions. */
-  sessions: SessionSummary[];
-}
-
-/** A command runs, or a command in the background is read or stopped. */
-export interface ShellExec {
-  /** The command line; empty when a task is addressed by id. */
-  command: string;
-  /** Directory it runs in, when it is known. */
-  work_dir?: string;
-  /** What the agent says it is for. */
-  description?: string;
-  /** Time limit in milliseconds. */
-  timeout?: number;
-  /** True when it is not waited for. */
-  background?: boolean;
-  /** `read` and `stop` address a task in the background; absent means run. */
-  operation?: "run" | "read" | "stop";
-  /** The background task that is read or stopped. */
-  task_id?: string;
-  /** Present once the result is there. */
-  output?: ShellOutput;
-}
-
-/** A command. */
-export interface ShellExecPayload {
-  /** Names the populated field. */
-  kind: "shell_exec";
-  /** The frontend component that shows it. */
-  renderer: "tool_execute";
-  /** The body. */
-  shell_exec: ShellExec;
-}
-
-/** What a command gave. */
-export interface ShellOutput {
-  /** The true exit code; absent while it is not known (background, interrupted, denied). */
-  exit_code?: number;
-  /** Standard output; the only stream of versions that do not tell them apart. */
-  stdout?: string;
-  /** Standard error, where the CLI keeps it apart. */
-  stderr?: string;
-  /** True when it was stopped before its end. */
-  interrupted?: boolean;
-  /** True when the time limit stopped it or moved it to the background. */
-  timed_out?: boolean;
-  /** Id of the background task it became. */
-  task_id?: string;
-  /** State of the background task: running, completed, failed, killed. */
+/** The API limits the rate, or warns that it soon will. */
+export interface RateLimit {
+  type: "rate_limit";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** What a human should read. */
+  rate_limit_message: string;
+  /** allowed, allowed_warning, rejected. */
   status?: string;
-  /** File in which the CLI saved output too long to return. */
-  persisted_path?: string;
-  /** True when the CLI returned less than the command wrote. */
-  truncated?: boolean;
-  /** Images that the command printed. */
-  parts?: ContentPart[];
-}
-
-/** Plan mode is entered, or a plan is shown for approval. */
-export interface ShowPlan {
-  /** `exit` shows the plan and asks for approval. */
-  operation: "enter" | "exit";
-  /** The plan in Markdown. */
-  plan?: string;
-  /** The file that holds the plan (2.1). */
-  file_path?: string;
-  /** Once the result is there: was it approved? */
-  approved?: boolean;
-  /** What the human said on rejecting it. */
-  feedback?: string;
-}
-
-/** Plan mode. */
-export interface ShowPlanPayload {
-  /** Names the populated field. */
-  kind: "show_plan";
-  /** The frontend component that shows it. */
-  renderer: "tool_call";
-  /** The body. */
-  show_plan: ShowPlan;
-}
-
-/** What a subagent did. */
-export interface SubagentOutput {
-  /** completed, async_launched, … */
-  status?: string;
-  /** Its report. */
-  text?: string;
-  /** The CLI's id of the subagent, and of its background task. */
-  agent_id?: string;
-  /** How long it ran. */
-  duration_ms?: number;
-  /** Tokens it used. */
-  total_tokens?: number;
-  /** Tools it called. */
-  tool_use_count?: number;
-  /** The model it ran on. */
-  model?: string;
-}
-
-/** A subagent is given a task. */
-export interface SubagentTask {
-  /** Three to five words. */
-  description: string;
-  /** The whole task. */
-  prompt: string;
-  /** Which agent runs it. */
-  subagent_type?: string;
-  /** True when it is not waited for. */
-  background?: boolean;
-  /** The model asked for. */
-  model?: string;
-  /** Present once the result is there. */
-  output?: SubagentOutput;
-}
-
-/** A task given to a subagent. */
-export interface SubagentTaskPayload {
-  /** Names the populated field. */
-  kind: "subagent_task";
-  /** The frontend component that shows it. */
-  renderer: "tool_call";
-  /** The body. */
-  subagent_task: SubagentTask;
+  /** When the limit resets: seconds since 1970. */
+  resets_at?: number;
+  /** Which limit: five_hour, seven_day, … */
+  rate_limit_type?: string;
+  /** How much of it is used, from 0 to 1. */
+  utilization?: number;
 }
 
 /** News of a background task: a subagent, or a command. */
@@ -1303,99 +1263,101 @@ export interface TaskUpdate {
   exit_code?: number;
 }
 
-/** One entry of the agent's list. */
-export interface TodoItem {
-  /** Its id, or its place in the list from 1 where the tool has no ids. */
-  id?: string;
-  /** What is to be done. */
-  description: string;
-  /** pending, in_progress, completed or deleted; empty when a call leaves it as it is. */
-  status: string;
-  /** How it reads while it is being done. */
-  active_form?: string;
-  /** Ids of entries that come first. */
-  blocked_by?: string[];
-  /** The agent that has taken it. */
-  owner?: string;
-}
-
-/** The agent calls a tool. One per tool_use block. */
-export interface ToolCall {
-  type: "tool_call";
+/** The conversation before this was replaced by a summary. */
+export interface CompactBoundary {
+  type: "compact_boundary";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
   session_id?: string;
   /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
   operation_id?: string;
   /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
   truncated?: Record<string, number>;
-  /** The tool call whose subagent this belongs to; absent in the main thread. */
-  parent_tool_call_id?: string;
-  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
-  message_id?: string;
-  /** Index of the content block within its message, where it is known. */
-  block_index?: number;
-  /** The tool_use block's id. */
-  tool_call_id: string;
-  /** The tool, as the agent calls it. */
-  tool_name: string;
-  /** One line for humans. */
-  tool_title: string;
-  /** Always running: the update that follows ends it. */
-  tool_status: "running";
-  /** What the call does. */
-  normalized: ReadFilePayload | ModifyFilePayload | ShellExecPayload | CodeSearchPayload | HttpRequestPayload | SubagentTaskPayload | CreateTaskPayload | ManageTodosPayload | ShowPlanPayload | AskUserPayload | McpToolPayload | GenericPayload | MiscPayload;
+  /** manual or auto. */
+  trigger?: string;
+  /** Context before, in tokens. */
+  pre_tokens?: number;
+  /** Context after, in tokens. */
+  post_tokens?: number;
 }
 
-/** News of a tool call. Exactly one update with a status other than running ends it. */
-export interface ToolUpdate {
-  type: "tool_update";
+/** A call to the API failed and is tried again. */
+export interface ApiRetry {
+  type: "api_retry";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
   session_id?: string;
   /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
   operation_id?: string;
   /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
   truncated?: Record<string, number>;
-  /** The tool call whose subagent this belongs to; absent in the main thread. */
-  parent_tool_call_id?: string;
-  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
-  message_id?: string;
-  /** Index of the content block within its message, where it is known. */
-  block_index?: number;
-  /** The call. */
-  tool_call_id: string;
-  /** The tool, as the agent calls it. */
-  tool_name?: string;
-  /** One line for humans. */
-  tool_title?: string;
-  /** running: progress; complete and error are final. */
-  tool_status: "running" | "complete" | "error";
-  /** The call's payload, enriched with its result. */
-  normalized?: ReadFilePayload | ModifyFilePayload | ShellExecPayload | CodeSearchPayload | HttpRequestPayload | SubagentTaskPayload | CreateTaskPayload | ManageTodosPayload | ShowPlanPayload | AskUserPayload | McpToolPayload | GenericPayload | MiscPayload;
-  /** Why it failed. */
+  /** Which attempt failed, from 1. */
+  attempt: number;
+  /** How many there will be at most. */
+  max_retries?: number;
+  /** When the next one starts. */
+  delay_ms?: number;
+  /** HTTP status. */
+  status?: number;
+  /** What failed. */
   error?: string;
-  /** What kind of failure it was; `no_result`: the turn ended without a result for it. */
-  reason?: "failed" | "denied" | "interrupted" | "process_exited" | "no_result";
-  /** True when the work goes on in the background; `task_update` events tell how. */
-  background?: boolean;
-  /** How long it has been running, in progress updates. */
-  elapsed_ms?: number;
-  /** UUID of the user message that carried the result. */
-  uuid?: string;
 }
 
-/** A turn began. Exactly one `complete` with the same operation_id follows. */
-export interface TurnStarted {
-  type: "turn_started";
+/** The agent wrote to its long-term memory (spec 1). */
+export interface Consolidation {
+  type: "consolidation";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
   session_id?: string;
   /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
   operation_id?: string;
   /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
   truncated?: Record<string, number>;
-  /** Why: a prompt, a prompt that had waited, the end of a background task, or the CLI's own accord. */
-  origin: "user" | "queued" | "background" | "autonomous";
-  /** UUIDs of the prompts it serves, as far as they are known when it starts. */
-  prompts?: string[];
+  /** New entries. */
+  entries_created: number;
+  /** Changed entries. */
+  entries_updated: number;
+}
+
+/** The CLI's process started or ended. */
+export interface ProcessStatus {
+  type: "process_status";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** `stalled`: no output for longer than configured; `resumed`: it speaks again. */
+  state: "started" | "exited" | "stalled" | "resumed";
+  /** Its process id. */
+  pid?: number;
+  /** Its exit code. */
+  exit_code?: number;
+  /** The signal that ended it, such as SIGKILL. */
+  signal?: string;
+  /** The last it said on standard error. */
+  stderr_tail?: string;
+  /** Why, when we know: stop requested, end of recording, … */
+  reason?: string;
+  /** How long it has been silent. */
+  silent_ms?: number;
+}
+
+/** Something worth telling that has no event of its own. */
+export interface Notice {
+  type: "notice";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** What about: the CLI's message type or subtype. */
+  kind: string;
+  /** How important. */
+  level: "info" | "warning" | "error";
+  /** What a human should read. */
+  text: string;
+  /** The message's own fields. */
+  details?: Record<string, JsonValue>;
 }
 
 /** A line of a type this version does not know. Nothing is lost: the line is here. */
@@ -1413,59 +1375,84 @@ export interface Unknown {
   raw: string;
 }
 
-/** What a human, or a program in their place, said to the agent. */
-export interface UserMessage {
-  type: "user_message";
+/** A line that is no message of the protocol. */
+export interface Malformed {
+  type: "malformed";
   /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
   session_id?: string;
   /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
   operation_id?: string;
   /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
   truncated?: Record<string, number>;
-  /** The tool call whose subagent this belongs to; absent in the main thread. */
-  parent_tool_call_id?: string;
-  /** The API message's id, where it is known; the line's UUID for text the model did not write. */
-  message_id?: string;
-  /** Index of the content block within its message, where it is known. */
-  block_index?: number;
-  /** The text; empty when there are only attachments. */
-  text: string;
-  /** The message's UUID. */
-  uuid?: string;
-  /** Images and documents. */
-  parts?: ContentPart[];
-  /** True when the CLI made it up itself. */
-  synthetic?: boolean;
+  /** What is wrong with it. */
+  reason: string;
+  /** The line, or its beginning. */
+  raw: string;
+  /** Its size in bytes. */
+  size: number;
+  /** Its number in the stream, from 1. */
+  line?: number;
 }
 
-/** The first frame after access was granted. */
-export interface Welcome {
-  type: "welcome";
-  /** The subprotocol. */
-  protocol: string;
-  /** turnwire's version. */
-  version: string;
-  /** The life of the logs; goes with every cursor. */
+/** Several events of one session in one frame, while a frontend catches up. */
+export interface EventsFrame {
+  type: "events";
+  /** In order, without holes. */
+  events: EventFrame[];
+}
+
+/** The replay is over: what follows is live. */
+export interface CaughtUp {
+  type: "caught_up";
+  /** The session. */
+  session: string;
+  /** Newest number sent. */
+  seq: number;
+}
+
+/** Events the frontend asked for that are gone. */
+export interface GapFrame {
+  type: "gap";
+  /** The session. */
+  session: string;
+  /** First number that is gone. */
+  from: number;
+  /** Last number that is gone. */
+  to: number;
+  /** The epoch that now counts. */
   epoch: string;
-  /** `view` may only read. */
-  role: "control" | "view";
-  /** All sessions. */
-  sessions: SessionSummary[];
-  /** Template of the link to a trace, with {trace_id}, when configured. */
-  trace_url?: string;
 }
 
-/** A waiting prompt was taken back and will not be served. */
-export interface Withdrawn {
-  type: "withdrawn";
-  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
-  session_id?: string;
-  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
-  operation_id?: string;
-  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
-  truncated?: Record<string, number>;
-  /** The prompt's UUID. */
-  prompt: string;
+/** The frontend reads more slowly than events come; nothing is lost. */
+export interface Lag {
+  type: "lag";
+  /** The session. */
+  session: string;
+  /** How many events wait for it. */
+  behind: number;
+}
+
+/** The one answer to a command. */
+export interface Reply {
+  type: "reply";
+  /** The command's id; null when the frame had none that could be read. */
+  id: string | null;
+  /** Was it done? */
+  ok: boolean;
+  /** What came of it. */
+  result?: JsonValue;
+  /** Why not. */
+  error?: ReplyError;
+}
+
+/** Why a command was refused. */
+export interface ReplyError {
+  /** One of the documented codes. */
+  code: string;
+  /** Whose fault, where, and what to do. */
+  message: string;
+  /** The field of the command that is wrong. */
+  field?: string;
 }
 
 /** Any frame the hub sends; `type` tells which. */
