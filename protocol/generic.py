@@ -2,19 +2,22 @@
 
 Takes what JavaScript writes and Python's own parser can be talked into: lone surrogates (they stay in the strings), NaN and
 Infinity, numbers beyond any range, bytes that are not UTF-8, a byte order mark. What is no number stays text.
+A line may begin with orders to a terminal: 1.0.60 clears a screen that is not there before it goes on.
 """
 
 import json
 import math
+import re
 
 from protocol.json_values import Json
 
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_BEFORE = re.compile(rb"(?:\xef\xbb\xbf|\x1b\[[0-?]*[ -/]*[@-~])*")
+"""A byte order mark, and control sequences of terminals (ECMA-48)."""
 
 
 def load(line: bytes) -> Json:
     """Return the value of a line; ValueError if it is not JSON, RecursionError if it is nested too deep."""
-    text = line.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace")
+    text = _BEFORE.sub(b"", line, count=1).decode("utf-8", "replace")
     return json.loads(text, parse_int=_integer, parse_float=_float, parse_constant=str)
 
 

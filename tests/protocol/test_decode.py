@@ -571,3 +571,8 @@ def test_an_object_that_is_nested_too_deep_is_malformed() -> None:
         deep = [deep]
     assert message_of({"type": "user", "tool_use_result": deep}) == Malformed("", "nested too deep")
     assert message_of({"type": "keep_alive"}) == KeepAlive()
+
+
+def test_orders_to_a_terminal_before_a_message_cost_nothing() -> None:
+    assert decode(b'\x1b[2J\x1b[3J\x1b[H{"type":"keep_alive"}') == KeepAlive()
+    assert isinstance(decode(b"\x1b[2J"), Malformed)
