@@ -30,6 +30,8 @@ from normalize.envelope import Cursor
 
 log = structlog.get_logger("hub.conversation")
 
+NOT_A_TOKEN = "This is not a token of this hub."
+
 REFUSALS_IN_A_ROW = 1000
 """Refused for their rate: a frontend that goes on for so long is closed."""
 
@@ -136,24 +138,33 @@ class Conversation:
             self._premises.roster.free_name(self._frontend.name)
 
     async def _admit(self, hello: Hello) -> bool:
-        premises, now = self._premises, asyncio.get_running_loop().time()
-        address = self._sink.address
-        if premises.failures.wait(address, now) > 0:
-            self._sink.tell(
-                refusal(hello.id, "unauthorized", "Too many wrong tokens from this address: wait a while.")
-            )
+        role: Role | None = None
+        try:
+            if hello.token is not None:
+                role = self._role_of(hello.token)
+        except CommandRefused as refused:
+            self._sink.tell(refusal(hello.id, refused.code, refused.message, refused.field))
             await self._sink.close(CloseCode.TOO_MANY, "too many wrong tokens")
             return False
-        role = None if hello.token is None else premises.tokens.role(hello.token)
         if role is None:
-            if hello.token is not None:
-                premises.failures.spend(address, now)
-            self._sink.tell(refusal(hello.id, "unauthorized", "This is not a token of this hub.", "token"))
+            self._sink.tell(refusal(hello.id, "unauthorized", NOT_A_TOKEN, "token"))
             await self._sink.close(CloseCode.UNAUTHORIZED, "the token is wrong, or there was none")
             return False
         self._welcome(role, hello.name)
         self._sink.tell(Reply(id=hello.id, ok=True))
         return True
+
+    def _role_of(self, token: str) -> Role | None:
+        """Return a token's role; raises CommandRefused when this address has shown too many wrong ones."""
+        failures, now = self._premises.failures, asyncio.get_running_loop().time()
+        if failures.wait(self._sink.address, now) > 0:
+            raise CommandRefused(
+                "unauthorized", "Too many wrong tokens from this address: wait a while.", "token"
+            )
+        role = self._premises.tokens.role(token)
+        if role is None:
+            failures.spend(self._sink.address, now)
+        return role
 
     def _welcome(self, role: Role, name: str | None) -> None:
         premises = self._premises
@@ -219,10 +230,9 @@ class Conversation:
     def _rename(self, hello: Hello, frontend: Frontend) -> None:
         role = frontend.role
         if hello.token is not None:
-            shown = self._premises.tokens.role(hello.token)
+            shown = self._role_of(hello.token)
             if shown is None:
-                self._premises.failures.spend(self._sink.address, asyncio.get_running_loop().time())
-                raise CommandRefused("unauthorized", "This is not a token of this hub.", "token")
+                raise CommandRefused("unauthorized", NOT_A_TOKEN, "token")
             role = shown
         name = frontend.name
         if hello.name is not None and hello.name != name:

@@ -63,6 +63,8 @@ class Answer:
     body: bytes = b""
     content_type: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
+    head_only: bool = False
+    """The body is only what would be sent: the request was HEAD."""
 
 
 @dataclass(frozen=True, slots=True)

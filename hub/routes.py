@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from msgspec import to_builtins
 
@@ -71,7 +71,7 @@ class Routes:
             return refuse("method_not_allowed", headers={"Allow": "GET, HEAD"})
         answer = self._get(request)
         if isinstance(answer, Answer) and request.method == "HEAD":
-            return Answer(answer.status, b"", answer.content_type, answer.headers)
+            return replace(answer, head_only=True)
         return answer
 
     def _get(self, request: Request) -> Answer | Stream:

@@ -142,9 +142,8 @@ class FrontendConnection(ServerConnection):
     def admitted(self, role: Role) -> None:
         """Let it send frames as large as its role may."""
         self._gate.admit(self)
-        self.protocol.max_message_size = (
-            self._limits.control_frame if role == "control" else self._limits.frame
-        )
+        limits = self._limits
+        self.protocol.max_message_size = limits.control_frame if role == "control" else limits.frame
 
     async def replies_taken(self) -> None:
         """Wait while more replies are unread than the limit allows."""
@@ -296,4 +295,6 @@ def _response(answer: Answer) -> Response:
     headers["Connection"] = "close"
     for name, value in answer.headers.items():
         headers[name] = value
-    return Response(answer.status, HTTPStatus(answer.status).phrase, headers, answer.body)
+    return Response(
+        answer.status, HTTPStatus(answer.status).phrase, headers, b"" if answer.head_only else answer.body
+    )

@@ -363,3 +363,11 @@ async def test_stopping_the_hub_says_goodbye() -> None:
     with pytest.raises(ConnectionClosed):
         await receive(frontend)
     assert frontend.close_code == 1001
+
+
+async def test_a_frontend_that_may_view_cannot_guess_the_other_token_for_ever() -> None:
+    config = HubConfig(limits=Limits(failed_tokens=2, failed_tokens_per_s=0.001))
+    async with stand(config) as hub, hub.websocket(hub.hub.tokens.view) as frontend:
+        for _ in range(2):
+            assert "not a token" in (await ask(frontend, type="hello", token="guess"))["error"]["message"]
+        assert "Too many" in (await ask(frontend, type="hello", token=hub.token))["error"]["message"]

@@ -109,7 +109,7 @@ class Stand:
             for name, value in {"Host": f"127.0.0.1:{self.hub.port}", **(headers or {})}.items()
         ]
         writer.write("\r\n".join([*lines, "", ""]).encode())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             answer = await reader.read()
         writer.close()
         await writer.wait_closed()
@@ -135,20 +135,20 @@ async def stand(
     try:
         yield Stand(hub, journal, host, url)
     finally:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await hub.stop()
 
 
 async def until(condition: Callable[[], bool]) -> None:
     """Wait for what has no event of its own."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not condition():  # noqa: ASYNC110 - the hub does not announce what only tests wait for
             await asyncio.sleep(0)
 
 
 async def receive(websocket: ClientConnection) -> dict[str, Any]:
     """Return the next frame."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         frame = json.loads(await websocket.recv())
     assert isinstance(frame, dict)
     return frame
