@@ -11,6 +11,7 @@ import itertools
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from adapter.transport import ProcessGone, Transport
 from normalize.inputs import Received, Sent
@@ -27,6 +28,8 @@ MAX_POSTED = 1024
 """Lines that may wait to be written before reading stops: a CLI that takes no answers gets no more requests read."""
 
 _OURS = "turnwire_"
+
+Value = TypeVar("Value")
 
 
 class RequestTimeout(Exception):
@@ -107,10 +110,8 @@ class Client:
         self, message: Message | None, lines: list[bytes], answers: list[Message]
     ) -> asyncio.Future[None]:
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        # nobody has to look at it: an answer to a CLI that has gone is of no consequence
-        written.add_done_callback(lambda future: future.cancelled() or future.exception())
         if self._gone is not None:
-            written.set_exception(self._gone)
+            fail(written, self._gone)
             return written
         self._posted.append(_Posted(message, b"".join(lines), answers, written))
         self._has_posted.set()
@@ -162,13 +163,11 @@ class Client:
         """Fail everything that waits, and whatever is still to be asked: the CLI is no more."""
         self._gone = reason
         for posted in self._posted:
-            if not posted.written.done():
-                posted.written.set_exception(reason)
+            fail(posted.written, reason)
         self._posted.clear()
         self._has_room.set()
         for answered in self._waiting.values():
-            if not answered.done():
-                answered.set_exception(reason)
+            fail(answered, reason)
 
     async def _write_next(self) -> None:
         posted = self._posted[0]
@@ -210,6 +209,13 @@ class Client:
         elif response.request_id.startswith(_OURS):
             self.strays += 1
         # anything else is the echo of an answer of ours: --replay-user-messages repeats those as well (2.1)
+
+
+def fail(future: asyncio.Future[Value], error: Exception) -> None:
+    """Give a future its exception, unless it is done; nobody has to look at it, as with words to a CLI that has gone."""
+    if not future.done():
+        future.set_exception(error)
+        future.exception()
 
 
 def _spelled(message: Message) -> bytes:

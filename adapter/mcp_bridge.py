@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from adapter.client import fail
 from adapter.mcp import McpError
 from adapter.process import CliProcess, ProgramNotFound
 from adapter.transport import ProcessGone
@@ -67,8 +68,7 @@ class BridgedServer:
             f"the MCP server {self._name} has exited ({exit_.signal or exit_.code}) {tail}".strip()
         )
         for waiting in self._waiting.values():
-            if not waiting.done():
-                waiting.set_exception(self._gone)
+            fail(waiting, self._gone)
 
     async def handle(self, message: JsonObject) -> JsonObject | None:
         """Pass a message on, and return the response if it is a request; raises McpError when the server has gone."""

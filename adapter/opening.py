@@ -6,12 +6,13 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from adapter.audit import AuditTrail
-from adapter.client import Client, RequestFailed, RequestTimeout
+from adapter.client import Client, RequestFailed, RequestTimeout, fail
 from adapter.command import CommandError, build_command
 from adapter.dispatch import Dispatcher
 from adapter.gatekeeper import Gatekeeper
 from adapter.grants import GrantStore
 from adapter.hosting import host_servers
+from adapter.identity import MARK
 from adapter.inbox import Inbox
 from adapter.mcp import sdk_config
 from adapter.notices import Notify, SessionNotice
@@ -79,7 +80,8 @@ async def open_session(
                 settings,
                 _Outlet(client, inbox),
                 tasks=tasks,
-                environment=options.environment,
+                # with the mark, so that hooks go with the CLI whatever happens
+                environment={**options.environment, MARK: process.identity.mark},
                 notify=notify,
                 audit=audit,
                 grants=grants,
@@ -216,7 +218,7 @@ async def _initialize(
             raise RequestFailed(f"the CLI refuses to be initialised: {response.error}")
     except (RequestTimeout, RequestFailed, ProcessGone) as error:
         notify(SessionNotice("initialize_failed", str(error)))
-        session.initialized.set_exception(error)
+        fail(session.initialized, error)
         return
     body = response.response
     for waiting in (*body.pending_permission_requests, *body.pending_user_dialog_requests):

@@ -61,7 +61,6 @@ class Session:
         """The CLI's version; None when it does not say."""
         self.initialized: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
         """The answer to `initialize`: commands, models, …; or why there is none."""
-        self.initialized.add_done_callback(lambda future: future.cancelled() or future.exception())
         self._process = process
         self._client = client
         self._inbox = inbox

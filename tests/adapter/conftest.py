@@ -1,5 +1,6 @@
 """Where sessions on the real CLI run."""
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +8,17 @@ import pytest
 
 from desk import Office
 from scripted_messages_api import scripted_messages_api
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_lost_in_the_event_loop(
+    request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture
+) -> Iterator[None]:
+    """Fail a test whose tasks or futures fail without anybody noticing."""
+    yield
+    if {"office", "stage", "setup"} & set(request.fixturenames):
+        gc.collect()
+    assert [record.getMessage() for record in caplog.records if record.name == "asyncio"] == []
 
 
 @pytest.fixture

@@ -14,6 +14,8 @@ from adapter.client import RequestFailed, RequestTimeout
 from adapter.command import CommandError, CommandOptions
 from adapter.decisions import PermissionAnswer
 from adapter.gatekeeper import AnswerRefused
+from adapter.hook_settings import HookSetting
+from adapter.identity import members
 from adapter.ladder import StopDeadlines
 from adapter.notices import SessionNotice
 from adapter.opening import open_session
@@ -332,6 +334,23 @@ for message in messages():
         assert desk.session.pending == ("old",)
         desk.session.respond("old", PermissionAnswer("allow_once"), by="ada")
         await desk.until(lambda: desk.results)
+
+
+async def test_a_hook_that_runs_goes_with_the_cli(stage: Stage) -> None:
+    program = """
+for message in messages():
+    if message["type"] == "user":
+        ask(1, subtype="hook_callback", callback_id="turnwire_hook_0", input={"hook_event_name": "Stop"})
+"""
+    started = stage.folder / "started"
+    slow = f"import signal, time; signal.signal(15, signal.SIG_IGN); open({str(started)!r}, 'w'); time.sleep(600)"
+    hooks = (HookSetting(event="Stop", command=(sys.executable, "-c", slow)),)
+    async with stage.desk(program, hooks=hooks) as desk:
+        await desk.session.prompt("Go.")
+        await until(started.exists)
+        assert len(members([desk.session.identity])) == 2
+        assert desk.session.pending == ()
+    assert members([desk.session.identity]) == []
 
 
 async def test_a_stubborn_cli_is_gone_when_its_session_is_left(stage: Stage) -> None:
