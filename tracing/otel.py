@@ -27,15 +27,15 @@ REPLAY_CLOSE_S = 30.0
 """How long a replay waits, which has nothing else to do."""
 
 
-def exporter() -> SpanExporter:
-    """Return the exporter that the environment describes; raises TracingError."""
+def exporter(timeout_s: float | None = None) -> SpanExporter:
+    """Return the exporter that the environment describes, the patience too unless it is given; raises TracingError."""
     if protocol_of("TRACES") == "grpc":
         from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter as Grpc  # noqa: PLC0415 - only one of the two is paid for
 
-        return Grpc()
+        return Grpc(timeout=timeout_s)
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter as Http  # noqa: PLC0415 - as above
 
-    return Http()
+    return Http(timeout=timeout_s)
 
 
 def resource(version: str) -> Resource:
@@ -87,7 +87,7 @@ class SpanExport:
 
     def _send(self, spans: Sequence[FinishedSpan]) -> str | None:
         result = self._exporter.export([self._readable(span) for span in spans])
-        return None if result is SpanExportResult.SUCCESS else self._said.last
+        return None if result is SpanExportResult.SUCCESS else self._said.taken()
 
     def _readable(self, span: FinishedSpan) -> ReadableSpan:
         parent = None if span.parent_id is None else _context(span.trace_id, span.parent_id)

@@ -7,28 +7,34 @@ import structlog
 log = structlog.get_logger()
 
 
-class LastWords(logging.Handler):
-    """Remembers the newest complaint. What concerns metrics, which the SDK sends by itself, it tells once."""
-
-    last: str = "the collector did not take them"
+class Complaints(logging.Handler):
+    """Remembers the first complaint of an attempt, which has the reason. What concerns metrics is told once."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
+        self._words: str | None = None
         self._told = False
 
     def emit(self, record: logging.LogRecord) -> None:
         """Remember it."""
-        self.last = " ".join(record.getMessage().split())[:500]
-        if not self._told and record.levelno >= logging.ERROR and "metrics" in self.last:
+        words = " ".join(record.getMessage().split())[:500]
+        self._words = self._words or words
+        if not self._told and record.levelno >= logging.ERROR and "metrics" in words:
+            # The SDK sends metrics by itself.
             self._told = True
-            log.warning("metrics cannot be sent; the sessions are not affected", why=self.last)
+            log.warning("metrics cannot be sent; the sessions are not affected", why=words)
+
+    def taken(self) -> str:
+        """Return what was said first since this was asked."""
+        words, self._words = self._words, None
+        return words or "the collector did not take them"
 
 
-_ear = LastWords()
+_ear = Complaints()
 
 
-def listen() -> LastWords:
-    """Take the SDK's log over, and return where its newest complaint is."""
+def listen() -> Complaints:
+    """Take the SDK's log over, and return where its complaints are."""
     sdk = logging.getLogger("opentelemetry")
     sdk.propagate = False
     if _ear not in sdk.handlers:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
-from pydantic import TypeAdapter
 
 from normalize.events import from_json
 from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
@@ -67,7 +66,7 @@ class Row(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 _decode_row = msgspec.json.Decoder(Row).decode
-_decisions = TypeAdapter(Decision)
+_decode_decision = msgspec.json.Decoder(Decision).decode
 _decode_ended = msgspec.json.Decoder(Ended).decode
 
 
@@ -151,7 +150,7 @@ def _read_rows(path: Path) -> Iterator[Timed]:
 def _row_input(row: Row) -> SessionInput:
     match row.event:
         case "decision":
-            return _decisions.validate_json(bytes(row.data))
+            return _decode_decision(row.data)
         case "exit":
             return _decode_ended(row.data)
         case "note":

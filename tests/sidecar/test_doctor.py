@@ -1,0 +1,181 @@
+"""The doctor finds what keeps turnwire from working, says what to do, and changes nothing by looking."""
+
+import json
+import os
+import socket
+import stat
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from otlp_collector import otlp_collector
+
+from journal.base import Entry
+from journal.lock import FileLock
+from journal.sqlite import SqliteJournal
+from real_cli import real_cli
+from recordings import recording
+from turnwire_process import DEADLINE, TURNWIRE, environment
+
+
+def doctor(folder: Path, *arguments: str, code: int, **variables: str) -> dict[str, Any]:
+    """Run it; returns its findings by name."""
+    env = environment(folder / "home", XDG_STATE_HOME=str(folder / "state"), **variables)
+    if not any(argument.startswith("--agent") for argument in arguments):
+        arguments = (*arguments, "--agent", "demo")
+    if "--port" not in arguments:
+        arguments = (*arguments, "--port", "0")
+    done = subprocess.run(
+        [*TURNWIRE, "doctor", "--json", *arguments],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        timeout=DEADLINE,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout.decode() + done.stderr.decode()
+    findings = {finding["what"]: finding for finding in json.loads(done.stdout)}
+    assert all((finding["status"] == "ok") == (finding["remedy"] is None) for finding in findings.values())
+    return findings
+
+
+def journal_in(folder: Path) -> Path:
+    return folder / "state" / "turnwire" / "journal.sqlite3"
+
+
+async def make_journal(folder: Path) -> Path:
+    path = journal_in(folder)
+    log = await SqliteJournal.open(path)
+    await log.append("s", [Entry(b'{"type":"notice"}')] * 300)
+    await log.flush()
+    await log.close()
+    return path
+
+
+async def test_all_is_well_and_nothing_is_changed(tmp_path: Path) -> None:
+    path = await make_journal(tmp_path)
+    before = path.read_bytes()
+    found = doctor(tmp_path, str(recording("2.1.330", "perm-allow").folder), code=0)
+    assert {finding["status"] for finding in found.values()} == {"ok"}
+    assert "300 events" in found["journal"]["found"]
+    assert "all types and fields of 13 lines" in found["protocol"]["found"]
+    assert path.read_bytes() == before
+
+
+def test_before_the_first_start_nothing_is_made(tmp_path: Path) -> None:
+    assert "will be made" in doctor(tmp_path, code=0)["journal"]["found"]
+    assert not (tmp_path / "state").exists()
+
+
+def test_people_get_a_line_and_its_remedy(tmp_path: Path) -> None:
+    env = environment(tmp_path / "home", PATH="/nowhere")
+    done = subprocess.run(
+        [*TURNWIRE, "doctor", "--port", "0"],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("FAIL CLI: there is no program 'claude' on PATH")
+    assert lines[1].lstrip().startswith("-> install it")
+    assert any(line.startswith("ok   port:") for line in lines)
+
+
+def test_the_real_cli_is_found_with_its_version(tmp_path: Path) -> None:
+    (tmp_path / "turnwire.toml").write_text(f'[agents]\nreal = ["{real_cli()}"]\n')
+    cli = doctor(tmp_path, "--agent", "real", code=0)["CLI"]
+    assert str(real_cli()) in cli["found"]
+    assert cli["found"][0].isdecimal()
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "words"),
+    [
+        ("9.0.0 (Claude Code)", "note", "newer than"),
+        ("0.2.1", "broken", "older than"),
+        ("hello", "note", "no version"),
+    ],
+)
+def test_a_version_that_nobody_has_tried_is_told(said: str, status: str, words: str, tmp_path: Path) -> None:
+    program = tmp_path / "cli"
+    program.write_text(f"#!/bin/sh\necho '{said}'\n")
+    program.chmod(0o755)
+    (tmp_path / "turnwire.toml").write_text(f'[agents]\nodd = ["{program}"]\n')
+    cli = doctor(tmp_path, "--agent", "odd", code=1 if status == "broken" else 0)["CLI"]
+    assert (cli["status"], words in cli["found"]) == (status, True)
+
+
+def test_a_taken_port_and_an_open_door_are_broken(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        found = doctor(tmp_path, "--port", str(port), code=1)
+        assert found["port"]["status"] == "broken"
+        assert f"port {port}: Address already in use" in found["port"]["found"]
+    found = doctor(tmp_path, "--host", "0.0.0.0", code=1)
+    assert found["access"]["status"] == "broken"
+    assert "TURNWIRE_TOKEN" in found["access"]["remedy"]
+    assert doctor(tmp_path, "--host", "0.0.0.0", code=0, TURNWIRE_TOKEN="a" * 32)["access"]["status"] == "ok"
+
+
+async def test_a_damaged_journal_is_broken_and_stays_as_it_is(tmp_path: Path) -> None:
+    path = await make_journal(tmp_path)
+    data = bytearray(path.read_bytes())
+    data[8192:12288] = os.urandom(4096)
+    path.write_bytes(data)
+    found = doctor(tmp_path, code=1)["journal"]
+    assert found["status"] == "broken"
+    assert "set-aside" in found["remedy"]
+    assert path.read_bytes() == bytes(data)
+
+
+async def test_a_journal_in_use_and_open_permissions_are_told(tmp_path: Path) -> None:
+    path = await make_journal(tmp_path)
+    path.parent.chmod(0o755)
+    lock = FileLock(path)
+    try:
+        found = doctor(tmp_path, code=0)
+    finally:
+        lock.release()
+    assert "in use by a running turnwire" in found["journal"]["found"]
+    assert found["state directory"]["status"] == "note"
+    assert found["state directory"]["remedy"].startswith("chmod 700")
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o755
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
+def test_a_collector_is_asked(protocol: str, tmp_path: Path) -> None:
+    with otlp_collector(tmp_path) as collector:
+        variables = collector.environment(protocol)
+        assert "answers" in doctor(tmp_path, code=0, **variables)["OTLP"]["found"]
+        assert collector.spans() == []
+        # The other protocol's port is the mistake that everybody makes once.
+        other = {"grpc": "http/protobuf", "http/protobuf": "grpc"}[protocol]
+        wrong = doctor(tmp_path, code=1, **{**variables, "OTEL_EXPORTER_OTLP_PROTOCOL": other})
+        assert wrong["OTLP"]["status"] == "broken"
+    assert "Connection refused" in doctor(tmp_path, code=1, **variables)["OTLP"]["found"]
+
+
+def test_a_wrong_protocol_and_a_dead_redis_are_broken(tmp_path: Path) -> None:
+    found = doctor(
+        tmp_path, "--journal", "redis",
+        code=1,
+        OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9",
+        OTEL_EXPORTER_OTLP_PROTOCOL="carrier-pigeon",
+        TURNWIRE_REDIS_URL="redis://127.0.0.1:9/0",
+    )  # fmt: skip
+    assert "carrier-pigeon" in found["OTLP"]["found"]
+    assert found["redis"]["status"] == "broken"
+
+
+def test_what_a_recording_has_that_is_new_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "new.jsonl"
+    file.write_text('{"type":"martian"}\n{"type":"keep_alive","mood":"good"}\n' * 2)
+    found = doctor(tmp_path, str(file), code=0)["protocol"]
+    assert found["status"] == "note"
+    assert "types martian x 2; fields keep_alive.mood x 2" in found["found"]
