@@ -173,19 +173,6 @@ for message in messages():
         await until(lambda: len(stage.notices) == 2)
 
 
-async def test_waiting_for_a_human_is_no_silence(stage: Stage) -> None:
-    program = """
-for message in messages():
-    if message["type"] == "user":
-        may(1, command="ls")
-"""
-    async with stage.desk(program, stall_after=0.1) as desk:
-        await desk.session.prompt("Go.")
-        await desk.until(lambda: desk.session.pending)
-        await pass_time(desk, 0.4)
-        assert stage.notices == []
-
-
 async def test_a_pending_permission_holds_up_neither_output_nor_an_interrupt(stage: Stage) -> None:
     program = """
 for message in messages():

@@ -1,0 +1,64 @@
+"""Is a turn running, and is it silent?"""
+
+import asyncio
+
+from adapter.turns import TurnWatch
+from protocol.messages import Assistant, StreamEvent
+from protocol.results import Result
+from protocol.system import Init, Status
+from waiting import until
+
+
+async def test_a_turn_runs_from_a_prompt_or_a_line_of_its_own_to_its_result() -> None:
+    turns = TurnWatch()
+    seen = [turns.busy]
+    turns.prompted()
+    seen.append(turns.busy)
+    for message in (Result(), Init(), Result(), StreamEvent(), Result(), Assistant(), Result()):
+        turns.received(message)
+        seen.append(turns.busy)
+    assert seen == [False, True, False, True, False, True, False, True, False]
+
+
+async def test_what_is_heard_of_background_subagents_is_no_turn() -> None:
+    turns = TurnWatch()
+    turns.received(Assistant(parent_tool_use_id="t1"))
+    turns.received(Status())
+    assert not turns.busy
+
+
+async def test_the_end_of_a_turn_can_be_waited_for() -> None:
+    turns = TurnWatch()
+    assert await turns.idle_within(0)
+    turns.prompted()
+    assert not await turns.idle_within(0.01)
+    waiting = asyncio.create_task(turns.idle_within(20))
+    await asyncio.sleep(0)
+    turns.received(Result())
+    assert await waiting
+
+
+async def test_silence_is_told_once_and_anew_after_something_was_said() -> None:
+    turns, told = TurnWatch(), list[float]()
+    watch = asyncio.create_task(turns.watch(0.02, lambda: False, told.append))
+    assert not told
+    turns.prompted()
+    await until(lambda: told)
+    assert told[0] >= 0.02
+    assert not await turns.idle_within(0.1)
+    assert len(told) == 1
+    turns.received(Status())
+    await until(lambda: len(told) == 2)
+    watch.cancel()
+
+
+async def test_waiting_for_a_human_is_no_silence_and_does_not_count_as_one_afterwards() -> None:
+    turns, told, waits = TurnWatch(), list[float](), True
+    watch = asyncio.create_task(turns.watch(0.2, lambda: waits, told.append))
+    turns.prompted()
+    assert not await turns.idle_within(0.6)
+    assert told == []
+    waits = False
+    await until(lambda: told)
+    assert told[0] < 0.6, "the time of waiting was not counted"
+    watch.cancel()
