@@ -9,6 +9,7 @@ from protocol.dialects.base import Dialect, Exchange, Peer
 from protocol.dialects.claude import CLAUDE
 from protocol.dialects.json_rpc import JSON_RPC
 from protocol.dialects.miriad import MIRIAD
+from protocol.dialects.overheard import Overheard
 from protocol.dialects.recognise import AUTOMATIC, recognise
 
 DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (CLAUDE, MIRIAD, JSON_RPC, AUTOMATIC)}
@@ -22,6 +23,7 @@ __all__ = [
     "MIRIAD",
     "Dialect",
     "Exchange",
+    "Overheard",
     "Peer",
     "recognise",
 ]

@@ -41,6 +41,7 @@ class JsonRpcHost:
         self._requests: dict[int, str] = {}
         self._asked: dict[str, Id] = {}
         self._is_between = False
+        self._told: JsonObject | None = None
 
     def write(self, message: Message, line: bytes | None = None) -> Exchange:  # noqa: ARG002 - a line of a CLI is never told to an agent
         """Write to the agent; initialize, which it need not know, succeeds here."""
@@ -138,6 +139,16 @@ class JsonRpcHost:
             if "error" in item:
                 return [failure(request_id, text_at(problem, "message") or "error")]
             return [success(request_id, result if isinstance(result, dict) else None)]
+        return self._overheard(item)
+
+    def _overheard(self, item: JsonObject) -> list[Message]:
+        """Take a response to a request of somebody else: of a conversation that we only read."""
+        problem = item.get("error")
+        told = problem.get("data") if isinstance(problem, dict) else item.get("result")
+        if isinstance(told, dict) and told.get("type") == "result":
+            # each of the prompts that one turn heard is answered with its result
+            last, self._told = self._told, told
+            return [] if told == last else [message_of(told)]
         if "error" in item:
             return [SystemFailure(message=text_at(problem, "message") or "error")]
         return [Unknown(item)]

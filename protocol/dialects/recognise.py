@@ -48,20 +48,35 @@ def _told_by(message: Message) -> str | None:
 
 
 class _Automatic:
-    """Reads any dialect, and writes in the one it recognised; until then in the one it was made with."""
+    """Reads any dialect, and writes in the one it recognised; until then in Claude's.
+
+    What was asked in Claude's until then is asked again in the dialect that it turned out to be: nobody has answered it.
+    """
 
     def __init__(self, peers: dict[str, Peer]) -> None:
         self._peers = peers
         self._name: str | None = None
+        self._asked: dict[str, ControlRequest] = {}
 
     def read(self, line: bytes) -> Exchange:
         """Take a line of the other side."""
-        if self._name is None:
-            self._name = recognise([line])
-        return self._peers[self._name or "miriad"].read(line)
+        if self._name is not None:
+            return self._peers[self._name].read(line)
+        self._name = recognise([line])
+        heard = self._peers[self._name or "miriad"].read(line)
+        if self._name is None or self._name == "claude":
+            return heard
+        again = [self._peers[self._name].write(request) for request in self._asked.values()]
+        self._asked.clear()
+        return Exchange(
+            [*heard.messages, *(message for said in again for message in said.messages)],
+            [*heard.lines, *(line for said in again for line in said.lines)],
+        )
 
     def write(self, message: Message, line: bytes | None = None) -> Exchange:
         """Say a message to the other side."""
+        if self._name is None and isinstance(message, ControlRequest):
+            self._asked[message.request_id] = message
         return self._peers[self._name or "claude"].write(message, line)
 
 

@@ -1,9 +1,11 @@
 import pytest
 
 from protocol.blocks import ToolResultBlock
-from protocol.control import ControlRequest, Interrupt
+from protocol.control import ControlRequest, Initialize, Interrupt, success
+from protocol.decode import decode
 from protocol.dialects import AUTOMATIC, recognise
 from protocol.messages import User, UserBody
+from protocol.miriad import SystemFailure
 from recordings import Recording, recordings
 
 PROMPT = User(message=UserBody(content="hi"))
@@ -56,3 +58,18 @@ def test_an_automatic_agent_answers_in_the_dialect_it_heard() -> None:
     agent = AUTOMATIC.agent()
     assert agent.read(b'{"jsonrpc":"2.0","id":1,"method":"run","params":["hi"]}').messages == [PROMPT]
     assert b'"jsonrpc"' in agent.read(b"not json").lines[0]
+
+
+def test_what_was_asked_before_the_dialect_was_known_is_asked_again_in_it() -> None:
+    host = AUTOMATIC.host()
+    host.write(ControlRequest("r", Initialize()))
+    heard = host.read(b'{"type":"system","subtype":"error","message":"unknown type: control_request"}')
+    assert heard.messages == [SystemFailure(message="unknown type: control_request"), success("r", {})]
+    assert heard.lines == []
+    assert host.read(EITHER).messages == [decode(EITHER)]
+
+
+def test_what_was_asked_of_a_claude_is_not_asked_again() -> None:
+    host = AUTOMATIC.host()
+    host.write(ControlRequest("r", Initialize()))
+    assert len(host.read(b'{"type":"system","subtype":"init"}').messages) == 1

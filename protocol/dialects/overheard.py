@@ -1,0 +1,45 @@
+"""Lines of a conversation that is over, in whatever dialect: for recordings and files, where nobody is spoken to.
+
+Nearly all lines are Claude's, and cost no more than their decoding.
+"""
+
+from protocol.decode import decode
+from protocol.dialects.json_rpc_agent import JsonRpcAgent
+from protocol.dialects.json_rpc_host import JsonRpcHost
+from protocol.dialects.miriad import MiriadAgent
+from protocol.messages import Malformed, Message, Unknown
+
+
+class Overheard:
+    """Reads both sides of one conversation."""
+
+    def __init__(self) -> None:
+        self._host = JsonRpcHost()
+        self._agent = JsonRpcAgent()
+        self._miriad = MiriadAgent()
+
+    def received(self, line: bytes) -> list[Message]:
+        """Return what a line says that an agent wrote."""
+        message = decode(line)
+        if _is_envelope(message, line):
+            return self._host.read(line).messages
+        return [message]
+
+    def sent(self, line: bytes) -> list[Message]:
+        """Return what a line says that an agent was told."""
+        message = decode(line)
+        if _is_envelope(message, line):
+            return self._agent.read(line).messages
+        if isinstance(message, Unknown) and message.type == "control":
+            return self._miriad.read(line).messages
+        return [message]
+
+
+def _is_envelope(message: Message, line: bytes) -> bool:
+    match message:
+        case Unknown(raw={"jsonrpc": _}):
+            return True
+        case Malformed():
+            return line.lstrip().startswith(b"[") and b'"jsonrpc"' in line
+        case _:
+            return False

@@ -1,0 +1,75 @@
+import json
+
+import pytest
+
+from protocol.blocks import TextBlock, ToolResultBlock
+from protocol.control import ControlRequest, Interrupt
+from protocol.decode import decode
+from protocol.dialects import Overheard
+from protocol.json_values import Json
+from protocol.messages import Assistant, AssistantBody, Malformed, Message, Unknown, User, UserBody
+from protocol.miriad import SystemFailure, SystemToolResult
+from protocol.results import Result
+from recordings import Recording, recordings
+
+RESULT = {"type": "result", "subtype": "success", "is_error": False, "result": "ok", "uuid": "u"}
+SAID = {"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text", "text": "hi"}]}}
+
+
+def rpc(**members: Json) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", **members}).encode()
+
+
+@pytest.mark.parametrize("recording", recordings(version="2.1.330"), ids=str)
+def test_recorded_lines_are_what_they_decode_to(recording: Recording) -> None:
+    heard = Overheard()
+    for line in recording.received():
+        assert heard.received(line) == [decode(line)]
+    for line in recording.sent():
+        assert heard.sent(line) == [decode(line)]
+
+
+def test_envelopes_are_opened_on_both_sides() -> None:
+    heard = Overheard()
+    assert heard.sent(rpc(id=1, method="run", params={"prompt": "hi"})) == [
+        User(message=UserBody(content="hi"))
+    ]
+    assert heard.received(rpc(method="assistant", params=SAID)) == [
+        Assistant(message=AssistantBody(role="assistant", content=[TextBlock("hi")]))
+    ]
+    (result,) = heard.received(rpc(id=1, result=RESULT))
+    assert isinstance(result, Result)
+    assert result.text == "ok"
+    assert heard.received(rpc(id=2, result=RESULT)) == []
+    (failed,) = heard.received(
+        rpc(id=3, error={"code": -32000, "message": "no", "data": {**RESULT, "is_error": True}})
+    )
+    assert isinstance(failed, Result)
+    assert failed.is_error
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (rpc(id=9, error={"code": 1, "message": "no"}), SystemFailure(message="no")),
+        (b"[1]", Malformed("[1]", "not a JSON object")),
+        (b'{"type":"new"}', Unknown({"type": "new"})),
+        (
+            b'{"type":"system","subtype":"tool_result","tool_result":{"type":"tool_result","tool_use_id":"t"}}',
+            SystemToolResult(tool_result=ToolResultBlock("t")),
+        ),
+    ],
+)
+def test_what_is_no_envelope_is_what_it_decodes_to(line: bytes, message: Message) -> None:
+    assert Overheard().received(line) == [message]
+
+
+def test_a_batch_is_opened() -> None:
+    line = b"[" + rpc(method="assistant", params=SAID) + b"," + rpc(id=1, result=RESULT) + b"]"
+    assert [type(message) for message in Overheard().received(line)] == [Assistant, Result]
+
+
+def test_control_of_spec_1_is_understood() -> None:
+    assert Overheard().sent(b'{"type":"control","action":"interrupt"}') == [
+        ControlRequest("control-1", Interrupt())
+    ]
