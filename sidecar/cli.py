@@ -1,12 +1,17 @@
 """The command line: one command a function, each imports what it needs when it runs."""
 
-from sidecar import cli_doctor, cli_filters, cli_journal, cli_live, cli_stdio
-from sidecar.command_line import app
+import sys
 
-COMMANDS = (cli_filters, cli_journal, cli_live, cli_doctor, cli_stdio)
-"""Modules whose import adds their commands to the application."""
+FILTER = "translate"
+"""The command that has a start of its own; see sidecar/filter.py."""
 
 
 def main() -> None:
     """Run the command line."""
+    if sys.argv[1:2] == [FILTER]:
+        from sidecar.filter import main as run_filter
+
+        sys.exit(run_filter(sys.argv[2:]))
+    from sidecar.commands import app
+
     app()

@@ -1,7 +1,6 @@
 """The commands that read and write files: translate, inspect, redact, schema; and the scripted agent."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,33 +8,19 @@ import typer
 
 from sidecar.command_line import app, plain_errors
 
-FieldLimit = Annotated[
-    int, typer.Option(help="Bytes above which a field of a tool payload is cut.", min=1024, show_default=True)
-]
-
-DEFAULT_FIELD_LIMIT = 262_144
+PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+"""For commands that read their arguments themselves."""
 
 
-@app.command("translate")
-def translate_command(
-    file: Annotated[
-        Path | None, typer.Argument(help="CLI stdout, or a recording; standard input when absent.")
-    ] = None,
-    stats: Annotated[bool, typer.Option("--stats", help="Say on stderr what became of every line.")] = False,
-    field_limit: FieldLimit = DEFAULT_FIELD_LIMIT,
-) -> None:
+@app.command("translate", context_settings=PASSED_ON)
+def translate_command(context: typer.Context) -> None:
     """Translate CLI stdout into events, one JSON object a line."""
-    from sidecar.translate import InputError, run
-    from tracing.recording import RecordingError
+    from sidecar.filter import main
 
-    with plain_errors(InputError, RecordingError):
-        run(file, sys.stdout.buffer, field_limit=field_limit, stats=stats)
+    raise typer.Exit(main(context.args))
 
 
-@app.command(
-    "agent",
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
-)
+@app.command("agent", context_settings=PASSED_ON)
 def agent_command(context: typer.Context) -> None:
     """Run the scripted agent: a stand-in CLI that plays a script or a recording."""
     from scripted_agent.command import main as scripted_agent

@@ -16,6 +16,7 @@ from normalize.inputs import Ended
 from normalize.limits import cut
 from normalize.translator import Translator
 from protocol.decode import decode, malformed
+from protocol.dialects import Overheard, recognise
 from protocol.framing import LineFramer, OversizeLine
 from protocol.messages import Malformed
 from sidecar.pipeline import translate
@@ -72,16 +73,30 @@ def _stream(translator: Translator, source: BinaryIO, out: BinaryIO, field_limit
     read_some = getattr(
         source, "read1", source.read
     )  # what is there now: a pipe's reader must not wait for a full chunk
+    other: Overheard | None = None
+    is_first = True
     while chunk := read_some(CHUNK):
         events: list[AgentEvent] = []
-        for line in framer.feed(chunk):
-            events += receive(decode(line), line) if type(line) is bytes else receive(_oversize(line))
+        lines = framer.feed(chunk)
+        if is_first and lines:
+            # whoever speaks JSON-RPC does so from the first line; all else is read by plain decoding
+            is_first, other = False, _other_dialect(lines[0])
+        for line in lines:
+            if other is not None and type(line) is bytes:
+                for message in other.received(line):
+                    events += receive(message, line)
+            else:
+                events += receive(decode(line), line) if type(line) is bytes else receive(_oversize(line))
         _write(events, out, field_limit)
     last = framer.close()
     events = []
     if last is not None:
         events += receive(decode(last), last) if isinstance(last, bytes) else receive(malformed(last))
     _write([*events, *translator.ended(Ended("end_of_input"))], out, field_limit)
+
+
+def _other_dialect(first: bytes | OversizeLine) -> Overheard | None:
+    return Overheard() if type(first) is bytes and recognise([first]) == "json_rpc" else None
 
 
 def _oversize(line: bytes | OversizeLine) -> Malformed:

@@ -1,0 +1,9 @@
+"""All commands but the filter's own start, as one application."""
+
+from sidecar import cli_doctor, cli_filters, cli_journal, cli_live, cli_stdio
+from sidecar.command_line import app
+
+MODULES = (cli_filters, cli_journal, cli_live, cli_doctor, cli_stdio)
+"""Modules whose import adds their commands to the application."""
+
+__all__ = ["MODULES", "app"]
