@@ -1,0 +1,52 @@
+"""The documents point at what exists, and the README names every command."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from recordings import ROOT
+
+
+def documents() -> list[str]:
+    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return listed.stdout.splitlines()
+
+
+def links(document: str) -> list[str]:
+    text = re.sub(r"```.*?```", "", (ROOT / document).read_text(encoding="utf-8"), flags=re.DOTALL)
+    return [target for target in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in target]
+
+
+@pytest.mark.parametrize("document", documents())
+def test_links_lead_somewhere(document: str) -> None:
+    folder = (ROOT / document).parent
+    missing = [link for link in links(document) if not (folder / link.partition("#")[0]).exists()]
+    assert missing == []
+
+
+def commands() -> set[str]:
+    """The names of turnwire's commands, as its help lists them."""
+    shown = subprocess.run(
+        [sys.executable, "-m", "sidecar", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return set(re.findall(r"^  ([a-z]+)  ", shown.stdout.partition("Commands:")[2], re.MULTILINE))
+
+
+def test_the_readme_names_every_command_and_no_other() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^    turnwire ([a-z]+)", readme, re.MULTILINE))
+    assert named - {"is"} == commands()
+
+
+def test_every_make_target_that_documents_name_exists() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = {
+        target
+        for document in documents()
+        for target in re.findall(r"`make ([a-z-]+)`", Path(ROOT / document).read_text(encoding="utf-8"))
+    }
+    assert named
+    assert named <= targets
