@@ -3,6 +3,7 @@
 An event is serialised once, by `to_json`; journal, hub and files carry those bytes.
 """
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -88,13 +89,18 @@ AgentEvent: TypeAlias = (
 )
 """Any event; `type` tells which."""
 
-_encode = msgspec.json.Encoder().encode
+_encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[AgentEvent] = msgspec.json.Decoder(AgentEvent)
 
 
 def to_json(event: AgentEvent) -> bytes:
     """Serialise an event as compact UTF-8 JSON, empty fields left out."""
-    return _encode(event)
+    return _encoder.encode(event)
+
+
+def to_lines(events: Sequence[AgentEvent]) -> bytes:
+    """Serialise events as NDJSON: each as `to_json` does, and a newline."""
+    return _encoder.encode_lines(events)
 
 
 def from_json(data: bytes | str) -> AgentEvent:
@@ -144,4 +150,5 @@ __all__ = [
     "Withdrawn",
     "from_json",
     "to_json",
+    "to_lines",
 ]

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import BinaryIO
 
-from normalize.events import AgentEvent, to_json
+from normalize.events import AgentEvent, to_json, to_lines
 from normalize.inputs import Ended
 from normalize.limits import cut
 from normalize.translator import Translator
@@ -112,13 +112,16 @@ def _recording(translator: Translator, source: Path, out: BinaryIO, field_limit:
 def _write(events: list[AgentEvent], out: BinaryIO, field_limit: int) -> None:
     if not events:
         return
-    written = [to_json(event) for event in events]
-    for index, data in enumerate(written):
-        if len(data) > field_limit:
-            written[index] = to_json(cut(events[index], field_limit))
-    written.append(b"")
-    out.write(b"\n".join(written))
+    written = to_lines(events)
+    # Where all events together are within the limit, no field of any of them is beyond it.
+    if len(written) > field_limit:
+        written = to_lines([_cut(event, field_limit) for event in events])
+    out.write(written)
     out.flush()
+
+
+def _cut(event: AgentEvent, field_limit: int) -> AgentEvent:
+    return event if len(to_json(event)) <= field_limit else cut(event, field_limit)
 
 
 def _report(translator: Translator, *, human: bool) -> str:
