@@ -51,7 +51,9 @@ def shell(call: str, command: str, output: str = "") -> list[AgentEvent]:
         shell_exec=ShellExec(command=command, output=ShellOutput(exit_code=0, stdout=output))
     )
     return [
-        ToolCall(tool_status="running", tool_call_id=call, tool_name="Bash", tool_title=command, normalized=before),
+        ToolCall(
+            tool_status="running", tool_call_id=call, tool_name="Bash", tool_title=command, normalized=before
+        ),
         ToolUpdate(tool_call_id=call, tool_name="Bash", tool_status="complete", normalized=after),
     ]
 
@@ -66,7 +68,9 @@ def harm() -> Iterator[AgentEvent]:
     yield from shell("t1", MARKUP, MARKUP)
     yield from shell("t2", BIDI, ANSI_BOMB)
     generic = GenericPayload(generic=Generic(name=MARKUP, input={MARKUP: MARKUP}, output=MARKUP))
-    yield ToolCall(tool_status="running", tool_call_id="t3", tool_name=MARKUP, tool_title=MARKUP, normalized=generic)
+    yield ToolCall(
+        tool_status="running", tool_call_id="t3", tool_name=MARKUP, tool_title=MARKUP, normalized=generic
+    )
     yield Unknown(message_type=MARKUP, raw=MARKUP)
     yield Malformed(reason=MARKUP, raw=MARKUP, size=len(MARKUP))
     yield PermissionRequest(
@@ -93,7 +97,7 @@ async def no_long_task(browser: Browser, page: Page) -> AsyncIterator[None]:
     nothing. The clock's figure, which is the same on an idle machine, is logged too.
     """
     await page.evaluate(OBSERVE)
-    await browser.start_tracing(page=page, categories=["toplevel", "devtools.timeline"])
+    await browser.start_tracing(page=page, categories=["toplevel"])
     try:
         yield
     finally:
@@ -104,13 +108,15 @@ async def no_long_task(browser: Browser, page: Page) -> AsyncIterator[None]:
         if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
     }
     tasks = [
-        event["tdur"] // 1000
+        event.get("tdur", 0) // 1000
         for event in traced
-        if event.get("ph") == "X" and event["name"] == "RunTask" and (event["pid"], event["tid"]) in main
+        if event.get("ph") == "X"
+        and event["name"] == "ThreadControllerImpl::RunTask"
+        and (event["pid"], event["tid"]) in main
     ]
     clock = max(await page.evaluate("window.tasks"), default=0)
     logging.getLogger(__name__).info("longest task: %s ms, by the clock %s ms", max(tasks), clock)
-    assert len(tasks) > 10
+    assert max(tasks) > 0
     assert max(tasks) < 200
 
 

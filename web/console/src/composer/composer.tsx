@@ -1,5 +1,5 @@
 /** Where one writes: several lines, history, slash commands, images, and a choice of when it is heard. */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { useSource } from "../state/source.js";
 import { visibleCode } from "../text/visible.js";
 import { useLive, usePage } from "../view/context.js";
@@ -19,11 +19,14 @@ const PRIORITIES: Array<[Priority, string, string]> = [
   ["later", "Later", "Starts after the running turn"],
 ];
 
+/** What is being written, by session: switching to another one and back keeps it. */
+const drafts = new Map<string, string>();
+
 export function Composer() {
   const { hub } = usePage();
   const live = useLive();
   useSource(live.changed, hub.changed);
-  const [text, setText] = useState("");
+  const [text, write] = useState(drafts.get(live.id) ?? "");
   const [attached, setAttached] = useState<Attached[]>([]);
   const [priority, setPriority] = useState<Priority>("next");
   const [picked, setPicked] = useState(0);
@@ -37,10 +40,10 @@ export function Composer() {
   const found = closed ? [] : completions(conversation.state.commands, text);
   const choice = found[Math.min(picked, found.length - 1)];
 
-  useEffect(() => {
-    setText("");
-    setAttached([]);
-  }, [live]);
+  function setText(next: string): void {
+    drafts.set(live.id, next);
+    write(next);
+  }
 
   async function take(files: Iterable<File>): Promise<void> {
     for (const one of files) {
@@ -62,7 +65,7 @@ export function Composer() {
     const reply = await hub.run({ type: "prompt", session: live.id, text: sent, priority: running ? priority : "next", ...(attachments.length > 0 && { attachments }) });
     if (reply === undefined) {
       // Refused or cut off: what was written must not be lost.
-      setText((now) => now || sent);
+      if (!drafts.get(live.id)) setText(sent);
       setAttached((now) => (now.length > 0 ? now : attached));
       return;
     }

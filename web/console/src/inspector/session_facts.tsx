@@ -1,5 +1,6 @@
 /** What is known of the session, and what can be done with it as a whole. */
 import type { CommandInput } from "turnwire-client";
+import type { Hub } from "../state/hub.js";
 import { useSource } from "../state/source.js";
 import { money } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
@@ -8,6 +9,12 @@ import { useLive, usePage } from "../view/context.js";
 /** What cannot be undone is asked about first. */
 function mayDo(command: CommandInput): boolean {
   return command.type !== "session.delete" || confirm("Forget this session and all its events?");
+}
+
+/** What makes a new session shows it. */
+async function carryOut(hub: Hub, command: CommandInput): Promise<void> {
+  const reply = await hub.run(command);
+  if (typeof reply === "object" && reply !== null && !Array.isArray(reply) && typeof reply.session === "string") hub.select(reply.session);
 }
 
 export function SessionFacts() {
@@ -49,7 +56,7 @@ export function SessionFacts() {
       </dl>
       {hub.mayControl && (
         <div class="buttons">
-          {deeds.map(([name, command]) => <button key={name} type="button" class="secondary" onClick={() => void (mayDo(command) && hub.run(command))}>{name}</button>)}
+          {deeds.map(([name, command]) => <button key={name} type="button" class="secondary" onClick={() => void (mayDo(command) && carryOut(hub, command))}>{name}</button>)}
         </div>
       )}
     </>

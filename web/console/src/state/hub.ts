@@ -10,6 +10,7 @@ export interface Toast {
   readonly text: string;
 }
 
+const KEPT = 4;
 const SESSION = /^#\/s\/(.+)$/;
 
 export class Hub {
@@ -26,6 +27,8 @@ export class Hub {
   current: LiveSession | undefined;
   toasts: Toast[] = [];
   private toastKeys = 0;
+  /** Sessions that were on screen lately go on being followed, so that switching between them is quick; oldest first. */
+  private readonly kept = new Map<string, LiveSession>();
 
   constructor(url: string, token: string | undefined, name: string) {
     this.client = new Client({
@@ -83,8 +86,20 @@ export class Hub {
 
   private list(sessions: SessionSummary[]): void {
     this.sessions = sessions;
+    for (const [id, live] of this.kept) {
+      if (!sessions.some(({ session }) => session === id)) this.drop(id, live);
+    }
     this.route();
     this.changed.emit();
+  }
+
+  private drop(id: string, live: LiveSession): void {
+    live.close();
+    this.kept.delete(id);
+    if (this.current === live) {
+      this.current = undefined;
+      this.switched.emit();
+    }
   }
 
   private route(): void {
@@ -92,8 +107,12 @@ export class Hub {
     const id = wanted === undefined ? undefined : decodeURIComponent(wanted);
     const known = this.sessions.find(({ session }) => session === id) ?? (this.current ? undefined : this.sessions[0]);
     if (!known || known.session === this.current?.id) return;
-    this.current?.close();
-    this.current = new LiveSession(this.client, known.session);
+    this.current = this.kept.get(known.session) ?? new LiveSession(this.client, known.session);
+    this.kept.delete(known.session);
+    this.kept.set(known.session, this.current);
+    for (const [other, live] of this.kept) {
+      if (this.kept.size > KEPT) this.drop(other, live);
+    }
     this.switched.emit();
   }
 }

@@ -38,7 +38,7 @@ function Shell({ body }: { body: ShellExec }) {
   return (
     <>
       {description && <p class="quiet">{visibleCode(description)}{work_dir && ` — in ${visibleCode(work_dir)}`}</p>}
-      {command && <Code text={command} language="bash" label="Command" />}
+      {command && <Code text={command} language={command.includes("\n") ? "bash" : ""} label="Command" />}
       {output?.stdout && <Terminal text={output.stdout} label="Standard output" />}
       {output?.stderr && <Terminal text={output.stderr} label="Standard error" error />}
       <Parts parts={output?.parts} />

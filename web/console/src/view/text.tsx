@@ -6,7 +6,7 @@ import { bytes } from "../text/format.js";
 import { highlight } from "../text/highlight.js";
 import { LONGEST_SEGMENT, render } from "../text/markdown.js";
 import { segments } from "../text/segments.js";
-import { visibleCode } from "../text/visible.js";
+import { visibleCode, visibleProse } from "../text/visible.js";
 
 /** Characters shown at once; the reader asks for more. */
 const STEP = 60_000;
@@ -20,7 +20,11 @@ function More({ shown, total, onMore }: { shown: number; total: number; onMore: 
   );
 }
 
+/** One paragraph without any mark of Markdown, as most answers begin: it needs no parser. */
+const PLAIN = /^(?![-+\d\s])(?!.*(?::\/\/|www\.|@))[^*_`[\]<>#&|~\\\n=]{1,2000}\n{0,2}$/;
+
 const Segment = memo(({ text }: { text: string }) => {
+  if (PLAIN.test(text)) return <div class="prose"><p>{visibleProse(text.trimEnd())}</p></div>;
   if (text.length > LONGEST_SEGMENT) return <pre class="plain">{visibleCode(text)}</pre>;
   return <div class="prose" dangerouslySetInnerHTML={{ __html: render(text) }} />;
 });

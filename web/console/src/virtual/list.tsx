@@ -24,7 +24,10 @@ interface Props<Item> {
   className?: string;
 }
 
-const OVERSCAN = 400;
+/** Pixels drawn beyond what is seen: few while the list moves, so that no step is long, more once it rests. */
+const MOVING = 120;
+const RESTING = 600;
+const REST_MS = 100;
 const NEAR_END = 40;
 /** Room below the last item. */
 const END_SPACE = 16;
@@ -35,6 +38,8 @@ export function VirtualList<Item>(props: Props<Item>) {
   const heights = useMemo(() => new Heights(), [items]);
   const following = useRef(follow);
   const lastTop = useRef(0);
+  const beyond = useRef(MOVING);
+  const rest = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const elements = useRef(new Map<Element, number>());
   const [, redraw] = useReducer((n: number) => n + 1, 0);
   for (let i = heights.length; i < items.length; i += 1) heights.append(estimate(items[i] as Item));
@@ -64,8 +69,8 @@ export function VirtualList<Item>(props: Props<Item>) {
   const top = scroller.current?.scrollTop ?? 0;
   const view = scroller.current?.clientHeight ?? 800;
   const start = following.current ? Math.max(0, heights.total - view) : top;
-  const first = heights.at(Math.max(0, start - OVERSCAN));
-  const last = items.length === 0 ? -1 : heights.at(start + view + OVERSCAN);
+  const first = heights.at(Math.max(0, start - beyond.current));
+  const last = items.length === 0 ? -1 : heights.at(start + view + beyond.current);
 
   useLayoutEffect(() => {
     const node = scroller.current;
@@ -83,6 +88,20 @@ export function VirtualList<Item>(props: Props<Item>) {
   }, []);
   useEffect(() => () => observer.disconnect(), [observer]);
 
+  function move(): void {
+    beyond.current = MOVING;
+    clearTimeout(rest.current);
+    rest.current = setTimeout(() => {
+      beyond.current = RESTING;
+      redraw(undefined);
+    }, REST_MS);
+  }
+
+  useEffect(() => {
+    move();
+    return () => clearTimeout(rest.current);
+  }, [items]);
+
   function setFollowing(value: boolean): void {
     if (following.current === value) return;
     following.current = value;
@@ -96,6 +115,7 @@ export function VirtualList<Item>(props: Props<Item>) {
     const distance = node.scrollHeight - node.scrollTop - node.clientHeight;
     if (follow && node.scrollTop < lastTop.current && distance > 1) setFollowing(false);
     else if (follow && distance < NEAR_END) setFollowing(true);
+    if (node.scrollTop !== lastTop.current) move();
     lastTop.current = node.scrollTop;
     redraw(undefined);
   }
