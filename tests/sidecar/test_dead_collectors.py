@@ -6,8 +6,8 @@ import re
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -71,6 +71,9 @@ async def closed() -> AsyncIterator[int]:
         yield taken.getsockname()[1]
 
 
+Collector = Callable[[], AbstractAsyncContextManager[int]]
+
+
 async def turns(folder: Path, **variables: str) -> tuple[list[str], list[str]]:
     """Run some turns, end the sidecar, and return their events and the log's lines."""
     folder.mkdir()
@@ -98,19 +101,6 @@ async def turns(folder: Path, **variables: str) -> tuple[list[str], list[str]]:
     return [masked(event, folder) for event in found], (folder / "turnwire.log").read_text().splitlines()
 
 
-_without: list[str] = []
-
-
-async def without_tracing(folder: Path) -> list[str]:
-    """The events that all runs must have, made once."""
-    if not _without:
-        events, log = await turns(folder)
-        assert len(events) > TURNS * 4
-        assert log == []
-        _without.extend(events)
-    return _without
-
-
 def masked(event: str, folder: Path) -> str:
     """An event without what no two runs share: ids, times, the folder."""
     event = event.replace(str(folder), "FOLDER")
@@ -118,24 +108,32 @@ def masked(event: str, folder: Path) -> str:
     return re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}", "UUID", event)
 
 
-@pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
 @pytest.mark.parametrize("collector", [silent, closed])
-async def test_live_turns_go_on_as_without_tracing(collector: object, protocol: str, tmp_path: Path) -> None:
-    expected = await without_tracing(tmp_path / "without")
-    async with AsyncExitStack() as stack:
-        port = await stack.enter_async_context(collector())  # type: ignore[operator]  # one of the two above
-        events, log = await turns(
-            tmp_path / "with",
-            OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{port}",
-            OTEL_EXPORTER_OTLP_PROTOCOL=protocol,
-            OTEL_BSP_SCHEDULE_DELAY="10",
-            # The end must not wait for the exporters' own patience: with this it would be killed by the test.
-            OTEL_EXPORTER_OTLP_TIMEOUT="600",
-        )
-    assert events == expected
-    words = [json.loads(line)["event"] for line in log]
-    assert "spans were lost" in words
-    assert len(words) == len(set(words)) <= 3, log  # each sort of trouble once, however often it happened
+async def test_live_turns_go_on_as_without_tracing(collector: Collector, tmp_path: Path) -> None:
+    async with collector() as port, asyncio.TaskGroup() as tasks:
+        without = tasks.create_task(turns(tmp_path / "without"))
+        runs = [
+            tasks.create_task(
+                turns(
+                    tmp_path / protocol[:4],
+                    OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{port}",
+                    OTEL_EXPORTER_OTLP_PROTOCOL=protocol,
+                    OTEL_BSP_SCHEDULE_DELAY="10",
+                    # The end must not wait for the exporters' own patience: with this it would be killed.
+                    OTEL_EXPORTER_OTLP_TIMEOUT="600",
+                )
+            )
+            for protocol in ("grpc", "http/protobuf")
+        ]
+    expected, quiet = without.result()
+    assert len(expected) > TURNS * 4
+    assert quiet == []
+    for run in runs:
+        events, log = run.result()
+        assert events == expected
+        words = [json.loads(line)["event"] for line in log]
+        assert "spans were lost" in words
+        assert len(words) == len(set(words)) <= 3, log  # each sort of trouble once, however often it happened
 
 
 class Stuck(SpanExporter):
