@@ -66,6 +66,7 @@ class Session:
         self._inbox = inbox
         self._turns = turns
         self._gatekeeper = gatekeeper
+        self._prompting = asyncio.Lock()
         self._folder = AttachmentFolder(options.workspace, options.name)
         self.stopping: Literal["stopped", "hung"] | None = None
         """Why we stop the CLI; None while we do not."""
@@ -99,19 +100,23 @@ class Session:
             ProcessGone, RequestTimeout, RequestFailed: there is no CLI that could be spoken to.
         """
         await asyncio.shield(self.initialized)
-        content = await asyncio.to_thread(self._folder.compose, text, attachments, self.options.attachments)
-        if priority == "now" and self.busy:
-            await self.interrupt()
         uuid = uuid or str(uuid4())
-        message = User(
-            message=UserBody(content=content),
-            uuid=uuid,
-            session_id="",
-            # 1.0 and 2.0 know no priorities: there a prompt always waits its turn
-            priority=None if priority == "next" else priority,
-        )
-        self._turns.prompted()
-        await self._client.send(message)
+        # prompts keep their order, however long their files take to be written
+        async with self._prompting:
+            content = await asyncio.to_thread(
+                self._folder.compose, text, attachments, self.options.attachments
+            )
+            if priority == "now" and self.busy:
+                await self.interrupt()
+            message = User(
+                message=UserBody(content=content),
+                uuid=uuid,
+                session_id="",
+                # 1.0 and 2.0 know no priorities: there a prompt always waits its turn
+                priority=None if priority == "next" else priority,
+            )
+            self._turns.prompted()
+            await self._client.send(message)
         return uuid
 
     async def interrupt(

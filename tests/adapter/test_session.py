@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from adapter.attachments import Attachment
 from adapter.client import RequestFailed, RequestTimeout
 from adapter.command import CommandError, CommandOptions
 from adapter.decisions import PermissionAnswer
@@ -286,6 +287,22 @@ for message in messages():
         assert [(one.message.content, one.priority) for one in prompts] == [("one", None), ("two", "now")]
         assert prompts[1].uuid == uuid
         assert [type(message).__name__ for message in desk.sent[-3:]] == ["User", "ControlRequest", "User"]
+
+
+async def test_prompts_keep_their_order_whatever_their_files_take(stage: Stage) -> None:
+    async with stage.desk("for message in messages(): pass") as desk:
+        await asyncio.gather(
+            *(
+                desk.session.prompt(
+                    f"prompt {number}", attachments=[Attachment(b"x" * 4_000_000)] if number % 3 == 0 else []
+                )
+                for number in range(12)
+            )
+        )
+        prompts = [str(message.message.content) for message in desk.sent if isinstance(message, User)]
+        assert [prompt.rpartition("\n")[2] for prompt in prompts] == [
+            f"prompt {number}" for number in range(12)
+        ]
 
 
 async def test_requests_nobody_knows_are_refused_so_that_the_cli_does_not_wait(stage: Stage) -> None:
