@@ -5,6 +5,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMPS := .stamps
 PYTEST_ARGS ?=
+# two workers halve the waiting; tests that measure or need minutes carry the mark `long` and run alone
+JOBS ?= 2
 
 # The TypeScript client and console are built and tested where Node is new enough; the built console is in hub/static.
 NODE := $(shell node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null && echo node)
@@ -41,7 +43,7 @@ demo: venv ## serve a scripted session; prints the URL to open
 	$(BIN)/turnwire run --agent demo --journal memory $(DEMO_ARGS)
 
 test: venv system lint types test-web ## everything that must hold, in under ten minutes
-	$(BIN)/python -m pytest -m "$(MARKS)" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "$(MARKS)" $(PYTEST_ARGS)
 
 test-long: venv system $(if $(NODE),web-deps) ## the tests that take minutes
 	$(BIN)/python -m pytest -m "long$(if $(NODE),, and not node)" $(PYTEST_ARGS)
@@ -68,7 +70,7 @@ types: venv ## mypy --strict over everything, tests included
 	$(BIN)/mypy
 
 golden: venv ## write the goldens anew from the recordings; read the diff before committing it
-	$(BIN)/python -m pytest tests/normalize --update-goldens
+	$(BIN)/python -m pytest tests/normalize tests/sidecar/test_drift.py tests/sidecar/test_operating_page.py --update-goldens
 
 bench: venv ## measure
 	@set -e; for script in bench/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done

@@ -10,6 +10,9 @@ from normalize.model import JsonObject
 from protocol.blocks import AnyBlock, TextBlock, ThinkingBlock, ToolUseBlock
 from tracing.span import Attribute, cut_text
 
+CONVENTIONS = "1.41.0"
+"""The version of the semantic conventions whose names these are; docs/operating.md names it, too."""
+
 PROVIDER = "anthropic"
 
 

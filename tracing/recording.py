@@ -8,7 +8,7 @@ Three shapes are accepted, told apart by what is there and not by name:
 
 import base64
 import signal as signals
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ import msgspec
 from normalize.events import from_json
 from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
 from protocol.decode import decode, malformed
+from protocol.dialects import Overheard
 from protocol.framing import LineFramer, OversizeLine
 
 CHUNK = 1 << 20
@@ -118,14 +119,17 @@ def lines(path: Path) -> Iterator[bytes | OversizeLine]:
 
 
 def _read_stdout(path: Path) -> Iterator[Timed]:
+    heard = Overheard()
     for line in lines(path):
-        yield Timed(None, receive(line))
+        for item in _received(heard, line):
+            yield Timed(None, item)
     yield Timed(None, Ended("end_of_input"))
 
 
 def _read_rows(path: Path) -> Iterator[Timed]:
     ended = False
     at = None
+    heard = Overheard()
     for number, line in enumerate(lines(path), 1):
         if not line:
             continue
@@ -140,26 +144,32 @@ def _read_rows(path: Path) -> Iterator[Timed]:
                 f"{path}, row {number}: not a row of a recording ({error}); the file may be cut or damaged there"
             ) from error
         at = datetime.fromisoformat(row.ts).timestamp()
-        item = _row_input(row)
-        ended = isinstance(item, Ended)
-        yield Timed(at, item)
+        for item in _row_inputs(row, heard):
+            ended = isinstance(item, Ended)
+            yield Timed(at, item)
     if not ended:
         yield Timed(at, Ended("end_of_input"))
 
 
-def _row_input(row: Row) -> SessionInput:
+def _row_inputs(row: Row, heard: Overheard) -> Sequence[SessionInput]:
     match row.event:
         case "decision":
-            return _decode_decision(row.data)
+            return [_decode_decision(row.data)]
         case "exit":
-            return _decode_ended(row.data)
+            return [_decode_ended(row.data)]
         case "note":
-            return Announced(from_json(bytes(row.data)))
+            return [Announced(from_json(bytes(row.data)))]
         case "send":
             line = row.raw_line()
-            return Sent(line, decode(line))
+            return [Sent(line, message) for message in heard.sent(line)]
         case _:
-            return receive(row.raw_line())
+            return _received(heard, row.raw_line())
+
+
+def _received(heard: Overheard, line: bytes | OversizeLine) -> Sequence[Received]:
+    if isinstance(line, OversizeLine):
+        return [receive(line)]
+    return [Received(line, message) for message in heard.received(line)]
 
 
 class _TimelineRow(msgspec.Struct):

@@ -1,0 +1,81 @@
+"""Writes the tables of docs/operating.md that come from code: `python docs/generate_operating.py`.
+
+The text of that page is written by hand; what stands between a pair of markers is made here.
+"""
+
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from sidecar.settings import Settings, state_directory
+from tracing.measurements import READ, RECORDED, Instrument
+from tracing.prometheus import prometheus_name
+
+PAGE = Path(__file__).resolve().parent / "operating.md"
+
+
+def page(written: str) -> str:
+    """Return the page with its tables as they must be."""
+    for name, table in {"settings": settings(), "metrics": metrics()}.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+        before, rest = written.split(begin)
+        _, after = rest.split(end)
+        written = f"{before}{begin}{table}\n{end}{after}"
+    return written
+
+
+def settings() -> str:
+    """Return the table of all settings."""
+    rows = ["| setting | environment | default | |", "|---|---|---|---|"]
+    for name, field in Settings.model_fields.items():
+        about = " ".join((field.description or "").split())
+        rows.append(f"| `{name}` | {_variables(name, field)} | {_default(field)} | {about} |")
+    return "\n".join(rows)
+
+
+def metrics() -> str:
+    """Return the table of all instruments."""
+    rows = ["| OTLP | Prometheus | kind | labels | |", "|---|---|---|---|---|"]
+    for one in (*RECORDED, *READ):
+        labels = ", ".join(f"`{label}`" for label in one.labels)
+        rows.append(
+            f"| `{one.name}` ({one.unit}) | `{_scraped(one)}` | {one.kind} | {labels} | {one.about} |"
+        )
+    return "\n".join(rows)
+
+
+def _scraped(one: Instrument) -> str:
+    return prometheus_name(one)
+
+
+def _variables(name: str, field: FieldInfo) -> str:
+    alias: Any = field.validation_alias
+    names = [choice for choice in alias.choices if choice != name] if alias else [f"TURNWIRE_{name.upper()}"]
+    return ", ".join(f"`{one}`" for one in names)
+
+
+def _default(field: FieldInfo) -> str:
+    if field.default_factory is not None:
+        return "`~/.local/state/turnwire`" if field.default_factory is state_directory else "empty"
+    value = field.default
+    if value is None or value is PydanticUndefined:
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | dict):
+        return "empty"
+    choices = get_args(field.annotation) if get_origin(field.annotation) is not None else ()
+    words = [str(choice) for choice in choices if isinstance(choice, str)]
+    others = [word for word in words if word != value]
+    return f"`{value}`" + (f" (or {', '.join(others)})" if others else "")
+
+
+def main() -> None:
+    """Write the page."""
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

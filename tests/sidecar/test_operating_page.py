@@ -1,0 +1,34 @@
+"""docs/operating.md says what the code says."""
+
+import re
+
+from docs import generate_operating
+from sidecar.commands import app
+from sidecar.settings import Settings
+from tracing.genai_facts import CONVENTIONS
+
+
+def test_its_tables_are_up_to_date(update_goldens: bool) -> None:
+    if update_goldens:
+        generate_operating.main()
+    written = generate_operating.PAGE.read_text(encoding="utf-8")
+    assert generate_operating.page(written) == written, "run `python docs/generate_operating.py`"
+
+
+def test_every_setting_is_there_with_a_sentence() -> None:
+    rows = generate_operating.settings().splitlines()[2:]
+    assert len(rows) == len(Settings.model_fields)
+    assert all(re.fullmatch(r"\| `\w+` \| `.+` \| .+ \| .+\. \|", row) for row in rows), rows
+
+
+def test_it_names_the_conventions_that_the_spans_follow() -> None:
+    assert f"**{CONVENTIONS}**" in generate_operating.PAGE.read_text(encoding="utf-8")
+
+
+def test_it_names_only_commands_that_exist() -> None:
+    named = set(re.findall(r"`turnwire ([a-z]+)", generate_operating.PAGE.read_text(encoding="utf-8")))
+    assert "doctor" in named
+    known = {command.name for command in app.registered_commands} | {
+        group.name for group in app.registered_groups
+    }
+    assert named <= known
