@@ -36,7 +36,8 @@ system: ## install chromium, redis-server and curl where apt-get is there and th
 	if [ -z "$$missing" ]; then :; \
 	elif ! command -v apt-get >/dev/null; then echo "some tests need:$$missing (no apt-get here)" >&2; \
 	else echo "installing$$missing"; \
-	    $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
+	    $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null \
+	    || echo "apt-get could not install them; the tests that need them will say so" >&2; \
 	fi
 
 demo: venv ## serve a scripted session; prints the URL to open
