@@ -172,7 +172,8 @@ class Client:
     async def _write_next(self) -> None:
         posted = self._posted[0]
         if posted.message is not None and (posted.lines or posted.answers):
-            self._on_sent(Sent(posted.lines.removesuffix(b"\n") or _spelled(posted.message), posted.message))
+            # in Claude's spelling whatever the dialect, so that a recording tells all that was meant, uuids included
+            self._on_sent(Sent(_spelled(posted.message), posted.message))
         if posted.lines:
             await self._transport.write(posted.lines)
         self._posted.popleft()

@@ -65,7 +65,7 @@ class Sent:
     """A line we wrote to the CLI."""
 
     line: bytes
-    """As it went, without its newline."""
+    """As it went, without its newline; in Claude's spelling if it went in another dialect."""
     message: Message
     """What it says."""
 

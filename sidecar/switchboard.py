@@ -224,7 +224,7 @@ class Switchboard:
             self._say(SystemFailure(message=str(error)), moves)
             return
         moves.to_cli += said.lines
-        moves.seen.append(Sent(b"".join(said.lines).removesuffix(b"\n") or encode(message)[:-1], message))
+        moves.seen.append(Sent(encode(message)[:-1], message))
         for answer in said.messages:
             self._hear(answer, encode(answer)[:-1], moves)
 

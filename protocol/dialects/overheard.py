@@ -3,11 +3,13 @@
 Nearly all lines are Claude's, and cost no more than their decoding.
 """
 
+from protocol.control import ControlRequest, ControlResponse
 from protocol.decode import decode
 from protocol.dialects.json_rpc_agent import JsonRpcAgent
 from protocol.dialects.json_rpc_host import JsonRpcHost
 from protocol.dialects.miriad import MiriadAgent
-from protocol.messages import Malformed, Message, Unknown
+from protocol.encode import EncodeError
+from protocol.messages import Malformed, Message, Unknown, User
 
 
 class Overheard:
@@ -32,7 +34,16 @@ class Overheard:
             return self._agent.read(line).messages
         if isinstance(message, Unknown) and message.type == "control":
             return self._miriad.read(line).messages
+        if isinstance(message, User | ControlRequest | ControlResponse):
+            self._follow(message)
         return [message]
+
+    def _follow(self, message: Message) -> None:
+        """Number what a session of ours asked, as it did: answers in envelopes name the numbers alone."""
+        try:
+            self._host.write(message)
+        except EncodeError:
+            pass  # no session of ours has said that
 
 
 def _is_envelope(message: Message, line: bytes) -> bool:

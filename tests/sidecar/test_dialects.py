@@ -1,6 +1,7 @@
 """Agents that speak spec 1 (miriad) or JSON-RPC, end to end: `turnwire run`, the hub, a frontend."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -104,6 +105,31 @@ async def test_status_is_asked_for_as_a_control_request(frontend: Frontend) -> N
     answer = await frontend.client.control(frontend.session, {"subtype": "status"})
     assert isinstance(answer, dict)
     assert (answer["running"], answer["queued_messages"]) == (False, 0)
+
+
+@pytest.mark.parametrize("dialect", ["miriad", "json_rpc"])
+async def test_a_recorded_session_is_replayed_to_the_same_events(tmp_path: Path, dialect: str) -> None:
+    made = stand(tmp_path, dialect)
+    folder = tmp_path / "recordings"
+    folder.mkdir()
+    env = made.env | {"TURNWIRE_RECORD": "1", "TURNWIRE_RECORD_DIR": str(folder)}
+    async with turnwire(tmp_path, "run", "--", *made.argv, env=env) as served, connect(served.url) as client:
+        frontend = Frontend(client, client.known_sessions[-1].session)
+        await frontend.prompt("read it")
+        await frontend.until(ev.ToolCall)
+        await frontend.prompt("one")
+        await frontend.until(ev.Complete)
+        await frontend.prompt("hang")
+        await frontend.until(ev.MessageChunk)
+        await frontend.client.interrupt(frontend.session)
+        await frontend.until(ev.Complete)
+        await frontend.turn("memory")
+        live = [ev.to_json(event) for event in frontend.events]
+    (recording,) = folder.glob("raw-*")
+    command = (sys.executable, "-m", "sidecar", "translate", str(recording))
+    process = await asyncio.create_subprocess_exec(*command, env=made.env, stdout=asyncio.subprocess.PIPE)
+    replayed, _ = await process.communicate()
+    assert replayed.splitlines()[: len(live)] == live
 
 
 async def test_what_such_an_agent_cannot_do_is_refused(tmp_path: Path) -> None:

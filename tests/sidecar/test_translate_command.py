@@ -3,11 +3,15 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from normalize.events import from_json
+from protocol.decode import decode
+from protocol.dialects import JSON_RPC, MIRIAD, recognise
 from recordings import Recording, recordings
 
 TURNWIRE = [sys.executable, "-m", "sidecar"]
@@ -73,3 +77,31 @@ def test_a_reader_that_leaves_ends_the_filter_quietly(tmp_path: Path) -> None:
     assert filter_.wait(timeout=30) == 128 + 13
     assert filter_.stderr.read() == b""
     filter_.stderr.close()
+
+
+@pytest.mark.parametrize("scenario", ["plain-text", "tool-bash", "text-thinking", "interrupt-tool"])
+def test_json_rpc_envelopes_around_the_lines_change_nothing(scenario: str) -> None:
+    recording = recordings(scenario, version="2.1.330")[0]
+    agent = JSON_RPC.agent()
+    lines = [line for line in recording.received() if b'"control_response"' not in line]
+    enveloped = [out for line in lines for out in agent.write(decode(line), line).lines]
+    assert all(b'"jsonrpc"' in line for line in enveloped)
+    assert run(stdin=b"".join(enveloped)).stdout == run(stdin=b"\n".join(lines)).stdout
+
+
+@pytest.mark.parametrize("recording", recordings("tool-bash", version="2.1.330"), ids=str)
+def test_the_same_session_in_spec_1_gives_the_same_story(recording: Recording) -> None:
+    def story(stdin: bytes) -> list[tuple[str, object]]:
+        events = [json.loads(line) for line in run(stdin=stdin).stdout.splitlines()]
+        told: dict[str, Callable[[dict[str, Any]], object]] = {
+            "message_chunk": lambda event: event["text"],
+            "tool_call": lambda event: (event["tool_call_id"], event["tool_name"]),
+            "tool_update": lambda event: (event["tool_call_id"], event["tool_status"]),
+            "complete": lambda event: event["data"]["outcome"],
+        }
+        return [(event["type"], told[event["type"]](event)) for event in events if event["type"] in told]
+
+    agent = MIRIAD.agent()
+    spoken = [out for line in recording.received() for out in agent.write(decode(line), line).lines]
+    assert recognise(spoken[1:]) == "miriad"
+    assert story(b"".join(spoken)) == story(recording.stdout)
