@@ -13,6 +13,7 @@ import itertools
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from types import TracebackType
+from typing import Self
 
 import msgspec
 
@@ -110,16 +111,17 @@ class _RunnerProcess:
         except (BrokenPipeError, ConnectionResetError):
             pass  # it has died, which ends its runs
 
-    async def close(self) -> None:
+    async def close(self, deadline: float = STOP_DEADLINE) -> None:
         assert self.process.stdin is not None
         self.process.stdin.close()
         self._held = -(1 << 62)  # nobody iterates any more: read on, so that it can end
         self._room.set()
         try:
-            async with asyncio.timeout(STOP_DEADLINE):
+            async with asyncio.timeout(deadline):
                 await asyncio.shield(self._ending)
         except TimeoutError:
-            self.process.kill()
+            if self.process.returncode is None:
+                self.process.kill()
             await self._ending
 
     async def _read_output(self) -> None:
@@ -202,7 +204,7 @@ class RunnerClient:
         """The runner's process id; None while there is none."""
         return self._process.process.pid if self._process is not None and self._process.is_alive else None
 
-    async def __aenter__(self) -> "RunnerClient":
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(
@@ -211,9 +213,9 @@ class RunnerClient:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close the runner's stdin: it drains its runs, or is killed after a while."""
+        """Close the runner's stdin: it drains its runs, or is killed after a while; at once after an error."""
         if self._process is not None:
-            await self._process.close()
+            await self._process.close(0.0 if kind is not None else STOP_DEADLINE)
 
     async def run(self, **params: object) -> ClientRun:
         """Start a run with these params (runner.wire.RunParams); raises OSError when no runner can be started."""

@@ -7,6 +7,7 @@ from normalize.inputs import Ended, Received
 from normalize.translator import Translator
 from protocol.control import ControlCancelRequest, ControlRequest, ControlResponse
 from protocol.messages import Malformed, Message
+from protocol.system import Init
 
 
 class Payloads(Protocol):
@@ -18,6 +19,10 @@ class Payloads(Protocol):
 
     def received(self, received: Received) -> list[bytes]:
         """Return the payloads that a line of the CLI makes."""
+        ...
+
+    def waits(self) -> None:
+        """The turn stops here, and another CLI goes on with it."""
         ...
 
     def ended(self, ended: Ended) -> list[bytes]:
@@ -40,6 +45,9 @@ class Verbatim:
             case _:
                 return [received.line]
 
+    def waits(self) -> None:
+        """Nothing changes."""
+
     def ended(self, ended: Ended) -> list[bytes]:  # noqa: ARG002 - the end line tells it
         """Return nothing."""
         return []
@@ -50,6 +58,7 @@ class Normalized:
 
     def __init__(self) -> None:
         self._translator = Translator()
+        self._goes_on = False
 
     def sent(self, message: Message) -> list[bytes]:
         """Return the events of the prompt."""
@@ -57,7 +66,14 @@ class Normalized:
 
     def received(self, received: Received) -> list[bytes]:
         """Return the events of a line."""
+        if self._goes_on and isinstance(received.message, Init):
+            self._goes_on = False  # an init would begin a turn; this one only introduces the next CLI
+            return []
         return [to_json(event) for event in self._translator.receive(received.message, received.line)]
+
+    def waits(self) -> None:
+        """Keep the turn open."""
+        self._goes_on = True
 
     def ended(self, ended: Ended) -> list[bytes]:
         """Return the events of the end: an open turn is completed."""

@@ -67,6 +67,7 @@ class Performance:
                     f"rate limit: waiting {wait.seconds:.0f} s, then retry {wait.attempt} of "
                     f"{self._run.params.rate_limit_max_retries}",
                 )
+                self._payloads.waits()
                 await asyncio.sleep(wait.seconds)
                 start = Start(self._run.params, wait.session, goes_on=True)
         finally:

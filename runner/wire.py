@@ -6,17 +6,20 @@ id that asked. The prompt is kept as the bytes it came in, and a CLI's line is e
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta, Raw, Struct
 
+from protocol import generic
 from protocol.decode import decode
-from protocol.encode import checked_input, line_of
+from protocol.encode import EncodeError, checked_input, line_of
 from protocol.framing import OversizeLine
-from protocol.json_values import JsonObject
+from protocol.json_values import Json, JsonObject
 from protocol.messages import User
+from protocol.text import scrub_json
 
 DEFAULT_MAX_WAIT = 180.0
 """Seconds that a run waits for a rate limit to pass, at most, unless it says otherwise."""
@@ -123,12 +126,8 @@ class Fatal(Struct, frozen=True, tag_field="type", tag="fatal"):
     message: str
 
 
-read_output = msgspec.json.Decoder(Event | End).decode
-"""A line of stdout; raises msgspec.DecodeError for a foreign one."""
-
-read_note = msgspec.json.Decoder(Diag | Fatal).decode
-"""A line of stderr; raises msgspec.DecodeError for a foreign one."""
-
+_decode_output: Callable[[bytes], Event | End] = msgspec.json.Decoder(Event | End).decode
+_decode_note: Callable[[bytes], Diag | Fatal] = msgspec.json.Decoder(Diag | Fatal).decode
 _read_head = msgspec.json.Decoder(dict[str, Raw]).decode
 _read_params = msgspec.json.Decoder(RunParams).decode
 _LONG_HEAD = re.compile(rb'\s*\{\s*"type"\s*:\s*"[^"\\]*"\s*,\s*"id"\s*:\s*("(?:[^"\\]|\\.)*")')
@@ -139,13 +138,12 @@ def read_request(line: bytes | OversizeLine) -> Request:
     if isinstance(line, OversizeLine):
         return _too_long(line)
     try:
-        head = _read_head(line)
+        head = _head(line)
     except (ValueError, RecursionError):
         return Dropped("no JSON object")
-    run_id = _value(head.get("id"))
+    run_id, kind = head.get("id"), head.get("type")
     if not isinstance(run_id, str):
         return Dropped("no id")
-    kind = _value(head.get("type"))
     match kind:
         case "run":
             return _run(run_id, head.get("params"))
@@ -157,37 +155,60 @@ def read_request(line: bytes | OversizeLine) -> Request:
             return Refused(run_id, flat(f"unknown-type: {json.dumps(kind)}"))
 
 
-def _run(run_id: str, params: Raw | None) -> Run | Refused:
+def _head(line: bytes) -> JsonObject:
+    """Return the head, with `params` still raw unless only the tolerant parser takes the line."""
     try:
-        if params is None:
-            raise ValueError("params are missing")
-        read = _read_params(params)
+        raw = _read_head(line)
+    except ValueError:
+        value = generic.load(line)  # half of a pair of surrogates, which a strict parser refuses
+        if isinstance(value, dict):
+            return value
+        raise
+    return {name: part if name == "params" else json.loads(bytes(part)) for name, part in raw.items()}
+
+
+def read_output(line: bytes) -> Event | End:
+    """Return a line of stdout; raises msgspec.DecodeError for a foreign one."""
+    return _decode_output(line)
+
+
+def read_note(line: bytes) -> Diag | Fatal:
+    """Return a line of stderr; raises msgspec.DecodeError for a foreign one."""
+    return _decode_note(line)
+
+
+def _run(run_id: str, params: Json) -> Run | Refused:
+    try:
+        read = _params(params)
         message = decode(bytes(read.message))
         if not isinstance(message, User):
-            raise ValueError("message must be a user message - at `$.message`")
+            raise EncodeError("message must be a user message - at `$.message`")
         checked_input(bytes(read.message))
     except (ValueError, RecursionError) as error:
         return Refused(run_id, flat(f"invalid-params: {error}"))
     return Run(run_id, read, message)
 
 
+def _params(params: Json) -> RunParams:
+    if isinstance(params, Raw):
+        return _read_params(params)
+    if not isinstance(params, dict):
+        raise EncodeError("params are missing")
+    clean = scrub_json(params)
+    if "message" in params:
+        clean["message"] = Raw(line_of(params["message"])[:-1])
+    return msgspec.convert(clean, RunParams)
+
+
 def _too_long(line: OversizeLine) -> Request:
     found = _LONG_HEAD.match(line.head)
-    run_id = _value(Raw(found[1])) if found else None
-    if not isinstance(run_id, str):
+    try:
+        run_id = json.loads(found[1]) if found else None
+    except ValueError:
+        run_id = None
+    if run_id is None:
         return Dropped("too long")
     return Refused(run_id, f"invalid-params: the line has {line.size} bytes, beyond the limit")
-
-
-def _value(raw: Raw | None) -> object:
-    """Return a value of the head; json, unlike msgspec, reads escapes that are half of a pair."""
-    if raw is None:
-        return None
-    try:
-        value: object = json.loads(bytes(raw))
-    except (ValueError, RecursionError):
-        return None
-    return value
 
 
 def run_line(run_id: str, params: JsonObject) -> bytes:
