@@ -84,7 +84,7 @@ class JsonRpcAgent:
             case ControlResponse():
                 return self._answer(message)
             case ControlRequest():
-                params = to_json(message.request)
+                params = dict(to_json(message.request))
                 return Exchange(
                     lines=[envelope.request(message.request_id, params.pop("subtype", ""), params)]
                 )

@@ -55,7 +55,7 @@ class JsonRpcHost:
             case ControlRequest(request_id=request_id, request=Initialize()):
                 return Exchange([success(request_id, {})])
             case ControlRequest(request_id=request_id, request=request):
-                params = to_json(request)
+                params = dict(to_json(request))
                 method = params.pop("subtype", "")
                 if not method:
                     return Exchange([failure(request_id, "a control request needs a subtype")])

@@ -487,3 +487,11 @@ def test_a_host_takes_one_result_from_runs_injected_between_turns() -> None:
     host.read(line(method="system", params=injected))
     answers = [host.read(line(id=number, result=result)).messages for number in (2, 3, 4)]
     assert answers == [[GOOD], [], [GOOD]]
+
+
+def test_a_request_is_the_same_after_it_was_said() -> None:
+    request = UnknownRequest({"subtype": "get_settings", "x": 1})
+    (said,) = parsed(JSON_RPC.host().write(ControlRequest("r", request)).lines)
+    assert (said["method"], said["params"]) == ("get_settings", {"x": 1})
+    JSON_RPC.agent().write(ControlRequest("r", request))
+    assert request.raw == {"subtype": "get_settings", "x": 1}
