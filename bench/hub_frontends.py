@@ -85,6 +85,7 @@ class Drain(asyncio.Protocol):
         self.left = expected
         self.done = done
         self.opened = False
+        self.head = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -93,7 +94,8 @@ class Drain(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if not self.opened:
-            self.opened = b"caught_up" in data
+            self.head += data
+            self.opened = b"caught_up" in self.head
             if self.opened:
                 self.done()
             return
