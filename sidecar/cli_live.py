@@ -1,7 +1,7 @@
 """The commands that serve frontends: run, serve and replay."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -169,9 +169,19 @@ def serving(work: Coroutine[None, None, None]) -> None:
     )
     with plain_errors(*mendable):
         try:
-            asyncio.run(work)
+            with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+                runner.run(work)
         except* mendable as group:
             raise first_of(group) from None
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Return uvloop's event loop where it is installed (the extra `uvloop`); None for the standard library's."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
 
 
 def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -20,7 +20,7 @@ from sidecar.hosted import Changed, refuse, timestamp
 from sidecar.launch import CANNOT_START, Going, options_for
 from sidecar.live import LiveSession, Surroundings
 from sidecar.live_commands import execute
-from sidecar.recovery import close_left_open
+from sidecar.recovery import brought_up_to, close_left_open
 from sidecar.registry import Registry
 from sidecar.rulebook import Rulebook
 
@@ -47,10 +47,10 @@ class LiveHost:
             if record.process is not None:
                 left.append(ProcessIdentity.from_text(record.process))
             known = replace(record, state="exited", pid=None, process=None)
-            session = LiveSession(known, self._around)
-            self._registry.sessions[record.session] = session
             if record.state != "exited":
-                await close_left_open(self._around.journal, record.session)
+                known = brought_up_to(known, await close_left_open(self._around.journal, record.session))
+                self._around.save(known)
+            self._registry.sessions[record.session] = LiveSession(known, self._around)
         if left:
             await asyncio.to_thread(reap, left)
 

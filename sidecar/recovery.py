@@ -4,10 +4,14 @@ Exactly one `complete` follows every `turn_started`, and no dialog waits for eve
 on the next start the log is read once, and what it lacks is appended.
 """
 
+from dataclasses import replace
+
 from journal.base import Entry, Journal
+from journal.sessions import SessionRecord
 from normalize import events as ev
 from normalize.envelope import Cursor
 from normalize.events import AgentEvent, from_json, to_json
+from sidecar.session_state import SessionState
 
 LOST = "the sidecar ended before the agent did"
 
@@ -16,6 +20,10 @@ class LeftOpen:
     """Folds a log into what is open at its end."""
 
     def __init__(self) -> None:
+        self.state = SessionState()
+        """What the log says of the session; its record may be older."""
+        self.turns = 0
+        """Number of the newest turn."""
         self._session_id: str | None = None
         self._turns: dict[str | None, None] = {}
         self._calls: dict[str, ev.ToolCall] = {}
@@ -25,11 +33,13 @@ class LeftOpen:
     def observe(self, event: AgentEvent) -> None:
         """Take an event in."""
         self._session_id = event.session_id or self._session_id
+        self.state.observe([event])
         match event:
             case ev.ProcessStatus():
                 self._running = event.state != "exited"
             case ev.TurnStarted():
                 self._turns[event.operation_id] = None
+                self.turns = max(self.turns, _number(event.operation_id))
             case ev.Complete():
                 self._turns.pop(event.operation_id, None)
             case ev.ToolCall():
@@ -79,8 +89,29 @@ def _ended(call: ev.ToolCall) -> ev.ToolUpdate:
     )
 
 
-async def close_left_open(journal: Journal, session: str) -> None:
-    """Append what the log of a session lacks; raises JournalError."""
+def _number(operation_id: str | None) -> int:
+    """`turn-17` -> 17."""
+    digits = (operation_id or "").rpartition("-")[2]
+    return int(digits) if digits.isdecimal() else 0
+
+
+def brought_up_to(record: SessionRecord, left: LeftOpen) -> SessionRecord:
+    """Return the record with what only the log knows: the sidecar was killed before it wrote the record again."""
+    state = left.state
+    return replace(
+        record,
+        turns=max(record.turns, left.turns),
+        model=state.model or record.model,
+        permission_mode=state.permission_mode or record.permission_mode,
+        cli_session_id=state.cli_session_id or record.cli_session_id,
+        cli_version=state.cli_version or record.cli_version,
+        last_message_uuid=state.last_message_uuid or record.last_message_uuid,
+        resume_token=state.resume_token or record.resume_token,
+    )
+
+
+async def close_left_open(journal: Journal, session: str) -> LeftOpen:
+    """Append what the log of a session lacks, and return what the log says; raises JournalError."""
     left = LeftOpen()
     cursor = Cursor(journal.epoch, 0)
     while True:
@@ -94,3 +125,4 @@ async def close_left_open(journal: Journal, session: str) -> None:
     if entries:
         await journal.append(session, entries)
         await journal.flush()
+    return left

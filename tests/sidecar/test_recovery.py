@@ -2,12 +2,13 @@
 
 from journal.base import Entry
 from journal.memory import MemoryJournal
+from journal.sessions import SessionRecord
 from normalize import events as ev
 from normalize.envelope import Cursor
 from normalize.events import AgentEvent, from_json, to_json
 from normalize.payload import ShellExecPayload
 from normalize.payload_work import ShellExec
-from sidecar.recovery import LeftOpen, close_left_open
+from sidecar.recovery import LeftOpen, brought_up_to, close_left_open
 
 PAYLOAD = ShellExecPayload(shell_exec=ShellExec(command="ls"))
 
@@ -61,6 +62,20 @@ def test_a_log_that_ended_well_needs_nothing() -> None:
         ev.Complete(operation_id="turn-1", data=ev.CompleteData(outcome="completed", is_error=False)),
         ev.ProcessStatus(state="exited", exit_code=0),
     )
+
+
+def test_a_record_older_than_the_log_is_brought_up_to_it() -> None:
+    left = LeftOpen()
+    data = ev.CompleteData(outcome="completed", is_error=False, last_message_uuid="u-2", resume_token="u-2")
+    for event in (
+        ev.TurnStarted(session_id="c-2", operation_id="turn-12", origin="user"),
+        ev.Complete(session_id="c-2", operation_id="turn-12", data=data),
+    ):
+        left.observe(event)
+    record = brought_up_to(
+        SessionRecord(session="s", created="t", turns=11, model="m", resume_token="u-1"), left
+    )
+    assert (record.turns, record.cli_session_id, record.resume_token, record.model) == (12, "c-2", "u-2", "m")
 
 
 async def test_the_closing_events_are_appended_once() -> None:
