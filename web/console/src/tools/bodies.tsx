@@ -125,12 +125,7 @@ export function ToolBody({ payload }: { payload: NormalizedPayload }) {
     case "http_request":
       return <Http body={payload.http_request} />;
     case "subagent_task":
-      return (
-        <>
-          <div class="pane document" tabIndex={0} role="group" aria-label="Task of the agent"><Prose text={payload.subagent_task.prompt} /></div>
-          {payload.subagent_task.output?.text && <div class="report"><Prose text={payload.subagent_task.output.text} /></div>}
-        </>
-      );
+      return <div class="pane document" tabIndex={0} role="group" aria-label="Task of the agent"><Prose text={payload.subagent_task.prompt} /></div>;
     case "create_task":
       return payload.create_task.description ? <Prose text={payload.create_task.description} /> : null;
     case "manage_todos":

@@ -1,6 +1,6 @@
 /** A tool call as a card: one line, and what is behind it. Subagents hold the rows of their own thread. */
 import { useState } from "preact/hooks";
-import type { ToolRow } from "../model/rows.js";
+import type { Row, ToolRow } from "../model/rows.js";
 import { between, bytes, duration } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 import { useLive, usePage } from "../view/context.js";
@@ -25,9 +25,21 @@ function status(row: ToolRow): { tone: Tone; text: string } {
   return { tone: "good", text: "done" };
 }
 
+/** A subagent's first words repeat its task, which stands above them. */
+function repeatsTask({ payload }: ToolRow, child: Row): boolean {
+  return payload?.kind === "subagent_task" && child.kind === "user" && child.text === payload.subagent_task.prompt;
+}
+
+/** A subagent's report, unless it stands as its last words already. */
+function report({ payload, children }: ToolRow): string | undefined {
+  const text = payload?.kind === "subagent_task" ? payload.subagent_task.output?.text : undefined;
+  return children.some((child) => child.kind === "text" && child.text.trim() === text?.trim()) ? undefined : text;
+}
+
 function Children({ row }: { row: ToolRow }) {
   const [shown, setShown] = useState(CHILDREN);
-  const hidden = row.children.length - shown;
+  const children = row.children.filter((child) => !repeatsTask(row, child));
+  const hidden = children.length - shown;
   return (
     <div class="children">
       {hidden > 0 && (
@@ -35,7 +47,7 @@ function Children({ row }: { row: ToolRow }) {
           Show {hidden} earlier steps
         </button>
       )}
-      {row.children.slice(-shown).map((child) => (
+      {children.slice(-shown).map((child) => (
         <NestedRow key={child.key} row={child} />
       ))}
     </div>
@@ -60,6 +72,7 @@ export function ToolCard({ row }: { row: ToolRow }) {
   const { tone, text } = status(row);
   const asked = [...live.conversation.pending.values()].some((request) => request.tool === row);
   const open = row.view.open ?? ((row.parent === undefined && OPEN.has(row.payload?.kind ?? "") && !asked) || row.status === "error");
+  const words = report(row);
   const took = row.span?.end === undefined ? undefined : between(row.span.start, row.span.end);
   return (
     <article class={`card tool ${tone}`} aria-label={`${head.verb} ${head.subject}`.trim().slice(0, 120)}>
@@ -89,6 +102,7 @@ export function ToolCard({ row }: { row: ToolRow }) {
           {row.plan && row.payload?.kind !== "show_plan" && <Prose text={row.plan.plan_content} />}
           {row.update?.error && !coversError(row) && <Terminal text={row.update.error} label="Error" error />}
           {row.children.length > 0 && <Children row={row} />}
+          {words !== undefined && <div class="report"><Prose text={words} /></div>}
           <Cut row={row} />
         </div>
       </Fold>
@@ -100,6 +114,7 @@ export function ToolCard({ row }: { row: ToolRow }) {
 function coversError({ update, payload }: ToolRow): boolean {
   const error = update?.error?.trim() ?? "";
   if (payload?.kind === "modify_file") return payload.modify_file.output?.message?.trim() === error;
+  if (payload?.kind === "http_request") return payload.http_request.response?.trim() === error;
   if (payload?.kind === "generic") return payload.generic.output === update?.error;
   if (payload?.kind !== "shell_exec") return false;
   const output = payload.shell_exec.output;

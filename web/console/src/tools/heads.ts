@@ -41,7 +41,7 @@ function ofPayload(payload: NormalizedPayload): Head {
     }
     case "code_search": {
       const { query, pattern, path, glob, output } = payload.code_search;
-      const where = defined(path && `in ${path}`, glob).join(" ");
+      const where = defined(path && `in ${path}`, glob !== pattern && glob).join(" ");
       const files = output?.file_count;
       const matches = output?.match_count;
       return {
@@ -50,8 +50,8 @@ function ofPayload(payload: NormalizedPayload): Head {
       };
     }
     case "http_request": {
-      const { url, query, status, is_error } = payload.http_request;
-      return { icon: "globe", verb: query === undefined ? "Fetch" : "Search the web", subject: url ?? query ?? "", mono: url !== undefined, facts: defined(status !== undefined && `HTTP ${status}`, is_error && "failed") };
+      const { url, query, status } = payload.http_request;
+      return { icon: "globe", verb: query === undefined ? "Fetch" : "Search the web", subject: url ?? query ?? "", mono: url !== undefined, facts: defined(status !== undefined && `HTTP ${status}`) };
     }
     case "subagent_task": {
       const { description, subagent_type, background, output } = payload.subagent_task;

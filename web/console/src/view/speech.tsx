@@ -51,7 +51,29 @@ export function TurnHead({ row }: { row: TurnRow }) {
   );
 }
 
+/** What the agent's program adds is rarely read, and can be long. */
+const SHORT = 300;
+
+function AddedView({ row }: { row: UserRow }) {
+  const [, render] = useState(0);
+  const open = row.view.open ?? false;
+  return (
+    <Fold
+      className="asides"
+      open={open}
+      onToggle={() => {
+        row.view.open = !open;
+        render((n) => n + 1);
+      }}
+      head={<span class="subject">Added by the agent’s program{!open && ` · ${visibleCode(row.text.slice(0, 160).replaceAll("\n", " "))}`}</span>}
+    >
+      <div class="said synthetic"><Prose text={row.text} /></div>
+    </Fold>
+  );
+}
+
 export function UserView({ row }: { row: UserRow }) {
+  if (row.synthetic && row.text.length > SHORT) return <AddedView row={row} />;
   return (
     <article class={`said ${row.synthetic ? "synthetic" : ""}`} aria-label={row.synthetic ? "Said by the agent's program" : "What you said"}>
       {row.synthetic && <p class="quiet">Added by the agent’s program</p>}
@@ -90,7 +112,7 @@ export function ReasoningView({ row }: { row: TextRow }) {
         <>
           <Icon name="thought" />
           <span class="verb">{row.live ? "Thinking …" : "Thought"}</span>
-          <span class="subject">{visibleCode(row.text.slice(0, 200).replaceAll("\n", " "))}</span>
+          <span class="subject">{!open && visibleCode(row.text.slice(0, 200).replaceAll("\n", " "))}</span>
           <span class="facts"><span>{words}</span></span>
         </>
       }
