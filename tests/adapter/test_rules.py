@@ -2,7 +2,7 @@ import pytest
 
 from adapter.rules import Rule, RuleError, first_match, read_rules
 
-WORKSPACE = "/work/project"
+WORKSPACE = "/here/project"
 
 
 def number(rules: tuple[Rule, ...], tool: str, **arguments: object) -> int | None:
@@ -61,17 +61,17 @@ def test_a_rule_that_denies_or_asks_finds_its_command_anywhere(action: str, comm
     assert number(table, "Bash", command="echo rm x") is None
 
 
-@pytest.mark.parametrize("path", ["/work/project/../secret", "../secret", "/etc/passwd", "/work/project2/x"])
+@pytest.mark.parametrize("path", ["/here/project/../secret", "../secret", "/etc/passwd", "/here/project2/x"])
 def test_a_path_cannot_leave_the_folder_that_is_allowed(path: str) -> None:
-    table = rules({"action": "allow", "tool": "Read", "input": {"file_path": "/work/project/*"}})
-    assert number(table, "Read", file_path="/work/project/a/b") == 1
+    table = rules({"action": "allow", "tool": "Read", "input": {"file_path": "/here/project/*"}})
+    assert number(table, "Read", file_path="/here/project/a/b") == 1
     assert number(table, "Read", file_path="a/../b") == 1
     assert number(table, "Read", file_path=path) is None
 
 
 def test_a_pattern_may_be_relative_to_the_workspace() -> None:
     table = rules({"action": "deny", "input": {"file_path": "secrets/*"}})
-    assert number(table, "Read", file_path="/work/project/secrets/key") == 1
+    assert number(table, "Read", file_path="/here/project/secrets/key") == 1
     assert number(table, "Edit", file_path="./secrets/key") == 1
     assert number(table, "Edit", file_path="/elsewhere/secrets/key") is None
 
