@@ -49,6 +49,11 @@ class ClientRun:
         self._waiting: deque[bytes] = deque()
         self._filled = asyncio.Event()
 
+    @property
+    def waits(self) -> int:
+        """Bytes of events that wait to be iterated."""
+        return sum(map(len, self._waiting))
+
     async def __aiter__(self) -> AsyncIterator[JsonObject]:
         """Yield the events until the end; a cancelled run just ends. Raises RunError."""
         while True:

@@ -19,6 +19,7 @@ from runner_stand import cancel, request
 from agent_process import script_file
 from runner.client import ClientRun, RunError, RunnerClient
 from turnwire_process import DEADLINE, TURNWIRE, environment
+from waiting import until
 
 JSON = dict[str, Any]
 MESSAGE = {"type": "user", "message": {"role": "user", "content": "go"}}
@@ -297,6 +298,23 @@ async def test_a_runner_that_is_killed_ends_its_runs_and_the_next_run_has_a_new_
         assert hanging.status == "error"
         assert (await gathered(await run(running, "again")))[-1] == "result"
         assert running.pid not in (None, first)
+
+
+async def test_a_run_that_nobody_iterates_costs_no_more_than_the_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runner.client.AHEAD", 100_000)
+    async with client(tmp_path) as running:
+        flood = await run(running, "flood")
+        await until(lambda: flood.waits > 100_000)
+        # whatever else the runner has to say, it is told to wait: it ends only once somebody iterates
+        for _ in range(5):
+            await asyncio.sleep(0.1)
+            assert flood.waits < 1_000_000
+            assert flood.status is None
+        kinds = await gathered(flood)
+        assert kinds.count("stream_event") > 19_950
+        assert flood.status == "ok"
 
 
 async def test_random_cancels_over_real_processes(tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ from runner_stand import (
 )
 
 from normalize.inputs import Ended
+from runner import mcp, server
+from runner import run as performance
 from runner.agent import Start
 from runner.output import OutputLost
 from runner.server import RunnerOptions
@@ -397,3 +399,36 @@ async def test_a_defect_of_ours_ends_its_run_alone() -> None:
     assert (ends["a"]["status"], ends["b"]["status"]) == ("error", "ok")
     assert ends["a"]["error"] == "internal error: LookupError('oh')"
     assert len(caller.log.failures) == 1
+
+
+async def test_a_cli_that_stays_after_its_result_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(performance, "LINGER", 0.01)
+    agents = always(INIT, RESULT, Hang())
+    caller = await served(agents, request("a"))
+    assert caller.ends()["a"]["status"] == "ok"
+    assert agents.started[0].stopped
+    assert "silent" in caller.diags()[0]["message"]
+
+
+async def test_servers_that_never_connect_fail_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mcp, "DEADLINE", 0.01)
+    agents = always(INIT, Hang())
+    caller = await served(agents, request("a", mcp_servers={"s": {"command": "x"}}))
+    assert caller.ends()["a"]["error"].startswith("MCP server s did not connect")
+
+
+async def test_a_caller_that_asks_and_never_reads_is_no_longer_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "UNWRITTEN", 100_000)
+    bad = b'{"type":"jump","id":"' + b"x" * 1000 + b'"}\n'
+    async with asyncio.timeout(DEADLINE), serving(always()) as (caller, task):
+        for _ in range(500):
+            caller.send(bad)
+        taken = -1
+        while taken != (taken := caller.waiting):
+            for _ in range(1000):
+                await asyncio.sleep(0)
+        assert 0 < taken < 450  # neither all nor none
+        caller.close()
+        await caller.read()
+        await task
+    assert len(caller.lines) == 500

@@ -157,6 +157,11 @@ class Caller:
         """Write requests."""
         self._requests.put_nowait(b"".join(lines))
 
+    @property
+    def waiting(self) -> int:
+        """Requests that the runner has not taken yet."""
+        return self._requests.qsize()
+
     def close(self) -> None:
         """End stdin."""
         self._requests.put_nowait(b"")
