@@ -1,0 +1,160 @@
+"""What a dialog's buttons and fields become on the wire."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from hub_stand import until
+from playwright.async_api import Browser, Page, expect
+
+from console_page import console
+from console_states import Stand, empty_stand, entries, made, show, stand
+from normalize.events import PermissionOption, PermissionRequest, PermissionResolved
+
+
+@asynccontextmanager
+async def asked(
+    browser: Browser, scenario: str, event: str, version: str = "2.1.330"
+) -> AsyncIterator[tuple[Stand, Page]]:
+    """A session that waits for a human at the first such event of a recording."""
+    async with stand(host=empty_stand()) as where:
+        await show(
+            where, "asked", entries(scenario, up_to=event, version=version), state="waiting", pending=1
+        )
+        async with console(browser, where.url) as page:
+            await expect(page.locator(".request")).to_be_visible()
+            yield where, page
+
+
+async def command(where: Stand) -> dict[str, object]:
+    """The one command that was given, without its id and what is empty in it."""
+    await until(lambda: len(where.host.commands) == 1)
+    given, _ = where.host.commands[0]
+    return {
+        name: value
+        for name, value in given.model_dump(exclude_defaults=True).items()
+        if name not in {"id", "session", "pending_id", "type"}
+    }
+
+
+async def test_always_in_this_project_names_the_option_that_says_so(browser: Browser) -> None:
+    async with asked(browser, "perm-allow-always", "permission_request") as (where, page):
+        await page.get_by_role("button", name="in this project, for me").click()
+        assert await command(where) == {"option_id": "allow_always:localSettings"}
+
+
+async def test_an_option_that_leaves_the_place_open_gets_the_chosen_one(browser: Browser) -> None:
+    request = PermissionRequest(
+        pending_id="p",
+        permission_title="Fetch a page",
+        permission_options=[
+            PermissionOption(option_id="allow_once", name="Allow", kind="allow_once"),
+            PermissionOption(option_id="allow_always", name="Always allow", kind="allow_always"),
+        ],
+        action_type="network",
+    )
+    async with stand(host=empty_stand()) as where:
+        await show(where, "asked", made([request]))
+        async with console(browser, where.url) as page:
+            await page.get_by_label("“Always” is remembered").select_option("projectSettings")
+            await page.get_by_role("button", name="Always allow").click()
+            assert await command(where) == {"option_id": "allow_always", "destination": "projectSettings"}
+
+
+async def test_an_input_edited_as_json_is_checked_before_it_is_sent(browser: Browser) -> None:
+    async with asked(browser, "plan-reject", "permission_request") as (where, page):
+        await page.get_by_role("button", name="Edit input").click()
+        field = page.get_by_role("textbox", name="Input as JSON")
+        await field.fill("[1]")
+        await page.get_by_role("button", name="Allow").first.click()
+        await expect(page.locator(".request [role=alert]")).to_contain_text("must be a JSON object")
+        assert where.host.commands == []
+        await field.fill('{"plan": "Another plan"}')
+        await page.get_by_role("button", name="Allow").first.click()
+        assert (await command(where))["updated_input"] == {"plan": "Another plan"}
+
+
+async def test_a_plan_is_approved_with_the_mode_to_go_on_in(browser: Browser) -> None:
+    async with asked(browser, "plan-reject", "permission_request") as (where, page):
+        await page.get_by_label("Permissions while it is carried out:").select_option("acceptEdits")
+        await page.get_by_role("button", name="Allow").first.click()
+        assert await command(where) == {"option_id": "allow_once", "mode": "acceptEdits"}
+
+
+async def test_a_plan_is_rejected_with_what_should_be_different(browser: Browser) -> None:
+    async with asked(browser, "plan-reject", "permission_request") as (where, page):
+        await page.get_by_label("What should be different?").fill("Smaller steps")
+        await page.get_by_role("button", name="Reject").first.click()
+        assert await command(where) == {"option_id": "reject_once", "message": "Smaller steps"}
+
+
+async def test_questions_take_one_several_or_other_answers(browser: Browser) -> None:
+    async with asked(browser, "ask-denied", "question_request") as (where, page):
+        answer = page.get_by_role("button", name="Answer", exact=True)
+        await page.get_by_label("SQLite").check()
+        await expect(answer).to_be_disabled()
+        await page.get_by_label("Auth").check()
+        await page.get_by_label("API").check()
+        await page.get_by_label("Another answer").last.fill("Search")
+        await answer.click()
+        assert (await command(where))["answers"] == {
+            "Which database?": "SQLite",
+            "Which features?": "Auth, API, Search",
+        }
+
+
+async def test_a_form_of_an_mcp_server_is_filled_in(browser: Browser) -> None:
+    async with asked(browser, "mcp-elicitation", "question_request") as (where, page):
+        await page.get_by_label("name").fill("Ada")
+        await page.get_by_role("button", name="Accept").click()
+        assert (await command(where))["content"] == {"name": "Ada"}
+
+
+async def test_a_form_can_be_declined(browser: Browser) -> None:
+    async with asked(browser, "mcp-elicitation", "question_request") as (where, page):
+        await page.get_by_role("button", name="Decline").click()
+        assert await command(where) == {"action": "decline"}
+
+
+async def test_what_was_begun_in_a_dialog_is_kept_while_it_is_out_of_sight(browser: Browser) -> None:
+    async with asked(browser, "perm-allow-always", "permission_request") as (where, page):
+        await page.get_by_label("What to tell the agent").fill("half a sen")
+        await show(where, "other", entries("tool-bash"))
+        await page.evaluate("location.hash = '#/s/other'")
+        await expect(page.locator(".request")).to_have_count(0)
+        await page.evaluate("location.hash = '#/s/asked'")
+        await expect(page.get_by_label("What to tell the agent")).to_have_value("half a sen")
+
+
+async def test_a_notification_tells_of_a_request_while_the_page_is_hidden(browser: Browser) -> None:
+    async with stand(host=empty_stand()) as where:
+        await show(where, "asked", entries("tool-bash"))
+        async with console(browser, where.url, permissions=["notifications"]) as page:
+            await page.evaluate(
+                """() => {
+                  window.told = [];
+                  window.Notification = class {
+                    static permission = 'granted';
+                    static requestPermission = async () => 'granted';
+                    constructor(title, { body }) { window.told.push(body); }
+                  };
+                  Object.defineProperty(document, 'hidden', { get: () => true });
+                }"""
+            )
+            await page.get_by_role("button", name="Notify me when I am asked").click()
+            request = entries("perm-allow-always", up_to="permission_request")[-1]
+            await where.journal.append("asked", [request])
+            await expect(page.locator(".request")).to_be_visible()
+            await page.wait_for_function("window.told.length === 1")
+            assert await page.evaluate("window.told") == ["May the agent run this command?"]
+            await expect(page).to_have_title("(1) Waits for you — asked")
+            answered = PermissionResolved(
+                pending_id=pending_id(request.event), behavior="allow", by="somebody"
+            )
+            await where.journal.append("asked", made([answered]))
+            await expect(page.locator(".request-over")).to_contain_text("by somebody")
+            await expect(page).to_have_title("asked — turnwire")
+
+
+def pending_id(event: bytes) -> str:
+    """The id of a request, from its JSON."""
+    return event.partition(b'"pending_id":"')[2].partition(b'"')[0].decode()
