@@ -1,6 +1,7 @@
 """Plays a recording at its own pace, faster, or as fast as possible; pauses, and jumps ahead.
 
-What was published stays published: jumping back means playing again, as a new session (see replay.py).
+The recording is read while it is played: its size costs no memory. What was published stays published: jumping back
+means playing again, as a new session (see replay.py).
 """
 
 import asyncio
@@ -22,20 +23,33 @@ class Player:
     """One recording being played into a pipeline."""
 
     def __init__(
-        self, recording: Iterable[Timed], feed: Feed, *, speed: float | None, position: float = 0.0
+        self,
+        recording: Iterable[Timed],
+        length: int,
+        feed: Feed,
+        *,
+        speed: float | None,
+        position: float = 0.0,
     ) -> None:
-        self._items = list(recording)
+        """`length` is about how many inputs the recording has, to tell positions by."""
+        self._items = iter(recording)
+        self._length = max(length, 1)
         self._feed = feed
         self._speed = speed
-        self._next = 0
-        self._target = int(position * len(self._items))
+        self._next: Timed | None = None
+        """What is fed next; None before the beginning and after the end."""
+        self._pause = 0.0
+        """Seconds between the input before and the next one."""
+        self._played = 0
+        self._over = False
+        self._target = int(position * self._length)
         self._paused = False
         self._changed = asyncio.Event()
 
     @property
     def position(self) -> float:
-        """Share of the recording that was played, from 0 to 1."""
-        return self._next / len(self._items) if self._items else 1.0
+        """Share of the recording that was played, from 0 to 1; 1 at the end alone."""
+        return 1.0 if self._over else min(self._played / self._length, 0.9999)
 
     @property
     def speed(self) -> float | None:
@@ -60,25 +74,38 @@ class Player:
 
     def seek(self, position: float) -> None:
         """Jump ahead to a share of the recording; what lies behind us stays played."""
-        self._target = int(position * len(self._items))
+        self._target = int(position * self._length)
         self._changed.set()
 
     async def run(self) -> None:
         """Play to the end."""
-        while self._next < len(self._items):
-            if self._next < self._target:
-                await self._feed_until(min(self._target, self._next + BATCH))
+        self._advance()
+        while self._next is not None:
+            if self._played < self._target:
+                await self._feed_some(min(self._target - self._played, BATCH))
             elif self._paused:
                 await self._wait(None)
             elif self._speed is None:
-                await self._feed_until(self._next + BATCH)
-            elif await self._wait(self._pause_before(self._next) / self._speed):
-                await self._feed_until(self._next + 1)
+                await self._feed_some(BATCH)
+            elif await self._wait(self._pause / self._speed):
+                await self._feed_some(1)
+        self._over = True
 
-    async def _feed_until(self, end: int) -> None:
-        batch = [timed.input for timed in self._items[self._next : end]]
-        self._next += len(batch)
+    async def _feed_some(self, count: int) -> None:
+        batch: list[SessionInput] = []
+        while self._next is not None and len(batch) < count:
+            batch.append(self._next.input)
+            self._advance()
+        self._played += len(batch)
         await self._feed(batch)
+
+    def _advance(self) -> None:
+        before, self._next = self._next, next(self._items, None)
+        self._pause = 0.0
+        if before is not None and self._next is not None:
+            earlier, later = before.at, self._next.at
+            if earlier is not None and later is not None:
+                self._pause = min(max(later - earlier, 0.0), LONGEST_PAUSE_S)
 
     async def _wait(self, seconds: float | None) -> bool:
         """Wait; False when a command came in between and everything is to be considered again."""
@@ -92,11 +119,3 @@ class Player:
         except TimeoutError:
             return True
         return False
-
-    def _pause_before(self, index: int) -> float:
-        if index == 0:
-            return 0.0
-        earlier, later = self._items[index - 1].at, self._items[index].at
-        if earlier is None or later is None:
-            return 0.0
-        return min(max(later - earlier, 0.0), LONGEST_PAUSE_S)

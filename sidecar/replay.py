@@ -22,7 +22,7 @@ from sidecar.pipeline import Pipeline
 from sidecar.player import Player
 from sidecar.registry import Registry
 from sidecar.session_state import SessionState
-from tracing.recording import read
+from tracing.recording import length, read
 
 
 class ReplaySession:
@@ -46,7 +46,7 @@ class ReplaySession:
         self._created = timestamp()
         self._state = SessionState()
         self._pipeline = Pipeline(session, journal, field_limit=field_limit, taps=[self._observe])
-        self._player = Player(read(recording), self._pipeline.feed, speed=speed, position=position)
+        self._player = Player(read(recording), length(recording), self._feed, speed=speed, position=position)
 
     async def run(self) -> None:
         """Play to the end."""
@@ -101,6 +101,15 @@ class ReplaySession:
         """The pace it plays at, paused or not."""
         return self._player.pace
 
+    @property
+    def position(self) -> float:
+        """Share of the recording that was played."""
+        return self._player.position
+
+    async def _feed(self, batch: Sequence[SessionInput]) -> None:
+        await self._pipeline.feed(batch)
+        self._changed()
+
     def _observe(self, item: SessionInput, events: Sequence[AgentEvent]) -> None:  # noqa: ARG002 - a tap
         if self._state.observe(events):
             self._changed()
@@ -123,12 +132,22 @@ class ReplayHost:
         self._speed = speed
         self._field_limit = field_limit
         self._registry: Registry[ReplaySession] = Registry()
+        self._playing: set[asyncio.Task[None]] = set()
         for number, file in enumerate(files, 1):
             self._start(f"replay-{number}", file, speed, 0.0)
+
+    def stop(self) -> None:
+        """Play no further."""
+        for task in self._playing:
+            task.cancel()
 
     def sessions(self) -> Sequence[SessionSummary]:
         """Return all sessions as they are now."""
         return self._registry.summaries()
+
+    def replays(self) -> Sequence[ReplaySession]:
+        """Return all replays."""
+        return list(self._registry.sessions.values())
 
     def watch_sessions(self, watcher: Changed) -> Callable[[], None]:
         """Tell the watcher when the list has changed."""
@@ -168,6 +187,6 @@ class ReplayHost:
             position=position,
         )
         self._registry.sessions[name] = session
-        self._tasks.create_task(session.run())
+        self._playing.add(self._tasks.create_task(session.run()))
         self._registry.changed()
         return session

@@ -2,7 +2,8 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import typer
@@ -16,11 +17,12 @@ from normalize.translator import Translator
 from sidecar.listening import with_hub
 from sidecar.metrics import Metrics
 from sidecar.pipeline import translate
-from sidecar.player import Player
+from sidecar.player import BATCH, Player
+from sidecar.progress import progress
 from sidecar.replay import ReplayHost
 from sidecar.settings import Settings
 from sidecar.version import VERSION
-from tracing.recording import RecordingError, name_of, read
+from tracing.recording import RecordingError, length, name_of, read
 from tracing.span import FinishedSpan
 from tracing.spans import SpanMaker
 from tracing.wanted import TracingError
@@ -31,19 +33,27 @@ LONG_AGO = 1e8
 
 async def to_stdout(settings: Settings, files: Sequence[Path], speed: float | None) -> None:
     """Print the events of each recording, one after another, at its pace; raises RecordingError."""
-    for file in files:
-        translator = Translator()
+    with progress() as bars:
+        for file in files:
+            await _print(file, settings.field_limit, speed, bars(file))
 
-        async def feed(batch: Sequence[SessionInput], translator: Translator = translator) -> None:
-            for item in batch:
-                for event in translate(translator, item):
-                    data = to_json(event)
-                    if len(data) > settings.field_limit:
-                        data = to_json(cut(event, settings.field_limit))
-                    sys.stdout.buffer.write(data + b"\n")
-            sys.stdout.buffer.flush()
 
-        await Player(read(file), feed, speed=speed).run()
+async def _print(file: Path, field_limit: int, speed: float | None, moved: Callable[[float], None]) -> None:
+    translator = Translator()
+
+    async def feed(batch: Sequence[SessionInput]) -> None:
+        for item in batch:
+            for event in translate(translator, item):
+                data = to_json(event)
+                if len(data) > field_limit:
+                    data = to_json(cut(event, field_limit))
+                sys.stdout.buffer.write(data + b"\n")
+        sys.stdout.buffer.flush()
+        moved(player.position)
+
+    player = Player(read(file), length(file), feed, speed=speed)
+    await player.run()
+    moved(1.0)
 
 
 async def to_console(settings: Settings, files: Sequence[Path], speed: float | None) -> None:
@@ -51,7 +61,31 @@ async def to_console(settings: Settings, files: Sequence[Path], speed: float | N
     journal = MemoryJournal()
     async with asyncio.TaskGroup() as tasks:
         host = ReplayHost(files, journal, tasks, speed=speed, field_limit=settings.field_limit)
-        await with_hub(settings, journal, host, _announce, start=_started, metrics=Metrics())
+        try:
+            with _watched(host):
+                await with_hub(settings, journal, host, _announce, start=_started, metrics=Metrics())
+        finally:
+            host.stop()
+
+
+@contextmanager
+def _watched(host: ReplayHost) -> Iterator[None]:
+    """Show on a terminal how far each session is."""
+    moved: dict[str, Callable[[float], None]] = {}
+
+    def show() -> None:
+        for session in host.replays():
+            if session.session not in moved:
+                moved[session.session] = bars(session.recording)
+            moved[session.session](session.position)
+
+    with progress() as bars:
+        unwatch = host.watch_sessions(show)
+        show()
+        try:
+            yield
+        finally:
+            unwatch()
 
 
 async def to_otlp(settings: Settings, files: Sequence[Path]) -> None:
@@ -60,8 +94,10 @@ async def to_otlp(settings: Settings, files: Sequence[Path]) -> None:
 
     export = SpanExport(VERSION)
     try:
-        for file in files:
-            typer.echo(f"{file}: {_export(settings, file, export.export_all)} spans", err=True)
+        with progress() as bars:
+            for file in files:
+                count = _export(settings, file, export.export_all, bars(file))
+                typer.echo(f"{file}: {count} spans", err=True)
     finally:
         lost = export.close(REPLAY_CLOSE_S)
     if lost:
@@ -70,7 +106,12 @@ async def to_otlp(settings: Settings, files: Sequence[Path]) -> None:
         )
 
 
-def _export(settings: Settings, file: Path, export: Callable[[Sequence[FinishedSpan]], None]) -> int:
+def _export(
+    settings: Settings,
+    file: Path,
+    export: Callable[[Sequence[FinishedSpan]], None],
+    moved: Callable[[float], None],
+) -> int:
     """Make the spans of a recording; relative times count from when the file was written."""
     maker = SpanMaker(
         name_of(file),
@@ -81,7 +122,10 @@ def _export(settings: Settings, file: Path, export: Callable[[Sequence[FinishedS
     translator = Translator()
     written = _written(file)
     count = at = 0
-    for timed in read(file):
+    inputs = length(file)
+    for number, timed in enumerate(read(file)):
+        if number % BATCH == 0:
+            moved(number / inputs)
         if timed.at is None:
             at = max(at + 1000, written)
         else:
@@ -89,6 +133,7 @@ def _export(settings: Settings, file: Path, export: Callable[[Sequence[FinishedS
         spans = maker.take(timed.input, translate(translator, timed.input), at)
         export(spans)
         count += len(spans)
+    moved(1.0)
     return count
 
 

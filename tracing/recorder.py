@@ -147,6 +147,14 @@ class _File:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self._size = os.fstat(self._descriptor).st_size
+        if self._size and not self._ends_well():
+            self._size += os.write(self._descriptor, b"\n")
+
+    def _ends_well(self) -> bool:
+        """Tell whether the last row is whole: one of a recorder that was killed may not be."""
+        with self.path.open("rb") as file:
+            file.seek(-1, os.SEEK_END)
+            return file.read(1) == b"\n"
 
     def _rotate(self) -> None:
         self.close()

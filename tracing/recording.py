@@ -7,36 +7,22 @@ Three shapes are accepted, told apart by what is there and not by name:
 """
 
 import base64
-import signal as signals
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
-from typing import TypeAlias
 
 import msgspec
 
-from normalize.events import from_json
+from normalize.events import Notice, from_json
 from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
 from protocol.decode import decode, malformed
 from protocol.dialects import Overheard
-from protocol.framing import LineFramer, OversizeLine
+from protocol.framing import OversizeLine
+from tracing.recorded import CHUNK, RecordingError, Timed, lines, missing
+from tracing.timeline import TIMELINE, read_timeline
 
-CHUNK = 1 << 20
-
-
-class RecordingError(Exception):
-    """A recording cannot be read; the message says which, why, and what to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Timed:
-    """Something that happened in the session, and when."""
-
-    at: float | None
-    """Seconds since 1970 for rows, since the session's start for a timeline; None where no time was kept."""
-    input: SessionInput
-    """What happened."""
+__all__ = ["RecordingError", "Timed", "is_rows", "length", "lines", "name_of", "read", "receive"]
 
 
 class Row(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -74,23 +60,29 @@ _decode_ended = msgspec.json.Decoder(Ended).decode
 def read(path: Path) -> Iterator[Timed]:
     """Read a recording of any shape, in order, as a stream; raises RecordingError."""
     if path.is_dir():
-        return _read_timeline(path)
+        return read_timeline(path)
     if not path.exists():
-        raise RecordingError(
-            f"{path}: there is no such file; give a recording, a folder with a timeline, or the CLI's stdout"
-        )
+        raise missing(path)
     return _read_rows(path) if is_rows(path) else _read_stdout(path)
 
 
 def name_of(path: Path) -> str:
-    """Return what a recording's session is called: the agent of its rows, or the file's own name."""
+    """Return what a recording's session is called: the agent of its rows; else its name and what it begins with.
+
+    Files of one name, as plain stdout often has, are so told apart, and a copy is not.
+    """
     if path.is_file() and is_rows(path):
         with path.open("rb") as file:
             try:
                 return _decode_row(file.readline()).agent or path.name
             except msgspec.MsgspecError:
                 return path.name
-    return path.name
+    lines_file = path / "stdout.jsonl" if path.is_dir() else path
+    try:
+        with lines_file.open("rb") as file:
+            return f"{path.name}-{sha256(file.read(CHUNK)).hexdigest()[:8]}"
+    except FileNotFoundError as error:
+        raise missing(lines_file) from error
 
 
 def is_rows(path: Path) -> bool:
@@ -100,22 +92,21 @@ def is_rows(path: Path) -> bool:
     return head.startswith(b'{"ts":') or (b'"protocol"' in head[:200] and b'"data"' in head)
 
 
+def length(path: Path) -> int:
+    """Return about how many inputs a recording has: its lines, and its end. Reads it, but understands nothing."""
+    file = path / TIMELINE if path.is_dir() else path
+    try:
+        with file.open("rb") as opened:
+            return 1 + sum(chunk.count(b"\n") for chunk in iter(lambda: opened.read(CHUNK), b""))
+    except FileNotFoundError as error:
+        raise missing(file) from error
+
+
 def receive(line: bytes | OversizeLine) -> Received:
     """Make a session input of a framed line."""
     if isinstance(line, OversizeLine):
         return Received(line.head, malformed(line))
     return Received(line, decode(line))
-
-
-def lines(path: Path) -> Iterator[bytes | OversizeLine]:
-    """Cut a file into lines in bounded memory."""
-    framer = LineFramer()
-    with path.open("rb") as file:
-        while chunk := file.read(CHUNK):
-            yield from framer.feed(chunk)
-    last = framer.close()
-    if last is not None:
-        yield last
 
 
 def _read_stdout(path: Path) -> Iterator[Timed]:
@@ -133,22 +124,28 @@ def _read_rows(path: Path) -> Iterator[Timed]:
     for number, line in enumerate(lines(path), 1):
         if not line:
             continue
-        if isinstance(line, OversizeLine):
-            raise RecordingError(
-                f"{path}, row {number}: {line.size} bytes are no row of a recording; is the file damaged?"
-            )
         try:
-            row = _decode_row(line)
+            row = _decode_row(b"" if isinstance(line, OversizeLine) else line)
+            items = _row_inputs(row, heard)
         except msgspec.MsgspecError as error:
-            raise RecordingError(
-                f"{path}, row {number}: not a row of a recording ({error}); the file may be cut or damaged there"
-            ) from error
+            if at is None:
+                raise RecordingError(
+                    f"{path}, row {number}: not a row of a recording ({error}); is the file damaged?"
+                ) from error
+            # A recorder that was killed leaves half a row; what follows is as good as what came before.
+            yield Timed(at, Announced(_damaged(number)))
+            continue
         at = datetime.fromisoformat(row.ts).timestamp()
-        for item in _row_inputs(row, heard):
+        for item in items:
             ended = isinstance(item, Ended)
             yield Timed(at, item)
     if not ended:
         yield Timed(at, Ended("end_of_input"))
+
+
+def _damaged(number: int) -> Notice:
+    text = f"Row {number} of the recording is cut or damaged, and was left out."
+    return Notice(kind="recording", level="warning", text=text)
 
 
 def _row_inputs(row: Row, heard: Overheard) -> Sequence[SessionInput]:
@@ -170,52 +167,3 @@ def _received(heard: Overheard, line: bytes | OversizeLine) -> Sequence[Received
     if isinstance(line, OversizeLine):
         return [receive(line)]
     return [Received(line, message) for message in heard.received(line)]
-
-
-class _TimelineRow(msgspec.Struct):
-    t: float
-    dir: str
-    line: int | None = None
-    code: int | None = None
-
-
-_decode_timeline_row = msgspec.json.Decoder(_TimelineRow).decode
-
-_Lines: TypeAlias = list[bytes | OversizeLine]
-
-
-def _read_timeline(folder: Path) -> Iterator[Timed]:
-    try:
-        rows = [
-            _decode_timeline_row(row)
-            for row in lines(folder / "timeline.jsonl")
-            if isinstance(row, bytes) and row
-        ]
-        received: _Lines = list(lines(folder / "stdout.jsonl"))
-        sent: _Lines = list(lines(folder / "stdin.jsonl"))
-    except FileNotFoundError as error:
-        raise RecordingError(
-            f"{folder}: {Path(str(error.filename)).name} is missing; a recording in a folder has timeline.jsonl, stdout.jsonl and stdin.jsonl"
-        ) from error
-    except msgspec.MsgspecError as error:
-        raise RecordingError(f"{folder / 'timeline.jsonl'}: {error}") from error
-    code, signal, last = None, None, 0.0
-    for row in rows:
-        last = row.t
-        side = {"recv": received, "send": sent}.get(row.dir)
-        if side is not None and row.line is not None and row.line < len(side):
-            item = side[row.line]
-            if row.dir == "recv":
-                yield Timed(row.t, receive(item))
-            elif isinstance(item, bytes):
-                yield Timed(row.t, Sent(item, decode(item)))
-        elif row.dir == "exit":
-            code, signal = _exit(row.code)
-    stderr = folder / "stderr.txt"
-    tail = stderr.read_text(errors="replace")[-4096:] if stderr.exists() else ""
-    yield Timed(last, Ended("exited", exit_code=code, signal=signal, stderr_tail=tail))
-
-
-def _exit(code: int | None) -> tuple[int | None, str | None]:
-    """Tell an exit code from a signal, which subprocesses report as a negative code."""
-    return (None, signals.Signals(-code).name) if code is not None and code < 0 else (code, None)

@@ -103,3 +103,14 @@ def test_a_full_disk_ends_the_recording_and_says_so(
     (tmp_path / "raw-streamjson-a.jsonl").symlink_to(full)
     recorded(tmp_path, [received(b'{"type":"keep_alive"}')])
     assert "recording ended: the file cannot be written" in capsys.readouterr().out
+
+
+def test_what_follows_a_killed_recorder_begins_a_row_of_its_own(tmp_path: Path) -> None:
+    path = recorded(tmp_path, [received(b'{"type":"keep_alive","n":1}')])
+    path.write_bytes(path.read_bytes() + b'{"ts":"2026-01-01T00:0')
+    recorded(tmp_path, [received(b'{"type":"keep_alive","n":2}')])
+    items = [timed.input for timed in read(path)]
+    assert [item.line for item in items if isinstance(item, Received)] == [
+        b'{"type":"keep_alive","n":1}',
+        b'{"type":"keep_alive","n":2}',
+    ]

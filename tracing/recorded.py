@@ -1,0 +1,46 @@
+"""What all shapes of recordings share: an input with its time, lines in bounded memory, and what can be wrong."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from normalize.inputs import SessionInput
+from protocol.framing import LineFramer, OversizeLine
+
+CHUNK = 1 << 20
+
+
+class RecordingError(Exception):
+    """A recording cannot be read or written; the message says which, why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """Something that happened in the session, and when."""
+
+    at: float | None
+    """Seconds since 1970 for rows, since the session's start for a timeline; None where no time was kept."""
+    input: SessionInput
+    """What happened."""
+
+
+def lines(path: Path) -> Iterator[bytes | OversizeLine]:
+    """Cut a file into lines in bounded memory."""
+    framer = LineFramer()
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            yield from framer.feed(chunk)
+    last = framer.close()
+    if last is not None:
+        yield last
+
+
+def missing(path: Path) -> RecordingError:
+    """Return what to say of a file that is not there."""
+    if path.name in {"timeline.jsonl", "stdout.jsonl", "stdin.jsonl"} and path.parent.is_dir():
+        return RecordingError(
+            f"{path.parent}: {path.name} is missing; a recording in a folder has timeline.jsonl, stdout.jsonl and stdin.jsonl"
+        )
+    return RecordingError(
+        f"{path}: there is no such file; give a recording, a folder with a timeline, or the CLI's stdout"
+    )
