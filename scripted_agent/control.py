@@ -91,6 +91,9 @@ def _interrupt(session: Session, request_id: str) -> None:
     if "interrupt" in session.script.ignore:
         return
     wire = session.wire
+    if session.options.dialect.is_foreign and not session.is_busy:
+        wire.control_error(request_id, "no turn runs")
+        return
     session.host.cancel_pending(wire.line)
     queued = [prompt.uuid for prompt in session.host.prompts if prompt.uuid]
     wire.control_response(request_id, {"still_queued": queued} if wire.quirks.interrupt_tells_queue else None)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from normalize.inputs import Ended, Received, Sent, SessionInput
 from protocol.answers import HookOutput, answer_hook
 from protocol.blocks import AnyBlock, TextBlock
-from protocol.control import ControlCancelRequest, ControlRequest, ControlResponse, success
+from protocol.control import ControlCancelRequest, ControlRequest, ControlResponse, failure, success
 from protocol.dialects import CLAUDE, MIRIAD, Dialect
 from protocol.encode import EncodeError, checked_input, encode
 from protocol.json_values import JsonObject
@@ -149,7 +149,7 @@ class Switchboard:
             case ControlRequest(request_id, GetStatus()) if self._queues:
                 self._say(success(request_id, self._status()), moves)
             case ControlRequest(request_id, Interrupt()) if self._queues and not self._is_running:
-                self._say(success(request_id, {}), moves)
+                self._say(failure(request_id, "no turn runs"), moves)
             case ControlRequest(request_id, Initialize()) if self._queues:
                 if self._greeting is None:
                     self._greeters.append(request_id)

@@ -31,6 +31,7 @@ class JsonRpcAgent:
         self._is_between = False
         self._interrupted = False
         self._requests: dict[str, Id] = {}
+        self._interrupts: set[str] = set()
 
     def read(self, line: bytes) -> Exchange:
         """Take a line of the caller; what it gets wrong is told to it as JSON-RPC demands."""
@@ -56,7 +57,8 @@ class JsonRpcAgent:
         name = f"rpc-{next(self._names)}"
         if "id" in item:
             self._requests[name] = request_id
-        self._interrupted = self._interrupted or method == "interrupt"
+        if method == "interrupt":
+            self._interrupts.add(name)
         params = item.get("params")
         body = {**(params if isinstance(params, dict) else {}), "subtype": method}
         return Exchange([message_of({"type": "control_request", "request_id": name, "request": body})])
@@ -115,6 +117,10 @@ class JsonRpcAgent:
         return Exchange(lines=[envelope.error(run, code, text, value) for run in runs])
 
     def _answer(self, message: ControlResponse) -> Exchange:
+        if message.request_id in self._interrupts:
+            # every CLI answers before the turn's result
+            self._interrupts.discard(message.request_id)
+            self._interrupted = message.error is None
         if message.request_id not in self._requests:
             return Exchange()
         request_id = self._requests.pop(message.request_id)

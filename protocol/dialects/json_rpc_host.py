@@ -55,7 +55,8 @@ class JsonRpcHost:
             case ControlRequest(request_id=request_id, request=Initialize()):
                 return Exchange([success(request_id, {})])
             case ControlRequest(request_id=request_id, request=request):
-                params = dict(to_json(request))
+                fields = to_json(request)
+                params = dict(fields) if isinstance(fields, dict) else {}
                 method = params.pop("subtype", "")
                 if not method:
                     return Exchange([failure(request_id, "a control request needs a subtype")])

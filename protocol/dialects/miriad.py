@@ -85,6 +85,7 @@ class MiriadAgent:
     def __init__(self) -> None:
         self._requests = 0
         self._statuses: set[str] = set()
+        self._interrupts: set[str] = set()
         self._interrupted = False
 
     def read(self, line: bytes) -> Exchange:
@@ -105,7 +106,7 @@ class MiriadAgent:
         request_id = f"control-{self._requests}"
         match action:
             case "interrupt":
-                self._interrupted = True
+                self._interrupts.add(request_id)
                 return Exchange([ControlRequest(request_id, Interrupt())])
             case "status":
                 self._statuses.add(request_id)
@@ -140,6 +141,11 @@ class MiriadAgent:
         request_id = message.request_id
         if not request_id.startswith("control-"):
             return Exchange(lines=[encode(message)])
+        if request_id in self._interrupts:
+            # that it was done or that no turn ran, neither has a word; every CLI answers before the turn's result
+            self._interrupts.discard(request_id)
+            self._interrupted = message.error is None
+            return Exchange()
         if message.error is not None:
             return Exchange(lines=[_error(message.error)])
         if request_id in self._statuses:

@@ -22,7 +22,7 @@ turns:
   - match: hang
     steps: [{text: Waiting.}, {hang: true}]
   - match: slow
-    steps: [{wait: 0.5}, {text: Slowly done.}]
+    steps: [{text: Working.}, {wait: 0.5}, {text: Slowly done.}]
 fallback:
   steps: [{text: "Heard {prompt}"}]
 """
@@ -112,8 +112,8 @@ async def test_prompts_in_a_turn_are_queued_and_injected_as_one(tmp_path: Path) 
 async def test_prompts_that_the_turn_did_not_hear_are_injected_into_the_next(tmp_path: Path) -> None:
     async with agent(script_file(tmp_path, SCRIPT), "--dialect", "miriad") as cli:
         cli.prompt("slow")
+        await cli.until_type("assistant")
         cli.prompt("one")
-        await cli.until(lambda message: message.get("subtype") == "queued")
         cli.prompt("two")
         await until_result(cli)
         lines = await until_result(cli)
@@ -173,6 +173,7 @@ async def test_json_rpc_answers_every_run(tmp_path: Path) -> None:
             "params": cli.received[0]["params"],
         }
         run(2, "slow")
+        await cli.until(lambda message: message.get("method") == "assistant")
         run(3, "one")
         run(4, "two")
         slow, *joined = await answers(2, 3, 4)

@@ -191,6 +191,8 @@ def test_an_interrupt_cancels_the_turn_and_keeps_the_queue(miriad: Transcript) -
 def test_an_interrupt_of_nothing_does_nothing(miriad: Transcript) -> None:
     asked = miriad.caller({"type": "control", "action": "interrupt"})
     assert (asked.to_cli, asked.to_caller) == ([], [])
+    miriad.caller(prompt("hi"))
+    assert [said["subtype"] for said in miriad.cli(FAILED).to_caller] == ["error"]
 
 
 def test_status_is_answered_here(miriad: Transcript) -> None:

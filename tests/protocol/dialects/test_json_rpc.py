@@ -309,11 +309,22 @@ def test_a_turn_that_was_interrupted_is_cancelled() -> None:
     agent = JSON_RPC.agent()
     agent.read(run(1))
     assert agent.read(line(id=2, method="interrupt")).messages == [ControlRequest("rpc-1", Interrupt())]
+    assert parsed(agent.write(success("rpc-1", {})).lines) == [{"jsonrpc": "2.0", "id": 2, "result": {}}]
     (row,) = parsed(agent.write(BAD).lines)
     assert row["error"]["code"] == -32800
     agent.read(run(3))
     (row,) = parsed(agent.write(Result(subtype="cancelled")).lines)
     assert row["error"]["code"] == -32800
+
+
+def test_an_interrupt_of_nothing_cancels_no_later_turn() -> None:
+    agent = JSON_RPC.agent()
+    agent.read(line(id=1, method="interrupt"))
+    (row,) = parsed(agent.write(failure("rpc-1", "no turn runs")).lines)
+    assert row["error"]["message"] == "no turn runs"
+    agent.read(run(2))
+    (row,) = parsed(agent.write(BAD).lines)
+    assert row["error"]["code"] == -32000
 
 
 def test_runs_that_were_injected_end_with_the_turn_they_joined() -> None:

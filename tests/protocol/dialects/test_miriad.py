@@ -246,6 +246,7 @@ def test_a_turn_ends_as_success_error_or_cancelled(result: Result, subtype: str,
 def test_a_turn_that_an_interrupt_broke_off_is_cancelled_and_the_next_one_is_not() -> None:
     agent = MIRIAD.agent()
     agent.read(b'{"type":"control","action":"interrupt"}')
+    assert agent.write(success("control-1")).lines == []
     broken = Result(subtype="error_during_execution", is_error=True)
     assert [lines(agent.write(broken).lines)[0]["subtype"] for _ in range(2)] == ["cancelled", "error"]
 
@@ -253,8 +254,17 @@ def test_a_turn_that_an_interrupt_broke_off_is_cancelled_and_the_next_one_is_not
 def test_a_turn_that_ends_well_in_spite_of_an_interrupt_is_a_success() -> None:
     agent = MIRIAD.agent()
     agent.read(b'{"type":"control","action":"interrupt"}')
+    agent.write(success("control-1"))
     (line,) = lines(agent.write(Result(subtype="success", is_error=False)).lines)
     assert line["subtype"] == "success"
+
+
+def test_an_interrupt_of_nothing_says_nothing_and_cancels_no_later_turn() -> None:
+    agent = MIRIAD.agent()
+    agent.read(b'{"type":"control","action":"interrupt"}')
+    assert agent.write(failure("control-1", "no turn runs")).lines == []
+    (line,) = lines(agent.write(Result(subtype="error_during_execution", is_error=True)).lines)
+    assert line["subtype"] == "error"
 
 
 def test_metadata_passes_through() -> None:
