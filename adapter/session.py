@@ -133,7 +133,7 @@ class Session:
             if escalate_after is None:
                 raise
         else:
-            if escalate_after is None or await self._turns.idle_within(escalate_after):
+            if escalate_after is None or await self._turns.over_within(escalate_after):
                 return answer
         await self.stop("hung")
         return {}
@@ -191,7 +191,7 @@ class Session:
             await self._client.exchange(Interrupt(), self.options.stop.interrupt)
         except (ProcessGone, RequestTimeout):
             return
-        await self._turns.idle()
+        await self._turns.over()
 
     async def _request(self, request: AnyRequest, deadline: float | None = None) -> JsonObject:
         return await self._client.request(request, deadline or self.options.control_deadline)

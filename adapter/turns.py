@@ -14,6 +14,7 @@ class TurnWatch:
     def __init__(self) -> None:
         self.busy = False
         """True from a prompt, or from the first line of a turn that the CLI starts by itself, to its result."""
+        self._ends = 0
         self._changed = asyncio.Event()
         self._heard = asyncio.get_running_loop().time()
 
@@ -39,17 +40,18 @@ class TurnWatch:
         """The CLI has gone."""
         self._set(busy=False)
 
-    async def idle(self) -> None:
-        """Wait until no turn runs."""
-        while self.busy:
+    async def over(self) -> None:
+        """Wait until the turn that runs is over; the next one may have begun then."""
+        ends = self._ends
+        while self.busy and self._ends == ends:
             self._changed.clear()
             await self._changed.wait()
 
-    async def idle_within(self, seconds: float) -> bool:
-        """Wait until no turn runs, for so many seconds at most, and tell whether that is so."""
+    async def over_within(self, seconds: float) -> bool:
+        """Wait until the turn that runs is over, for so many seconds at most, and tell whether it is."""
         try:
             async with asyncio.timeout(seconds):
-                await self.idle()
+                await self.over()
         except TimeoutError:
             return False
         return True
@@ -77,4 +79,5 @@ class TurnWatch:
     def _set(self, *, busy: bool) -> None:
         if busy != self.busy:
             self.busy = busy
+            self._ends += not busy
             self._changed.set()

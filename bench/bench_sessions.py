@@ -4,8 +4,8 @@
     python bench/bench_sessions.py [SESSIONS]
 
 Runs `turnwire serve` with agents that are shell scripts (they replay recorded turns), so that the machine measures the
-sidecar. An idle session has run one turn. Memory is the sidecar's alone; the CPU time is what it takes per line of a long
-turn, before and after the idle sessions are there.
+sidecar. An idle session has run one turn and has a living process. Memory is the sidecar's alone. The cost of an active
+session is CPU time per line of a long turn, in two sidecars by turns: one with nothing else, one with the idle sessions.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 
 from hub.client import Client, connect
@@ -23,7 +24,8 @@ from normalize.events import Complete
 ROOT = Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "fixtures" / "2.1.330"
 REPEAT = 200
-TICKS = os.sysconf("SC_CLK_TCK")
+WINDOWS = 15
+"""Pairs of long turns whose costs are compared: one in a sidecar without idle sessions, one in a sidecar with them."""
 
 AGENT = """#!/bin/sh
 while read -r line; do
@@ -98,9 +100,9 @@ def resident(pid: int) -> int:
 
 
 def cpu(pid: int) -> float:
-    """Seconds of CPU time that a process has used."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
+    """Seconds of CPU time that the threads of a process have used."""
+    threads = Path(f"/proc/{pid}/task").iterdir()
+    return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
 
 
 async def turn(client: Client, session: str) -> None:
@@ -113,35 +115,46 @@ async def turn(client: Client, session: str) -> None:
     await client.unfollow(following)
 
 
+async def line_cost(client: Client, pid: int, session: str) -> float:
+    """Microseconds of CPU time that a line of a long turn takes."""
+    before = cpu(pid)
+    await turn(client, session)
+    return (cpu(pid) - before) / len(long_turn()) * 1e6
+
+
+async def idle_memory(client: Client, pid: int, folder: str, count: int) -> float:
+    """Create so many sessions that have run one turn, and return the bytes that each takes."""
+    await turn(client, await client.create(agent="idle", workspace=folder))
+    before = resident(pid)
+    for _ in range(count):
+        await turn(client, await client.create(agent="idle", workspace=folder))
+    await asyncio.sleep(1)
+    return (resident(pid) - before) / count
+
+
 async def main(count: int) -> None:
     """Measure and print."""
-    lines = len(long_turn())
-    with TemporaryDirectory() as name:
-        async with serve(Path(name)) as (client, pid):
+    with TemporaryDirectory() as name, TemporaryDirectory() as other:
+        async with serve(Path(name)) as (client, pid), serve(Path(other)) as (quiet, quiet_pid):
             busy = await client.create(agent="busy", workspace=name)
+            alone = await quiet.create(agent="busy", workspace=other)
+            # What a first turn of that length leaves in memory is not an idle session's.
             await turn(client, busy)
-            alone = cpu(pid)
-            busy = await client.create(agent="busy", workspace=name)
-            await turn(client, busy)
-            alone = cpu(pid) - alone
-            first = await client.create(agent="idle", workspace=name)
-            await turn(client, first)
-            before = resident(pid)
-            for _ in range(count):
-                await turn(client, await client.create(agent="idle", workspace=name))
-            await asyncio.sleep(1)
-            each = (resident(pid) - before) / count
+            await turn(quiet, alone)
+            memory = await idle_memory(client, pid, name, count)
             idle = cpu(pid)
             await asyncio.sleep(5)
             idle = (cpu(pid) - idle) / 5
-            crowded = cpu(pid)
-            busy = await client.create(agent="busy", workspace=name)
-            await turn(client, busy)
-            crowded = cpu(pid) - crowded
-    print(f"memory of an idle session     {each / 1024:8.0f} KiB  ({count} sessions)")
-    print(f"CPU of {count} idle sessions     {idle * 100:8.1f} %")
+            costs = [
+                (await line_cost(quiet, quiet_pid, alone), await line_cost(client, pid, busy))
+                for _ in range(WINDOWS)
+            ]
+    lonely, crowded = (median(column) for column in zip(*costs, strict=True))
+    print(f"memory of an idle session     {memory / 1024:8.0f} KiB  ({count} sessions)")
+    print(f"CPU of {count} idle sessions     {idle * 100:8.2f} %")
+    print(f"a line of an active session   {lonely:8.1f} us alone, {crowded:.1f} us among {count} idle ones")
     print(
-        f"a line of an active session   {alone / lines * 1e6:8.1f} us alone, {crowded / lines * 1e6:.1f} us among {count} idle ones"
+        f"ratio                         {crowded / lonely:8.2f}  (medians of {WINDOWS} turns each, by turns)"
     )
 
 

@@ -57,6 +57,12 @@ def run_command(
         str | None,
         typer.Option(help="Message to go back to: a `complete`'s resume_token.", show_default=False),
     ] = None,
+    fork_session: Annotated[
+        bool, typer.Option("--fork-session", help="Go on under a session id of its own, with --resume.")
+    ] = False,
+    continue_latest: Annotated[
+        bool, typer.Option("--continue", help="Go on with the workspace's newest conversation.")
+    ] = False,
     agent: Agent = None,
     policy: Policy = None,
     model: Model = None,
@@ -71,9 +77,11 @@ def run_command(
     config: ConfigOption = None,
 ) -> None:
     """Start a CLI (after `--`: its argv), serve the console and the WebSocket, and print the URL."""
+    from sidecar.going import Going
     from sidecar.run import First, run
 
-    first = First(tuple(context.args), workspace, prompt, resume, resume_session_at)
+    going = Going(resume, resume_session_at, branch=fork_session, latest=continue_latest)
+    first = First(tuple(context.args), workspace, prompt, going)
     settings = configured(context)
     serving(run(settings, first))
 

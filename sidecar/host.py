@@ -2,7 +2,8 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
@@ -14,15 +15,18 @@ from pydantic import JsonValue
 from adapter.identity import ProcessIdentity, reap
 from hub import frames
 from hub.frames_out import SessionSummary
-from hub.host import CommandRefused, Frontend
+from hub.host import Frontend
+from journal.base import JournalError
 from journal.sessions import SessionRecord, SessionStore
+from sidecar.going import NEW, ORIGIN, Going
 from sidecar.hosted import Changed, refuse, timestamp
-from sidecar.launch import CANNOT_START, Going, options_for
-from sidecar.live import LiveSession, Surroundings
+from sidecar.launch import CANNOT_START, options_for
+from sidecar.live import ATTACHED, LiveSession
 from sidecar.live_commands import execute
 from sidecar.recovery import brought_up_to, close_left_open
 from sidecar.registry import Registry
 from sidecar.rulebook import Rulebook
+from sidecar.surroundings import Surroundings
 
 log = structlog.get_logger()
 
@@ -38,7 +42,7 @@ class LiveHost:
         self._store = store
         self._rulebook = rulebook
         self._registry = registry
-        self._starting = asyncio.Lock()
+        self._stopping = False
 
     async def restore(self) -> None:
         """List the sessions of earlier lives, and end the CLIs a crashed sidecar left behind."""
@@ -55,8 +59,9 @@ class LiveHost:
             await asyncio.to_thread(reap, left)
 
     async def stop(self) -> None:
-        """Stop all CLIs, side by side."""
-        await asyncio.gather(*(session.stop() for session in self._registry.sessions.values()))
+        """Stop all CLIs, side by side, and start no more."""
+        self._stopping = True
+        await asyncio.gather(*(self._close(session) for session in self._registry.sessions))
 
     def sessions(self) -> Sequence[SessionSummary]:
         """Return all sessions as they are now."""
@@ -80,15 +85,15 @@ class LiveHost:
             case frames.SessionRetry():
                 return await self._retry(command)
             case frames.SessionClose():
-                await self._registry.find(command.session).stop()
+                await self._close(command.session)
                 return None
             case frames.SessionDelete():
-                await self._forget(self._registry.find(command.session))
+                await self._forget(command.session)
                 return None
             case frames.SessionCommand():
                 session = self._registry.find(command.session)
                 if isinstance(command, frames.Prompt) and session.cli is None:
-                    await self._start(session, Going.on(session.record))
+                    await self._wake(command.session)
                 cli = session.cli
                 if cli is None:
                     refuse(
@@ -102,10 +107,8 @@ class LiveHost:
             case _ as never:
                 assert_never(never)
 
-    async def open(
-        self, command: frames.SessionCreate, *, resume: str | None = None, resume_at: str | None = None
-    ) -> LiveSession:
-        """Start a new session; `resume` goes on with a conversation the CLI knows. Raises CommandRefused."""
+    async def open(self, command: frames.SessionCreate, going: Going = NEW) -> LiveSession:
+        """Start a new session; `going` may lead to a conversation the CLI knows. Raises CommandRefused."""
         settings = self._settings
         if len(self._registry.sessions) >= settings.max_sessions:
             refuse(
@@ -125,11 +128,19 @@ class LiveHost:
             options={"mcp_servers": command.mcp_servers or settings.mcp_servers},
             env_names=tuple(command.env or ()),
         )
-        return await self._add(record, Going(resume, resume_at), command.env)
+        return await self._add(record, going, command.env)
 
-    async def say(self, session: LiveSession, text: str) -> JsonValue:
+    async def say(
+        self, session: LiveSession, text: str, attachments: Sequence[frames.Attachment] = ()
+    ) -> JsonValue:
         """Send a prompt in the name of the sidecar; raises CommandRefused."""
-        prompt = frames.Prompt(type="prompt", id="sidecar", session=session.session, text=text)
+        prompt = frames.Prompt(
+            type="prompt",
+            id="sidecar",
+            session=session.session,
+            text=text,
+            attachments=list(attachments) or None,
+        )
         return await self.execute(prompt, Frontend("sidecar", "control"))
 
     async def _create(self, command: frames.SessionCreate) -> JsonValue:
@@ -139,16 +150,17 @@ class LiveHost:
         return {"session": session.session}
 
     async def _resume(self, command: frames.SessionResume) -> JsonValue:
-        session = self._registry.find(command.session)
-        if session.cli is not None:
-            if command.at is None:
-                refuse("running", f"session {session.session} already runs", "session")
-            await session.stop()
-        await self._start(session, Going.on(session.record, at=command.at))
+        async with self._alone_with(command.session) as session:
+            if session.cli is not None:
+                if command.at is None:
+                    refuse("running", f"session {session.session} already runs", "session")
+                await session.stop()
+            await self._start(session, Going.on(session.record, at=command.at))
         return {"session": session.session}
 
     async def _fork(self, command: frames.SessionFork) -> JsonValue:
-        origin = self._registry.find(command.session).record
+        parent = self._registry.find(command.session)
+        origin = parent.record
         if origin.cli_session_id is None:
             refuse("nothing_to_resume", f"session {origin.session} has no conversation yet", "session")
         record = SessionRecord(
@@ -160,61 +172,88 @@ class LiveHost:
             policy=origin.policy,
             model=origin.model,
             permission_mode=origin.permission_mode,
-            options=origin.options,
+            options={"mcp_servers": origin.options.get("mcp_servers")},
             env_names=origin.env_names,
+            cli_version=origin.cli_version,
+            resume_token=origin.resume_token,
             forked_from=origin.session,
         )
-        env = self._registry.find(origin.session).env
-        session = await self._add(record, Going.fork(origin, at=command.at), env)
+        session = await self._add(record, Going.fork(origin, at=command.at), parent.env)
         return {"session": session.session}
 
     async def _retry(self, command: frames.SessionRetry) -> JsonValue:
-        session = self._registry.find(command.session)
-        record = session.record
-        if record.last_prompt is None:
-            refuse("nothing_to_retry", f"session {record.session} has had no prompt yet", "session")
-        await session.stop()
-        await self._start(session, Going.back(record))
-        return await self.say(session, record.last_prompt)
+        async with self._alone_with(command.session) as session:
+            record = session.record
+            if record.last_prompt is None:
+                refuse("nothing_to_retry", f"session {record.session} has had no prompt yet", "session")
+            attachments = session.sayings.attachments()
+            if len(attachments) != (record.options.get(ATTACHED) or 0):
+                refuse(
+                    "nothing_to_retry",
+                    "the attachments of the last prompt were not kept over the sidecar's restart; send it anew",
+                    "session",
+                )
+            await session.stop()
+            await self._start(session, Going.back(record))
+        return await self.say(session, record.last_prompt, attachments)
 
-    async def _forget(self, session: LiveSession) -> None:
-        await session.stop()
-        del self._registry.sessions[session.session]
-        await self._around.forget(session.session)
-        await self._around.journal.delete(session.session)
-        session.remove_attachments()
+    async def _close(self, name: str) -> None:
+        async with self._alone_with(name) as session:
+            await session.stop()
+
+    async def _wake(self, name: str) -> None:
+        async with self._alone_with(name) as session:
+            if session.cli is None:
+                await self._start(session, Going.on(session.record))
+
+    async def _forget(self, name: str) -> None:
+        async with self._alone_with(name) as session:
+            await session.stop()
+            del self._registry.sessions[name]
+            await self._around.forget(name)
+            await self._around.journal.delete(name)
+            session.remove_attachments()
         self._around.changed()
+
+    @asynccontextmanager
+    async def _alone_with(self, name: str) -> AsyncIterator[LiveSession]:
+        """One at a time may start, stop or forget a session; refuses when there is none (any more)."""
+        async with self._registry.find(name).changing:
+            yield self._registry.find(name)
 
     async def _add(
         self, record: SessionRecord, going: Going, env: Mapping[str, str] | None = None
     ) -> LiveSession:
+        if going != NEW:
+            record = replace(record, options=going.noted(record.options, ORIGIN))
         session = LiveSession(record, self._around, env)
         self._registry.sessions[record.session] = session
         try:
-            await self._start(session, going)
-        except CommandRefused:
+            async with session.changing:
+                await self._start(session, going)
+        except BaseException:
             del self._registry.sessions[record.session]
+            await self._around.forget(record.session)
             raise
-        self._around.save(session.record)
         return session
 
     async def _start(self, session: LiveSession, going: Going) -> None:
-        async with self._starting:
-            if session.cli is not None:
-                return
-            running = sum(other.cli is not None for other in self._registry.sessions.values())
-            if running >= self._settings.max_processes:
-                refuse(
-                    "limit_processes",
-                    f"{running} CLIs run, the most allowed; close a session, or raise max_processes",
-                )
-            try:
-                await session.start(
-                    options_for(session.record, self._settings, self._rulebook, going, session.env)
-                )
-            except CANNOT_START as error:
-                refuse("cannot_start", str(error))
-            self._around.changed()
+        """Start a CLI; nothing is awaited between the look at the limit and the start."""
+        await session.cleared()
+        if self._stopping:
+            refuse("cannot_start", "the sidecar is stopping")
+        running = sum(other.has_process for other in self._registry.sessions.values())
+        if running >= self._settings.max_processes:
+            refuse(
+                "limit_processes",
+                f"{running} CLIs run, the most allowed; close a session, or raise max_processes",
+            )
+        try:
+            options = options_for(session.record, self._settings, self._rulebook, going, session.env)
+            await session.start(options, going)
+        except (*CANNOT_START, JournalError, OSError) as error:
+            refuse("cannot_start", str(error))
+        self._around.changed()
 
 
 def workspace_of(name: str | None) -> Path:

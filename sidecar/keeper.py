@@ -26,6 +26,11 @@ class Keeper:
         self._unwritten[record.session] = record
         self._changed.set()
 
+    async def keep(self, record: SessionRecord) -> None:
+        """Write a record before anything else happens; one that cannot be written now is written later."""
+        self.save(record)
+        await self._write(record)
+
     async def forget(self, session: str) -> None:
         """Remove a session's record, also one that is not written yet; raises JournalError."""
         self._unwritten.pop(session, None)
@@ -43,12 +48,15 @@ class Keeper:
 
     async def flush(self) -> None:
         """Try once to write what is unwritten."""
-        for session, record in tuple(self._unwritten.items()):
-            try:
-                await self._store.put(record)
-            except JournalError as error:
-                log.warning("a session's record was not written", session=session, error=str(error))
-            else:
-                # A newer one, saved while this one was being written, stays.
-                if self._unwritten.get(session) is record:
-                    del self._unwritten[session]
+        for record in tuple(self._unwritten.values()):
+            await self._write(record)
+
+    async def _write(self, record: SessionRecord) -> None:
+        try:
+            await self._store.put(record)
+        except JournalError as error:
+            log.warning("a session's record was not written", session=record.session, error=str(error))
+        else:
+            # A newer one, saved while this one was being written, stays.
+            if self._unwritten.get(record.session) is record:
+                del self._unwritten[record.session]

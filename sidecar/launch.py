@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from adapter.attachments import AttachmentSettings
@@ -16,6 +15,7 @@ from journal.sessions import SessionRecord
 from normalize.model import JsonObject
 from sidecar.agents import AgentNotFoundError, find
 from sidecar.dialects import in_dialect
+from sidecar.going import Going
 from sidecar.rulebook import Rulebook
 from sidecar.settings import Settings
 from tracing.spans import traceparent
@@ -25,36 +25,8 @@ CANNOT_START = (AgentNotFoundError, CommandError, EnvironmentRefused, McpError, 
 """What is wrong with a session that cannot be started; each says what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Going:
-    """How a CLI comes to its conversation: a new one, an old one, or the branch of another's."""
-
-    resume: str | None = None
-    """The CLI's session id to go on with."""
-    at: str | None = None
-    """The message to go back to, as that version of the CLI wants it named."""
-    branch: bool = False
-    """Go on under a new session id."""
-
-    @classmethod
-    def new(cls) -> "Going":
-        """Begin a conversation."""
-        return cls()
-
-    @classmethod
-    def on(cls, record: SessionRecord, at: str | None = None) -> "Going":
-        """Go on where the session was, or at a message of it."""
-        return cls(record.cli_session_id, at)
-
-    @classmethod
-    def back(cls, record: SessionRecord) -> "Going":
-        """Go back to before the last prompt; to the beginning when there was nothing before it."""
-        return cls() if record.retry_token is None else cls(record.cli_session_id, record.retry_token)
-
-    @classmethod
-    def fork(cls, origin: SessionRecord, at: str | None = None) -> "Going":
-        """Branch off another session, or off a message of it."""
-        return cls(origin.cli_session_id, at, branch=True)
+MAX_ATTACHED = 11 << 20
+"""Bytes of all attachments of a prompt: what fits as base64 into the largest frame of a frontend."""
 
 
 def options_for(
@@ -73,6 +45,7 @@ def options_for(
         resume=going.resume,
         resume_at=going.at,
         fork=going.branch,
+        continue_latest=going.latest,
         permission_mode=record.permission_mode,
         mcp_servers=_mcp_servers(record),
     )
@@ -89,7 +62,12 @@ def options_for(
             name: HostedServer(entry_point=one.entry_point, command=tuple(one.command), env=one.env)
             for name, one in settings.hosted_mcp.items()
         },
-        attachments=AttachmentSettings(mode=settings.attachments),
+        attachments=AttachmentSettings(
+            mode=settings.attachments,
+            max_count=settings.max_attachments,
+            max_size=settings.max_attachment_bytes,
+            max_total=MAX_ATTACHED,
+        ),
         answer_timeout=settings.permission_timeout_s,
         stall_after=settings.stall_after_s,
     )

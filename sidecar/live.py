@@ -5,58 +5,37 @@ The session outlives its CLI: when the process ends, the log and the record stay
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import structlog
 
 from adapter.attachments import AttachmentFolder
-from adapter.audit import AuditTrail
 from adapter.client import RequestFailed, RequestTimeout
-from adapter.grants import GrantStore
 from adapter.notices import SessionNotice
 from adapter.opening import open_session
 from adapter.options import SessionOptions
 from adapter.session import Session
 from adapter.transport import ProcessGone
-from adapter.watchdog import Watchdog
 from hub.frames_out import SessionSummary
-from journal.base import Journal
+from journal.base import JournalError
 from journal.sessions import SessionRecord
 from normalize import events as ev
 from normalize.events import AgentEvent
 from normalize.inputs import Announced, Ended, SessionInput
 from normalize.translator import Translator
-from sidecar.hosted import Changed
-from sidecar.pipeline import Pipeline, Tap
+from sidecar.going import GOING, NEW, Going, arrived
+from sidecar.pipeline import Pipeline
+from sidecar.recovery import close_left_open
+from sidecar.sayings import Sayings
 from sidecar.session_state import SessionState
-from sidecar.settings import Settings
+from sidecar.surroundings import Surroundings
 
 log = structlog.get_logger()
 
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What every live session shares with the others."""
-
-    settings: Settings
-    journal: Journal
-    watchdog: Watchdog
-    audit: Callable[[str], AuditTrail | None]
-    """Opens the audit trail for a session; None where nothing is kept."""
-    grants: GrantStore | None
-    """Always-answers that outlive their session; None where nothing is kept."""
-    spawn: Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
-    """Starts a task in the host's task group."""
-    save: Callable[[SessionRecord], None]
-    """Has the record written soon, without waiting for it."""
-    forget: Callable[[str], Awaitable[None]]
-    """Removes a session's record."""
-    changed: Changed
-    """Tells that a list of sessions would look different now."""
-    taps: Callable[[str, str], Sequence[Tap]]
-    """Who else sees a session's inputs and events: recording, tracing."""
+ATTACHED = "attached"
+"""The option of a record that says how many attachments went with what was said last."""
 
 
 class LiveSession:
@@ -68,6 +47,10 @@ class LiveSession:
         self.record = record
         self.env = dict(env or {})
         """Environment that a frontend asked for; kept as long as the sidecar lives, never written."""
+        self.changing = asyncio.Lock()
+        """Held while a CLI is started or stopped: one change at a time, whoever asks."""
+        self.sayings = Sayings()
+        """What was said last."""
         self._around = around
         self._cli: Session | None = None
         self._task: asyncio.Task[None] | None = None
@@ -99,8 +82,8 @@ class LiveSession:
 
     @property
     def cli(self) -> Session | None:
-        """The running CLI."""
-        return self._cli
+        """The running CLI; None from its end on, also while it is still cleared away."""
+        return None if self._exit is not None else self._cli
 
     def summary(self) -> SessionSummary:
         """Return what a list of sessions shows."""
@@ -121,11 +104,20 @@ class LiveSession:
             created=record.created,
         )
 
-    async def start(self, options: SessionOptions) -> None:
-        """Start a CLI; returns once it runs. Raises adapter.errors.AdapterError when it cannot be started."""
+    @property
+    def has_process(self) -> bool:
+        """True from the start of a CLI to its last event."""
+        return self._task is not None and not self._task.done()
+
+    async def cleared(self) -> None:
+        """Wait until nothing is left of a CLI that has ended."""
+        if self._exit is not None and self._task is not None:
+            await asyncio.wait([self._task])
+
+    async def start(self, options: SessionOptions, going: Going) -> None:
+        """Start a CLI; returns once it runs. Raises what sidecar.launch.CANNOT_START names, and JournalError."""
         running: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._state.state = "starting"
-        self._task = self._around.spawn(self._live(options, running))
+        self._task = self._around.spawn(self._live(options, going, running))
         await running
 
     async def greeting(self, deadline: float) -> str | None:
@@ -153,7 +145,7 @@ class LiveSession:
         return f"{how} and the words {' '.join(said.split())[-300:]!r}" if said else f"{how}, saying nothing"
 
     async def stop(self) -> None:
-        """Stop the CLI, by the ladder, and wait until its last event is journaled."""
+        """Stop the CLI, by the ladder, and wait until its last event is journaled; with `changing` held."""
         if self._cli is not None:
             self._state.state = "stopping"
             self._around.changed()
@@ -174,9 +166,14 @@ class LiveSession:
         """Publish something the sidecar itself has to say."""
         await self._pipeline.feed([Announced(event)])
 
-    async def _live(self, options: SessionOptions, running: asyncio.Future[None]) -> None:
+    async def _live(self, options: SessionOptions, going: Going, running: asyncio.Future[None]) -> None:
         audit = None
+        whole = False
+        """Whether the log has all that happened."""
         try:
+            if self.record.state != "exited":
+                await close_left_open(self._around.journal, self.session)
+            self._state.state = "starting"
             audit = self._around.audit(self.session)
             opened = open_session(
                 options,
@@ -186,30 +183,70 @@ class LiveSession:
                 notify=self._noticed,
             )
             async with opened as cli:
-                self._cli = cli
-                self.amend(state="starting", pid=cli.identity.pid, process=cli.identity.to_text())
-                await self.announce(ev.ProcessStatus(state="started", pid=cli.identity.pid))
+                self._cli, self._exit = cli, None
+                await self._begin(cli, going)
                 running.set_result(None)
                 async for batch in cli.inputs():
                     await self._pipeline.feed(batch)
+                whole = True
         except Exception as error:
+            if self._cli is not None:
+                # What the translator holds open, the log has not seen closed: the next start closes it there.
+                self._pipeline.translator.ended(Ended("stopped"))
             if running.done():
                 log.exception("session failed", session=self.session)
             else:
+                whole = self._cli is None
                 running.set_exception(error)
         finally:
             if audit is not None:
                 audit.close()
             self._cli = None
             self._state.state = "exited"
-            self.amend(state="exited", pid=None, process=None)
+            self.amend(state="exited" if whole else "stopping", pid=None, process=None)
             self._around.changed()
+
+    async def _begin(self, cli: Session, going: Going) -> None:
+        """Note the process, so that it can be reaped, and where it goes; then tell of it."""
+        state, options = self._state, arrived(self.record.options)
+        if going == NEW:
+            state.resume_token = None
+        else:
+            options = going.noted(options)
+            state.resume_token = going.at or state.resume_token
+        version = self.record.cli_version if cli.version is None else str(cli.version)
+        state.cli_version = version
+        self.amend(
+            state="starting",
+            pid=cli.identity.pid,
+            process=cli.identity.to_text(),
+            options=options,
+            resume_token=state.resume_token,
+            cli_version=version,
+        )
+        await self._around.keep(self.record)
+        await self.announce(ev.ProcessStatus(state="started", pid=cli.identity.pid))
+        if missing := sorted(set(self.record.env_names) - self.env.keys()):
+            text = f"the environment variables {', '.join(missing)} were not kept over the sidecar's restart"
+            await self.announce(ev.Notice(kind="environment", level="warning", text=text))
 
     def _observe(self, item: SessionInput, events: Sequence[AgentEvent]) -> None:
         if isinstance(item, Ended):
             self._exit = next((event for event in events if isinstance(event, ev.ProcessStatus)), None)
-        if self._state.observe(events):
-            state = self._state
+        state, changed = self._state, False
+        for event in events:
+            before = state.resume_token
+            changed |= state.observe((event,))
+            match event:
+                case ev.TurnStarted() | ev.Injected() if self.sayings.observe(event):
+                    self._said(before, event)
+                case ev.Withdrawn():
+                    self.sayings.observe(event)
+                case ev.SessionStatus() if GOING in self.record.options:
+                    self.amend(options=arrived(self.record.options))
+                case _:
+                    pass
+        if changed:
             self.amend(
                 state=state.state,
                 model=state.model,
@@ -223,9 +260,22 @@ class LiveSession:
             )
             self._around.changed()
 
+    def _said(self, before: str | None, event: AgentEvent) -> None:
+        """A retry goes back to where the conversation was before this turn, and says all that it serves."""
+        options = {**self.record.options, ATTACHED: len(self.sayings.attachments())}
+        self.amend(last_prompt=self.sayings.text(), options=options)
+        if isinstance(event, ev.TurnStarted):
+            self.amend(retry_token=before)
+
     def _noticed(self, notice: SessionNotice) -> None:
         """Publish what the adapter has to tell, as an event."""
         event: AgentEvent = ev.Notice(kind=notice.code, level="warning", text=notice.message)
         if notice.code == "stalled":
             event = ev.ProcessStatus(state="stalled", reason=notice.message)
-        self._around.spawn(self.announce(event))
+        self._around.spawn(self._mention(event))
+
+    async def _mention(self, event: AgentEvent) -> None:
+        try:
+            await self.announce(event)
+        except JournalError as error:
+            log.warning("a notice was not published", session=self.session, error=str(error))

@@ -1,5 +1,7 @@
 """The commands of a live session, each to the CLI's own words."""
 
+from uuid import uuid4
+
 from pydantic import JsonValue
 
 from adapter.attachments import AttachmentRefused, decode_attachment
@@ -12,6 +14,7 @@ from hub import frames
 from hub.host import CommandRefused, Frontend
 from sidecar.hosted import refuse
 from sidecar.live import LiveSession
+from sidecar.sayings import Saying
 
 INTERRUPT_DEADLINE_S = 10.0
 """After this a CLI that neither answers an interrupt nor ends its turn is stopped, by the ladder."""
@@ -78,8 +81,11 @@ async def _prompt(session: LiveSession, cli: Session, command: frames.Prompt) ->
     attachments = [decode_attachment(item.base64, item.name) for item in command.attachments or []]
     if not command.text.strip() and not attachments:
         refuse("invalid_params", "a prompt needs text or an attachment", "text")
-    if not cli.busy:
-        # A retry goes back to where the conversation was before this prompt.
-        session.amend(last_prompt=command.text, retry_token=session.record.resume_token)
-    prompt = await cli.prompt(command.text, attachments=attachments, priority=command.priority)
+    prompt = str(uuid4())
+    session.sayings.say(prompt, Saying(command.text, command.attachments or ()))
+    try:
+        await cli.prompt(command.text, attachments=attachments, priority=command.priority, uuid=prompt)
+    except BaseException:
+        session.sayings.unsay(prompt)
+        raise
     return {"prompt": prompt}

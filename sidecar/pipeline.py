@@ -11,14 +11,18 @@ them durable, within its bound.
 from collections.abc import Callable, Iterator, Sequence
 from typing import assert_never
 
+import structlog
+
 from journal.base import Entry, Journal
 from normalize.events import AgentEvent, to_json
 from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
 from normalize.limits import cut
 from normalize.translator import Translator
 
+log = structlog.get_logger()
+
 Tap = Callable[[SessionInput, Sequence[AgentEvent]], None]
-"""Sees each input with the events it gave, in order. Must neither block nor raise."""
+"""Sees each input with the events it gave, in order. Must not block; one that raises sees nothing more."""
 
 
 def translate(translator: Translator, item: SessionInput) -> list[AgentEvent]:
@@ -56,19 +60,27 @@ class Pipeline:
         self._journal = journal
         self._field_limit = field_limit
         self._keep_raw = keep_raw
-        self._taps = tuple(taps)
+        self._taps = list(taps)
 
     async def feed(self, batch: Sequence[SessionInput]) -> None:
         """Translate a batch and append its events; raises journal.base.JournalUnavailable."""
         entries: list[Entry] = []
         for item in batch:
             events = translate(self.translator, item)
-            for tap in self._taps:
-                tap(item, events)
+            self._show(item, events)
             raw = item.line if self._keep_raw and isinstance(item, Received | Sent) else None
             entries += self._entries(events, raw)
         if entries:
             await self._journal.append(self.session, entries)
+
+    def _show(self, item: SessionInput, events: Sequence[AgentEvent]) -> None:
+        for tap in tuple(self._taps):
+            try:
+                tap(item, events)
+            except Exception:
+                # Whoever looks on must not cost a session: the others go on, and so does the session.
+                self._taps.remove(tap)
+                log.exception("what looks on at a session failed and is left out", session=self.session)
 
     def _entries(self, events: Sequence[AgentEvent], raw: bytes | None) -> Iterator[Entry]:
         for event in events:

@@ -11,6 +11,7 @@ from journal.sessions import SessionRecord
 from normalize import events as ev
 from normalize.envelope import Cursor
 from normalize.events import AgentEvent, from_json, to_json
+from sidecar.going import GOING
 from sidecar.session_state import SessionState
 
 LOST = "the sidecar ended before the agent did"
@@ -28,6 +29,7 @@ class LeftOpen:
         self._turns: dict[str | None, None] = {}
         self._calls: dict[str, ev.ToolCall] = {}
         self._pending: dict[str, str | None] = {}
+        self._queued: dict[str, None] = {}
         self._running = False
 
     def observe(self, event: AgentEvent) -> None:
@@ -39,6 +41,7 @@ class LeftOpen:
                 self._running = event.state != "exited"
             case ev.TurnStarted():
                 self._turns[event.operation_id] = None
+                self._served(event.prompts)
                 self.turns = max(self.turns, _number(event.operation_id))
             case ev.Complete():
                 self._turns.pop(event.operation_id, None)
@@ -50,8 +53,18 @@ class LeftOpen:
                 self._pending[event.pending_id] = event.tool_call_id
             case ev.PermissionResolved() | ev.PermissionCancelled():
                 self._pending.pop(event.pending_id, None)
+            case ev.Queued() if event.prompt is not None:
+                self._queued[event.prompt] = None
+            case ev.Injected():
+                self._served(event.prompts)
+            case ev.Withdrawn():
+                self._served([event.prompt])
             case _:
                 pass
+
+    def _served(self, prompts: list[str] | None) -> None:
+        for prompt in prompts or ():
+            self._queued.pop(prompt, None)
 
     def closing(self) -> list[AgentEvent]:
         """Return the events that close what is open, in the order of a turn's end."""
@@ -70,6 +83,7 @@ class LeftOpen:
             found.append(
                 ev.Complete(session_id=self._session_id, operation_id=operation_id, data=data, error=LOST)
             )
+        found += [ev.Withdrawn(session_id=self._session_id, prompt=prompt) for prompt in self._queued]
         if self._running:
             found.append(ev.ProcessStatus(session_id=self._session_id, state="exited", reason=LOST))
         return found
@@ -106,7 +120,10 @@ def brought_up_to(record: SessionRecord, left: LeftOpen) -> SessionRecord:
         cli_session_id=state.cli_session_id or record.cli_session_id,
         cli_version=state.cli_version or record.cli_version,
         last_message_uuid=state.last_message_uuid or record.last_message_uuid,
-        resume_token=state.resume_token or record.resume_token,
+        # Where a session went back to is known to its record alone, until the next turn's end.
+        resume_token=record.resume_token
+        if GOING in record.options
+        else state.resume_token or record.resume_token,
     )
 
 

@@ -10,6 +10,7 @@ from hub.frames import SessionCreate
 from hub.host import CommandRefused
 from hub.hub import Hub
 from sidecar.agents import find, named
+from sidecar.going import NEW, Going
 from sidecar.host import LiveHost
 from sidecar.serve import serve
 from sidecar.settings import Settings
@@ -30,8 +31,7 @@ class First:
     """The CLI and its own arguments; empty takes the configured agent."""
     workspace: Path | None = None
     prompt: str | None = None
-    resume: str | None = None
-    resume_at: str | None = None
+    going: Going = NEW
 
 
 async def run(settings: Settings, first: First | None) -> None:
@@ -56,7 +56,7 @@ async def _start(host: LiveHost, settings: Settings, first: First) -> None:
     workspace = str(first.workspace) if first.workspace else None
     command = SessionCreate(type="session.create", id="run", workspace=workspace, agent=settings.agent)
     try:
-        session = await host.open(command, resume=first.resume, resume_at=first.resume_at)
+        session = await host.open(command, first.going)
         trouble = await session.greeting(GREETING_S)
         if trouble is not None:
             raise StartError(trouble)

@@ -17,12 +17,13 @@ from journal.base import Journal, JournalError
 from sidecar.host import LiveHost
 from sidecar.keeper import Keeper
 from sidecar.listening import Ready, with_hub
-from sidecar.live import LiveSession, Surroundings
+from sidecar.live import LiveSession
 from sidecar.metrics import Metrics
 from sidecar.registry import Registry
 from sidecar.rulebook import read_rulebook
 from sidecar.settings import Settings
 from sidecar.storage import open_journal
+from sidecar.surroundings import Surroundings
 from sidecar.taps import Taps
 
 log = structlog.get_logger()
@@ -50,6 +51,7 @@ async def serve(settings: Settings, start: Callable[[LiveHost], Awaitable[None]]
                     audit=partial(_audit, settings),
                     spawn=tasks.create_task,
                     save=keeper.save,
+                    keep=keeper.keep,
                     forget=keeper.forget,
                     changed=registry.changed,
                     taps=taps.of,

@@ -72,7 +72,7 @@ class SessionState:
                 return
             case _:
                 return
-        if self.state != "exited":
+        if self.state not in ("stopping", "exited"):
             self.state = "waiting" if self.pending else "running" if self._running else "idle"
 
     def _complete(self, event: ev.Complete) -> None:

@@ -143,6 +143,10 @@ class Settings(BaseSettings):
     """Seconds of silence in a running turn after which it is called stalled."""
     attachments: Literal["blocks", "files"] = "blocks"
     """Attachments as content blocks, or as files in the workspace (spec 3, "Image Attachments")."""
+    max_attachments: int = Field(default=20, ge=0)
+    """Attachments of one prompt."""
+    max_attachment_bytes: int = Field(default=5 << 20, ge=1)
+    """Bytes of one attachment; the API takes images of 5 MiB."""
     max_sessions: int = Field(default=200, ge=1)
     """Sessions that exist at a time."""
     max_processes: int = Field(default=50, ge=1)

@@ -1,15 +1,19 @@
 """The real CLI, run offline: the one that the claude-agent-sdk wheel carries, in an environment of its own.
 
-It gets an empty environment with a HOME in the test's folder, a placeholder key and a Messages API on loopback; it can
+TURNWIRE_TEST_CLI names another one, to see how other versions do. It gets an empty environment with a HOME in the
+test's folder, a placeholder key and a Messages API on loopback; it can
 reach neither credentials nor a network service. A missing CLI fails the test, it never skips it.
 """
 
 import importlib.util
+import os
 from pathlib import Path
 
 
 def real_cli() -> Path:
     """Return the path of the CLI; raises FileNotFoundError with what to do when it is not there."""
+    if named := os.environ.get("TURNWIRE_TEST_CLI"):
+        return Path(named)
     spec = importlib.util.find_spec("claude_agent_sdk")
     if spec is None or spec.origin is None:
         raise FileNotFoundError("claude-agent-sdk is not installed: run `make venv`")
