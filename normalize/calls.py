@@ -3,8 +3,9 @@
 A call within a background subagent outlives its turn; it ends with its result, with its task, or with the process.
 """
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from normalize import results, titles, tools
 from normalize.events import ToolCall, ToolUpdate
@@ -22,8 +23,7 @@ _LOST = {
 }
 
 
-@dataclass(slots=True)
-class Call:
+class Call(Struct, gc=False):
     """A call whose result is still to come."""
 
     id: str
@@ -77,9 +77,11 @@ class Calls:
             background=self._in_background(parent),
         )
         self._pending[call_id] = call
+        here = self._place.here
         return [
             ToolCall(
-                **self._place.here,
+                session_id=here["session_id"],
+                operation_id=here["operation_id"],
                 parent_tool_call_id=parent,
                 message_id=message_id,
                 block_index=block_index,
@@ -114,9 +116,11 @@ class Calls:
         enriched = results.enrich(call.payload, block, tool_use_result, denied=call.denied)
         if enriched.background:
             self._background.add(call_id)
+        here = self._place.here
         return [
             ToolUpdate(
-                **self._place.here,
+                session_id=here["session_id"],
+                operation_id=here["operation_id"],
                 parent_tool_call_id=call.parent,
                 message_id=call.message_id,
                 block_index=call.block_index,
@@ -141,9 +145,11 @@ class Calls:
     def progress(self, call_id: str, name: str, parent: str | None, elapsed_s: float) -> list[ToolUpdate]:
         """A tool is still at work."""
         call = self._pending.get(call_id)
+        here = self._place.here
         return [
             ToolUpdate(
-                **self._place.here,
+                session_id=here["session_id"],
+                operation_id=here["operation_id"],
                 parent_tool_call_id=parent if call is None else call.parent,
                 tool_call_id=call_id,
                 tool_name=name or (None if call is None else call.name),
@@ -189,8 +195,10 @@ class Calls:
 
     def _lose(self, call: Call, reason: LostReason) -> ToolUpdate:
         del self._pending[call.id]
+        here = self._place.here
         return ToolUpdate(
-            **self._place.here,
+            session_id=here["session_id"],
+            operation_id=here["operation_id"],
             parent_tool_call_id=call.parent,
             message_id=call.message_id,
             block_index=call.block_index,

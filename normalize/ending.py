@@ -6,8 +6,8 @@ complete, error.
 
 from normalize import outcomes
 from normalize.calls import LostReason
-from normalize.costs import Bill, Costs
-from normalize.events import AgentEvent, CompleteData, Error, MessageChunk, Outcome, ProcessStatus
+from normalize.costs import Bill
+from normalize.events import AgentEvent, CompleteData, Error, MessageChunk, Outcome, ProcessStatus, Withdrawn
 from normalize.inputs import Ended
 from normalize.limits import pieces
 from normalize.requests import Void
@@ -121,6 +121,7 @@ def by_process(state: State, end: Ended) -> list[AgentEvent]:
         code = turn.failure.code if turn.failure and turn.failure.code else outcome
         error = Error(**state.place.here, error="; ".join(errors), code=code)
         events += _complete(state, turn, data, error)
+    events += [Withdrawn(**state.place.here, prompt=uuid) for uuid in state.prompts.forget()]
     events.append(
         ProcessStatus(
             **state.place.here,
@@ -131,12 +132,10 @@ def by_process(state: State, end: Ended) -> list[AgentEvent]:
             reason=outcomes.EXIT_REASONS[end.reason],
         )
     )
-    state.prompts.forget()
     state.tasks.forget()
     state.sent_requests.clear()
     state.forget_turn()
-    state.session.goes_on()
-    state.costs = Costs(resumed=True)
+    state.resumes()
     return events
 
 

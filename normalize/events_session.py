@@ -175,6 +175,8 @@ class ProcessStatus(Event, frozen=True, kw_only=True, tag="process_status"):
     """`stalled`: no output for longer than configured; `resumed`: it speaks again."""
     pid: int | None = None
     """Its process id."""
+    resumed: bool | None = None
+    """True when it was started to go on with an earlier conversation."""
     exit_code: int | None = None
     """Its exit code."""
     signal: str | None = None

@@ -1,7 +1,7 @@
 """The control exchange: requests of the CLI and our answers, our requests and the CLI's answers."""
 
 from normalize import lifecycle
-from normalize.events import AgentEvent
+from normalize.events import AgentEvent, Withdrawn
 from normalize.notices import notice
 from normalize.requests import Void
 from normalize.state import State
@@ -27,16 +27,27 @@ def cancelled(state: State, message: control.ControlCancelRequest) -> list[Agent
 
 def response(state: State, message: control.ControlResponse) -> list[AgentEvent]:
     """The CLI answers us."""
-    subtype = state.sent_requests.pop(message.request_id, "")
+    request = state.sent_requests.pop(message.request_id, None)
     if message.error is not None:
-        return [notice(state.place.here, f"control/{subtype}".rstrip("/"), message.error, "warning")]
+        about = f"control/{request.subtype}" if request is not None and request.subtype else "control"
+        return [notice(state.place.here, about, message.error, "warning")]
     payload = message.payload
     events: list[AgentEvent] = []
     if isinstance(payload, dict) and isinstance(commands := payload.get("commands"), list):
         events += state.session.commands(commands)
-    if subtype == "set_permission_mode":
-        events += state.session.mode(text_at(payload, "mode"))
-    for waiting in message.response.pending_permission_requests:
+    match request:
+        case control.SetPermissionMode():
+            events += state.session.mode(text_at(payload, "mode"))
+        case control.CancelAsyncMessage(message_uuid=uuid) if isinstance(payload, dict) and payload.get(
+            "cancelled"
+        ):
+            # 2.1.330 has told so before, by the prompt's lifecycle: it does not wait any more then.
+            if state.prompts.take(uuid) is not None:
+                events.append(Withdrawn(**state.place.here, prompt=uuid))
+        case _:
+            pass
+    body = message.response
+    for waiting in (*body.pending_permission_requests, *body.pending_user_dialog_requests):
         events += state.requests.reopened(waiting)
     return events
 
@@ -57,7 +68,7 @@ def sent(state: State, message: Message) -> list[AgentEvent]:
 def _our_request(state: State, message: control.ControlRequest) -> list[AgentEvent]:
     while len(state.sent_requests) >= _REMEMBERED:
         del state.sent_requests[next(iter(state.sent_requests))]
-    state.sent_requests[message.request_id] = message.request.subtype
+    state.sent_requests[message.request_id] = message.request
     if isinstance(message.request, control.Interrupt) and state.turns.current is not None:
         state.turns.current.interrupted = True
     return []

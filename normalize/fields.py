@@ -31,7 +31,7 @@ def whole(source: Mapping[str, JsonValue], *names: str) -> int | None:
     """Return the first of the named fields that is a whole number, or a string of digits as models write it."""
     for name in names:
         value = source.get(name)
-        if isinstance(value, bool):
+        if value is None or isinstance(value, bool):
             continue
         if isinstance(value, int):
             return value

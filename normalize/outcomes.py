@@ -31,9 +31,10 @@ def of(message: Result, *, interrupted: bool) -> Outcome:
     """Return how the turn ended; 1.0 and 2.0 tell an interruption only by a user line before the result."""
     if message.subtype in _BY_SUBTYPE:
         return _BY_SUBTYPE[message.subtype]
+    if (message.terminal_reason or "").startswith("aborted"):
+        return "interrupted"
     if message.subtype.startswith("error"):
-        aborted = (message.terminal_reason or "").startswith("aborted")
-        return "interrupted" if interrupted or aborted else "error"
+        return "interrupted" if interrupted else "error"
     return "error" if message.is_error else "completed"
 
 

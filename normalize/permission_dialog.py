@@ -2,7 +2,6 @@
 
 from typing import Literal
 
-from normalize import titles
 from normalize.calls import Call
 from normalize.events import AgentPlan, PermissionRequest
 from normalize.model import JsonObject
@@ -29,6 +28,7 @@ def request(
     pending_id: str,
     asked: CanUseTool,
     *,
+    title: str,
     payload: NormalizedPayload,
     call: Call | None,
     tool_call_id: str | None,
@@ -37,14 +37,15 @@ def request(
     action_type, details = _action(payload)
     offered = suggestions(asked)
     return PermissionRequest(
-        **here,
+        session_id=here["session_id"],
+        operation_id=here["operation_id"],
         parent_tool_call_id=None if call is None else call.parent,
         message_id=None if call is None else call.message_id,
         block_index=None if call is None else call.block_index,
         pending_id=pending_id,
         tool_call_id=tool_call_id,
         tool_name=asked.tool_name or None,
-        permission_title=titles.of(asked.tool_name, payload),
+        permission_title=title,
         permission_options=options(offered),
         action_type=action_type,
         action_details=details,
@@ -72,26 +73,30 @@ def _action(payload: NormalizedPayload) -> tuple[ActionType, JsonObject | None]:
     match payload:
         case ShellExecPayload(shell_exec=shell):
             return "command", _present(
-                command=shell.command,
-                description=shell.description,
-                cwd=shell.work_dir,
-                task_id=shell.task_id,
+                {
+                    "command": shell.command,
+                    "description": shell.description,
+                    "cwd": shell.work_dir,
+                    "task_id": shell.task_id,
+                }
             )
         case ModifyFilePayload(modify_file=file):
             return "file_write", {"path": file.file_path}
         case ReadFilePayload(read_file=file):
             return "file_read", {"path": file.file_path}
         case CodeSearchPayload(code_search=search):
-            return "file_read", _present(path=search.path, pattern=search.pattern, glob=search.glob)
+            return "file_read", _present(
+                {"path": search.path, "pattern": search.pattern, "glob": search.glob}
+            )
         case HttpRequestPayload(http_request=http):
-            return "network", _present(url=http.url, query=http.query)
+            return "network", _present({"url": http.url, "query": http.query})
         case McpToolPayload(mcp_tool=mcp):
             return "mcp_tool", {"server": mcp.server, "tool": mcp.tool}
         case _:
             return "other", None
 
 
-def _present(**fields: str | None) -> JsonObject | None:
+def _present(fields: dict[str, str | None]) -> JsonObject | None:
     return {name: value for name, value in fields.items() if value} or None
 
 

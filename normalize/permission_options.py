@@ -39,22 +39,30 @@ _MODES = {
 
 def options(suggestions: Sequence[JsonObject] | None) -> list[PermissionOption]:
     """Return the possible answers, the narrowest first; `suggestions` are the CLI's `permission_suggestions`."""
-    offered = suggestions or []
+    if not suggestions:
+        return [_ALLOW, *_REJECT]
     found = [_ALLOW]
-    scope = _scope(offered)
-    for destination in _destinations(scope):
-        name = f"Always allow {_what(scope)} {DESTINATIONS.get(destination, f'({destination})')}"
-        found.append(
-            PermissionOption(
-                option_id=_ALWAYS + destination, name=name, kind="allow_always", destination=destination
+    modes = _modes(suggestions)
+    scope = _scope(suggestions, modes)
+    if scope:
+        what = _what(scope)
+        for destination in _destinations(scope):
+            place = DESTINATIONS.get(destination) or f"({destination})"
+            found.append(
+                PermissionOption(
+                    option_id=_ALWAYS + destination,
+                    name=f"Always allow {what} {place}",
+                    kind="allow_always",
+                    destination=destination,
+                )
             )
-        )
-    for mode in _modes(offered):
-        name = _MODES.get(mode, f"Switch to the mode {mode}")
+    for mode in modes:
+        name = _MODES.get(mode) or f"Switch to the mode {mode}"
         found.append(
             PermissionOption(option_id=_MODE + mode, name=name, kind="allow_always", destination="session")
         )
-    return [*found, *_REJECT]
+    found += _REJECT
+    return found
 
 
 def updates(
@@ -71,22 +79,22 @@ def updates(
         return [*_of_type(offered, "addDirectories"), *chosen[:1]] if chosen else []
     if option_id.startswith(_ALWAYS):
         place = destination or option_id.removeprefix(_ALWAYS)
-        return [{**entry, "destination": place} for entry in _scope(offered)]
+        return [{**entry, "destination": place} for entry in _scope(offered, _modes(offered))]
     return []
 
 
-def _scope(offered: Sequence[JsonObject]) -> list[JsonObject]:
+def _scope(offered: Sequence[JsonObject], modes: list[str]) -> list[JsonObject]:
     """What an "always" answer remembers; directories alone allow nothing where a mode is suggested beside them."""
     rules = [entry for entry in _of_type(offered, "addRules") if entry.get("behavior", "allow") == "allow"]
-    if not rules and _modes(offered):
+    if not rules and modes:
         return []
-    return [*rules, *_of_type(offered, "addDirectories")]
+    return rules + _of_type(offered, "addDirectories")
 
 
 def _destinations(scope: Sequence[JsonObject]) -> list[str]:
     """The session first, then the places the CLI itself proposes."""
     proposed = [place for entry in scope if isinstance(place := entry.get("destination"), str)]
-    return list(dict.fromkeys(["session", *proposed])) if scope else []
+    return list(dict.fromkeys(["session", *proposed]))
 
 
 def _of_type(offered: Sequence[JsonObject], kind: str) -> list[JsonObject]:

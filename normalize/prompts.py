@@ -88,11 +88,13 @@ class Prompts:
                 return True
         return False
 
-    def forget(self) -> None:
-        """The process is gone, and what waited with it."""
+    def forget(self) -> list[str]:
+        """The process is gone, and what waited with it; return the UUIDs of prompts that nobody will serve."""
+        lost = [prompt.uuid for prompt in self._waiting if prompt.uuid is not None]
         self._waiting.clear()
         self._unechoed.clear()
         self._starting.clear()
+        return lost
 
 
 def _same(prompt: Prompt, uuid: str | None, text: str | None) -> bool:

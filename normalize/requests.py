@@ -5,12 +5,12 @@ answered or the turn is over.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
+from msgspec import Struct
 
-from normalize import permission_dialog, tools
+from normalize import permission_dialog, titles, tools
 from normalize.calls import Call, Calls
 from normalize.events import (
     AgentEvent,
@@ -30,8 +30,7 @@ Void = Literal["cancelled", "interrupted", "process_exited", "turn_ended"]
 Behavior = Literal["allow", "deny", "ask", "answer"]
 
 
-@dataclass(slots=True)
-class Pending:
+class Pending(Struct, gc=False):
     """A request that nobody has answered."""
 
     request_id: str
@@ -179,7 +178,7 @@ class Requests:
         call = self._calls.find(request.tool_use_id, request.tool_name, request.input)
         if call is not None:
             call.asked = True
-        known = call is not None and call.input == request.input
+        known = call is not None and call.name == request.tool_name and call.input == request.input
         payload = call.payload if call is not None and known else tools.call(request.tool_name, request.input)
         tool_call_id = request.tool_use_id or (call.id if call is not None else None)
         background = request.agent_id is not None or (call is not None and call.background)
@@ -205,7 +204,13 @@ class Requests:
             events += self.plan(payload, tool_call_id, call)
         events.append(
             permission_dialog.request(
-                self._place.here, request_id, request, payload=payload, call=call, tool_call_id=tool_call_id
+                self._place.here,
+                request_id,
+                request,
+                title=call.title if call is not None and known else titles.of(request.tool_name, payload),
+                payload=payload,
+                call=call,
+                tool_call_id=tool_call_id,
             )
         )
         return events

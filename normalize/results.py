@@ -4,8 +4,10 @@
 Never raises, whatever the types of the structured result are.
 """
 
-from dataclasses import dataclass, replace
 from typing import Literal, assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from normalize import results_answer, results_plan, results_work
 from normalize.fields import text
@@ -34,8 +36,7 @@ from protocol.blocks import ToolResultBlock
 from protocol.json_values import Json
 
 
-@dataclass(slots=True)
-class Enriched:
+class Enriched(Struct, gc=False):
     """What a result makes of a call."""
 
     payload: NormalizedPayload

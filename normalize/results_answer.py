@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, assert_never
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from normalize.fields import fields, shallow, text
@@ -31,86 +31,105 @@ _OPENS, _CLOSES = "<tool_use_error>", "</tool_use_error>"
 _INTERRUPTED = re.compile(
     r"\A(?:Error: )?(?:Exit code -?\d{1,10}\n)?\[Request interrupted by user"
     r"|\ATool permission request failed: AbortError\s*\Z"
-    r"|\AThe user doesn't want to proceed with this tool use\..*this call was stopped while running, not refused"
-    r"|<error>Command was aborted before completion</error>\s*\Z",
+    r"|\AThe user doesn't want to proceed with this tool use\..*this call was stopped while running, not refused",
     re.DOTALL,
 )
+_ABORTED = "<error>Command was aborted before completion</error>"
 
 _NEVER_BEGAN = re.compile(
     r"\A(?:\[Request interrupted by user[^\n]*\n)?Command aborted before execution\s*\Z"
     r"|\ATool permission request failed: AbortError\s*\Z"
 )
+_NEVER_BEGAN_OPENS = ("Command aborted", "[Request interrupted", "Tool permission request")
 
-_DENIED = re.compile(
-    r"\A(?:Claude requested permissions to |Permission (?:to use|for this) "
-    r"|The user doesn't want to (?:proceed with|take) this "
-    r"|Tool permission request failed|The canUseTool callback returned an invalid permission result"
-    r"|PreToolUse:|Hook PreToolUse|Execution stopped by PreToolUse|\w+ operation blocked by hook"
-    r"|This (?:Bash )?command (?:requires approval|contains multiple operations\.)|MCP tool call requires approval"
-    r"|[^\n]* needs approval\. The path is |[^\n]*' was blocked\. For security, Claude Code may only )"
+_DENIED = (
+    "Claude requested permissions to ",
+    "Permission to use ",
+    "Permission for this ",
+    "The user doesn't want to proceed with this ",
+    "The user doesn't want to take this ",
+    "Tool permission request failed",
+    "The canUseTool callback returned an invalid permission result",
+    "PreToolUse:",
+    "Hook PreToolUse",
+    "Execution stopped by PreToolUse",
+    "This command requires approval",
+    "This command contains multiple operations.",
+    "This Bash command requires approval",
+    "This Bash command contains multiple operations.",
+    "MCP tool call requires approval",
 )
 """How the CLI words a refusal. A host's own words are known to who saw the permission being answered."""
 
+_DENIED_BY_HOOK = re.compile(r"\w+ operation blocked by hook")
+_DENIED_PATH = (" needs approval. The path is ", "' was blocked. For security, Claude Code may only ")
+"""The same, somewhere in the first line."""
 
-@dataclass(slots=True)
-class Answer:
+
+class Answer(Struct, gc=False):
     """The result of one call."""
 
     text: str
     """All its text, without the mark that the CLI puts around errors."""
-    content: str | Sequence[AnyBlock] | None
-    """As it came."""
+    content: str | list[ContentPart]
+    """As it came: text, or parts."""
     structured: JsonValue
     """`tool_use_result`: an object or a list, mostly; "Error: …" for failures; None where the CLI gives none."""
     fields: JsonObject
     """The structured result, if it is an object; else empty."""
     reason: Reason | None
     """Why it failed; None if it did not."""
+    error: str | None
+    """Why it failed, in the tool's own words."""
     refused_input: bool
     """True when the CLI did not even accept the arguments."""
 
     @property
     def parts(self) -> list[ContentPart]:
         """Its parts; a single text part if it is a string."""
-        return [text_part(self.content)] if isinstance(self.content, str) else parts(self.content)
+        return [text_part(self.content)] if isinstance(self.content, str) else self.content
 
     @property
     def images(self) -> list[ContentPart] | None:
         """Its images, if there are any."""
         if isinstance(self.content, str):
             return None
-        return [part for part in self.parts if part.type == "image"] or None
+        return [part for part in self.content if part.type == "image"] or None
 
     @property
     def ran(self) -> bool:
         """False when the tool never started."""
-        return not (self.refused_input or self.reason == "denied" or _NEVER_BEGAN.match(self.text))
-
-    @property
-    def error(self) -> str | None:
-        """Why it failed, in the tool's own words: newer versions add advice to the model behind them."""
-        if self.reason is None:
-            return None
-        if isinstance(self.structured, str):
-            said = self.structured.removeprefix("Error: ")
-            if said and self.text.startswith(said):
-                return said
-        return self.text
+        if self.refused_input or self.reason == "denied":
+            return False
+        return not (self.text.startswith(_NEVER_BEGAN_OPENS) and _NEVER_BEGAN.match(self.text))
 
 
 def read(block: ToolResultBlock, tool_use_result: Json | None, *, denied: bool) -> Answer:
     """Read a result; `denied` says that a permission for its call is known to be refused."""
-    content = block.content
+    content = block.content if isinstance(block.content, str) else parts(block.content)
     plain = content if isinstance(content, str) else _text(content)
     refused = plain.startswith(_OPENS)
     if refused:
         plain = plain.rstrip().removeprefix(_OPENS).removesuffix(_CLOSES)
-    reason = _reason(plain, denied=denied) if block.is_error else None
-    return Answer(plain, content, tool_use_result, fields(tool_use_result), reason, refused)
+    reason: Reason | None = None
+    error: str | None = None
+    if block.is_error:
+        reason = "denied" if denied else _reason(plain)
+        error = _error(plain, tool_use_result)
+    return Answer(plain, content, tool_use_result, fields(tool_use_result), reason, error, refused)
 
 
-def _text(content: Sequence[AnyBlock] | None) -> str:
-    return "\n".join(part.text for part in parts(content) if part.text is not None)
+def _text(content: list[ContentPart]) -> str:
+    return "\n".join([part.text for part in content if part.text is not None])
+
+
+def _error(plain: str, structured: JsonValue) -> str:
+    """Newer versions add advice to the model behind the tool's own words."""
+    if isinstance(structured, str):
+        said = structured.removeprefix("Error: ")
+        if said and plain.startswith(said):
+            return said
+    return plain
 
 
 def image(data: str | None, media_type: str | None) -> ContentPart:
@@ -128,12 +147,13 @@ def text_part(content: str) -> ContentPart:
     return ContentPart(type="text", text=content)
 
 
-def _reason(content: str, *, denied: bool) -> Reason:
-    if denied:
-        return "denied"
-    if _INTERRUPTED.search(content):
+def _reason(content: str) -> Reason:
+    if _INTERRUPTED.match(content) or content.rstrip().endswith(_ABORTED):
         return "interrupted"
-    return "denied" if _DENIED.match(content) else "failed"
+    if content.startswith(_DENIED) or _DENIED_BY_HOOK.match(content):
+        return "denied"
+    first_line = content.partition("\n")[0]
+    return "denied" if any(words in first_line for words in _DENIED_PATH) else "failed"
 
 
 def parts(content: Sequence[AnyBlock] | None) -> list[ContentPart]:

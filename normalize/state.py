@@ -12,6 +12,7 @@ from normalize.texts import Thread
 from normalize.turns import Turns
 from normalize.uuids import Commit
 from protocol.blocks import Usage
+from protocol.control import AnyRequest
 
 
 class State:
@@ -30,8 +31,8 @@ class State:
         self.context = Context(self.place)
         self.costs = Costs(resumed=resumed)
         self.commit = Commit()
-        self.sent_requests: dict[str, str] = {}
-        """Control requests of ours that wait for their response: id to subtype."""
+        self.sent_requests: dict[str, AnyRequest] = {}
+        """Control requests of ours that wait for their response, by id."""
         self.task_woke = False
         """A background task has ended since the last turn; the CLI may start a turn of its own."""
         self.stream_usage: Usage | None = None
@@ -47,6 +48,11 @@ class State:
         if thread is None:
             thread = self.subagents[parent] = Thread(self.place, parent)
         return thread
+
+    def resumes(self) -> None:
+        """The next process goes on with a conversation, whose past it may count with its costs."""
+        self.session.goes_on()
+        self.costs = Costs(resumed=True)
 
     def forget_turn(self) -> None:
         """The turn is over: ids of its messages may come again."""

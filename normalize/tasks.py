@@ -3,6 +3,7 @@
 Only the first and the last message of a task name its tool call, so it is kept until the task is over.
 """
 
+import re
 from dataclasses import dataclass
 
 from normalize.calls import LostReason
@@ -10,6 +11,9 @@ from normalize.events import TaskUpdate
 from normalize.place import Place
 from protocol.json_values import text_at
 from protocol.tasks import TaskNotification, TaskProgress, TaskStarted, TaskUpdated
+
+_EXIT_CODE = re.compile(r"\bexit code (-?\d{1,10})\b")
+"""How the CLI ends the summary of a command."""
 
 AnyTaskMessage = TaskStarted | TaskProgress | TaskUpdated | TaskNotification
 
@@ -34,7 +38,7 @@ class Tasks:
         """Return the news of a task."""
         task = self._running.get(message.task_id) or Task(None, None, None)
         task.tool_call_id = message.tool_use_id or task.tool_call_id
-        status, summary, output_file, last_tool = "running", None, None, None
+        status, summary, output_file, last_tool, exit_code = "running", None, None, None, None
         match message:
             case TaskStarted():
                 task.kind = message.task_type or ("local_agent" if message.subagent_type else None)
@@ -48,6 +52,8 @@ class Tasks:
             case _:
                 status, summary = message.status or "completed", message.summary
                 output_file = message.output_file or None
+                said = _EXIT_CODE.search(summary or "")
+                exit_code = int(said[1]) if said else None
                 self._running.pop(message.task_id, None)
         usage = message.usage
         return TaskUpdate(
@@ -63,6 +69,7 @@ class Tasks:
             tool_uses=None if usage is None else usage.tool_uses,
             duration_ms=None if usage is None else round(usage.duration_ms),
             output_file=output_file,
+            exit_code=exit_code,
         )
 
     def forget(self) -> None:

@@ -30,8 +30,13 @@ _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 def of(name: str, payload: NormalizedPayload) -> str:
     """Return the title of a call of the named tool; never empty, never more than one line."""
-    line = _UNPRINTABLE.sub(" ", _of(payload)).strip() or _UNPRINTABLE.sub(" ", name).strip() or "tool"
+    line = _printable(_of(payload)) or _printable(name) or "tool"
     return line if len(line) <= LIMIT else line[: LIMIT - 1] + "…"
+
+
+def _printable(text: str) -> str:
+    # Most titles are printable as they are, and asking is cheaper than the expression.
+    return (text if text.isprintable() else _UNPRINTABLE.sub(" ", text)).strip()
 
 
 def _of(payload: NormalizedPayload) -> str:
@@ -94,12 +99,11 @@ def _modify(body: ModifyFile) -> str:
 
 
 def _shell(body: ShellExec) -> str:
-    task = f" of task {body.task_id}" if body.task_id else ""
     match body.operation:
         case "read":
-            return f"Read the output{task}"
+            return f"Read the output of task {body.task_id}" if body.task_id else "Read the output"
         case "stop":
-            return f"Stop{task.removeprefix(' of')}" if task else "Stop a task"
+            return f"Stop task {body.task_id}" if body.task_id else "Stop a task"
         case _:
             return _first_line(body.command) or body.description or ""
 

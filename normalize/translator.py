@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from normalize import conversation, ending, exchange, lifecycle, others, user_lines
-from normalize.events import AgentEvent, Malformed, Unknown
+from normalize.events import AgentEvent, Malformed, ProcessStatus, Unknown
 from normalize.inputs import Decision, Ended
 from normalize.notices import TABLE
 from normalize.state import State
@@ -132,6 +132,12 @@ class Translator:
     def decided(self, decision: Decision) -> list[AgentEvent]:
         """Translate who answered a pending request, and how; before the line that says so to the CLI."""
         return self._state.requests.decided(decision)
+
+    def announced(self, event: AgentEvent) -> list[AgentEvent]:
+        """Pass on what the sidecar says itself; a process that goes on with a conversation is not a new one."""
+        if isinstance(event, ProcessStatus) and event.resumed:
+            self._state.resumes()
+        return [event]
 
     def ended(self, end: Ended) -> list[AgentEvent]:
         """Translate the end of the process or of the recording; the next process may go on with the session."""

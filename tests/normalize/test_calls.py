@@ -252,6 +252,10 @@ def test_tasks_are_followed_from_start_to_end() -> None:
     ]
     last = talk.last("task_update")
     assert last.items() >= {"task_type": "local_agent", "description": "Slow", "summary": "Two files"}.items()
+    assert "exit_code" not in last
+    said = 'Background command "Tick" failed with exit code 3'
+    talk.hears(system("task_notification", task_id="b2", status="failed", summary=said))
+    assert talk.last("task_update")["exit_code"] == 3
     assert talk.hears(system("task_updated", task_id="unseen", patch={})) == ["task_update unseen running"]
 
 

@@ -5,6 +5,7 @@ import json
 import pytest
 from msgspec import to_builtins
 
+from normalize.events import ProcessStatus
 from protocol.decode import decode
 from tests.normalize.lines import (
     Talk,
@@ -79,6 +80,18 @@ def test_a_session_that_goes_on_says_so() -> None:
     talk = Talk(resumed=True)
     talk.hears(init())
     assert talk.last("session_status")["data"]["session_status"] == "resumed"
+
+
+def test_a_process_that_was_started_to_go_on_is_not_a_new_session() -> None:
+    talk = Talk()
+    started = ProcessStatus(state="started", pid=7, resumed=True)
+    assert talk.translator.announced(started) == [started]
+    talk.hears(init())
+    assert talk.last("session_status")["data"]["session_status"] == "resumed"
+    fresh = Talk()
+    fresh.translator.announced(ProcessStatus(state="started", pid=7))
+    fresh.hears(init())
+    assert fresh.last("session_status")["data"]["session_status"] == "new"
 
 
 def test_any_system_message_may_be_the_first_to_name_the_session() -> None:

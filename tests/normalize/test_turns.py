@@ -3,6 +3,7 @@
 from normalize.inputs import Ended
 from tests.normalize.lines import (
     Talk,
+    answer,
     assistant,
     control,
     delta,
@@ -249,6 +250,13 @@ def test_an_interrupt_is_an_outcome_and_no_error() -> None:
     assert "errors" not in talk.last("complete")["data"]
 
 
+def test_an_interrupt_may_end_in_success() -> None:
+    talk = Talk()
+    assert (
+        talk.hears(init(), result("", terminal_reason="aborted_tools"))[-1] == "complete turn-1 interrupted"
+    )
+
+
 def test_an_interrupt_we_sent_explains_the_error_that_follows() -> None:
     talk = Talk()
     talk.says(user("Go"))
@@ -336,6 +344,25 @@ def test_the_end_of_the_process_ends_all_that_was_open() -> None:
         >= {"exit_code": 137, "signal": "SIGKILL", "stderr_tail": "killed", "is_error": True}.items()
     )
     assert talk.last("error")["code"] == "process_exited"
+
+
+def test_a_prompt_that_we_take_back_is_withdrawn_once() -> None:
+    talk = Talk()
+    talk.says(user("one", uuid=P1), user("two", uuid=P2), user("three", uuid=P3))
+    talk.says(control("c1", "cancel_async_message", message_uuid=P2))
+    assert talk.hears(answer("c1", cancelled=True)) == [f"withdrawn {P2}"]
+    talk.says(control("c2", "cancel_async_message", message_uuid=P3))
+    assert talk.hears(answer("c2", cancelled=False)) == []
+    talk.says(control("c3", "cancel_async_message", message_uuid=P2))
+    assert talk.hears(answer("c3", cancelled=True)) == []
+
+
+def test_prompts_that_waited_are_withdrawn_with_the_process() -> None:
+    talk = Talk()
+    talk.says(user("one", uuid=P1), user("two", uuid=P2), user("three", uuid=None))
+    told = talk.ends(Ended("exited", exit_code=1))
+    assert told[-2:] == [f"withdrawn {P2}", "process_status the process ended by itself exited"]
+    assert not any(P1 in line for line in told)
 
 
 def test_the_end_of_an_idle_process_is_only_said() -> None:
