@@ -1329,6 +1329,8 @@ export interface ProcessStatus {
   state: "started" | "exited" | "stalled" | "resumed";
   /** Its process id. */
   pid?: number;
+  /** True when it was started to go on with an earlier conversation. */
+  resumed?: boolean;
   /** Its exit code. */
   exit_code?: number;
   /** The signal that ended it, such as SIGKILL. */
