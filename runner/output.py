@@ -1,8 +1,9 @@
 """One stream that many runs write to: whole lines, in order, by a thread, within a bound.
 
 A thread, since a stream may be a file or a terminal, and since a reader that does not read must block nobody but the
-thread. Runs `put` and wait for room, so a slow reader slows them down; what must be said in any case, an end of a run,
-is `add`ed without waiting, and whoever causes such lines waits until the stream is `below` a limit before the next.
+thread. Runs `put` and wait for room in turn, so a slow reader slows them down and only who goes next is woken; what must
+be said in any case, an end of a run, is `add`ed without waiting, and whoever causes such lines waits until the stream is
+`below` a limit before the next.
 """
 
 import asyncio
@@ -26,6 +27,7 @@ class Output:
         self._fd = fd
         self._capacity = capacity
         self._blocks: deque[bytes] = deque()
+        self._waiting: deque[tuple[bytes, asyncio.Future[None]]] = deque()
         self._filled = threading.Condition()
         self._size = 0
         self._progress = asyncio.Event()
@@ -44,8 +46,14 @@ class Output:
 
     async def put(self, lines: bytes) -> None:
         """Write whole lines once there is room; raises OutputLost."""
-        await self.below(self._capacity)
-        self.add(lines)
+        self._check()
+        if self._size < self._capacity and not self._waiting:
+            self.add(lines)
+            return
+        written: asyncio.Future[None] = self._loop.create_future()
+        self._waiting.append((lines, written))
+        await written
+        self._check()
 
     async def below(self, size: int) -> None:
         """Wait until fewer than so many bytes wait to be written; raises OutputLost."""
@@ -103,4 +111,9 @@ class Output:
     def _written(self, size: int, error: OSError | None) -> None:
         self._size -= size
         self._error = error
+        while self._waiting and (self._size < self._capacity or error is not None):
+            lines, written = self._waiting.popleft()
+            if not written.done():  # who waited may have been cancelled
+                self.add(lines)
+                written.set_result(None)
         self._progress.set()
