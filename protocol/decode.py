@@ -80,6 +80,8 @@ _SystemLine: TypeAlias = (
     | miriad.Consolidation
 )
 
+_SYSTEM = b'{"type":"system","subtype":"'
+
 _decode_line: Callable[[bytes], messages.Message | _SystemHead] = msgspec.json.Decoder(_Line).decode
 _decode_system: Callable[[bytes], system.System] = msgspec.json.Decoder(_SystemLine).decode
 
@@ -96,6 +98,8 @@ _STREAMED = {"text_delta": "text", "thinking_delta": "thinking", "input_json_del
 def decode(line: bytes) -> Message:
     """Return the message that a line is; Unknown for objects without a model, Malformed for anything else."""
     try:
+        if line.startswith(_SYSTEM):  # as every CLI writes them: no pass to find out
+            return _decode_system(line)
         message = _decode_line(line)
         return _decode_system(line) if isinstance(message, _SystemHead) else message
     except (ValueError, RecursionError):
