@@ -4,6 +4,7 @@ Standard error carries diag and fatal lines alone, so everything else that would
 """
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -34,6 +35,9 @@ def run(settings: Settings, options: RunnerOptions, log_file: Path | None) -> in
     except Exception as error:  # noqa: BLE001 - whatever keeps the runner from starting is said the way callers read
         say_fatal(str(error))
         return 2
+    # lines come and go and make no cycles: looking for garbage after every 700 of them is a good part of the whole time
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 100)
     with stream:
         logs.configure(settings.log_level, stream)
         return asyncio.run(_serve(agent.argv, settings, options))
