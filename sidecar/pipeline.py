@@ -37,7 +37,7 @@ def translate(translator: Translator, item: SessionInput) -> list[AgentEvent]:
         case Ended():
             return translator.ended(item)
         case Announced():
-            return [item.event]
+            return translator.announced(item.event)
         case _ as never:
             assert_never(never)
 
