@@ -38,7 +38,7 @@ async def test_a_command_edited_in_the_dialog_is_the_command_that_runs(
             await request.get_by_role("button", name="Edit input").click()
             await request.get_by_role("textbox", name="Command").fill("touch edited.txt")
             await request.get_by_role("button", name="Allow").first.click()
-            await expect(page.get_by_text("It is made.")).to_be_visible()
+            await expect(page.locator(".answer", has_text="It is made.")).to_be_visible()
             await expect(page.locator(".request-over")).to_contain_text("Allowed")
             await expect(page.locator(".turn-head")).to_contain_text("completed")
             assert [path.name for path in (tmp_path / "project").glob("*.txt")] == ["edited.txt"]
@@ -57,8 +57,16 @@ async def test_a_question_of_the_real_cli_is_answered(browser: Browser, tmp_path
             await say(page, prompt)
             await page.locator(".request").get_by_label("Blue").check()
             await page.get_by_role("button", name="Answer").click()
-            await expect(page.get_by_text("Thank you.")).to_be_visible()
-            assert "Blue" in str(api.requests[-1]["messages"][-1])
+            await expect(page.locator(".answer", has_text="Thank you.")).to_be_visible()
+            results = [
+                block
+                for request in api.requests
+                for message in request["messages"]
+                if isinstance(message["content"], list)
+                for block in message["content"]
+                if block["type"] == "tool_result"
+            ]
+            assert "Blue" in str(results)
 
 
 async def test_a_waiting_prompt_is_withdrawn_before_the_real_cli_serves_it(
@@ -67,7 +75,7 @@ async def test_a_waiting_prompt_is_withdrawn_before_the_real_cli_serves_it(
     with scripted_messages_api() as api:
         async with real_session(browser, tmp_path, api) as page:
             await say(page, plan([text("I begin."), sleep(8), text(" I end.")]))
-            await expect(page.get_by_text("I begin.")).to_be_visible()
+            await expect(page.locator(".answer", has_text="I begin.")).to_be_visible()
             await page.get_by_label("When it is heard").select_option("later")
             await say(page, "never to be heard")
             queue = page.get_by_role("list", name="Waiting prompts")
