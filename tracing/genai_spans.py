@@ -123,9 +123,8 @@ class GenAiSpans:
                 self._ask(event, at)
             case ev.PermissionResolved() | ev.PermissionCancelled():
                 return self._answered(event, at)
-            case ev.TaskUpdate() if event.task_status in TASK_ENDS and event.tool_call_id is not None:
-                self._callers.pop(event.tool_call_id, None)
-                return self._end_subagent(event.tool_call_id, at)
+            case ev.TaskUpdate(tool_call_id=str(call_id)):
+                return self._task(event, call_id, at)
             case _:
                 pass
         return []
@@ -180,6 +179,15 @@ class GenAiSpans:
         agent = call.trace.begin("invoke_agent subagent", at, call, attributes, client=True)
         found = self._threads[parent] = Thread(agent, at, self._facts, subagent=True)
         return found
+
+    def _task(self, event: ev.TaskUpdate, call_id: str, at: int) -> list[FinishedSpan]:
+        """Follow a subagent's task: some versions tell nothing else of what goes on in the background."""
+        if event.task_status in TASK_ENDS:
+            self._callers.pop(call_id, None)
+            return self._end_subagent(call_id, at)
+        if event.task_type == "local_agent":
+            self._thread(call_id, at)
+        return []
 
     def _end_subagent(self, call_id: str, at: int) -> list[FinishedSpan]:
         thread = self._threads.pop(call_id, None)

@@ -12,7 +12,7 @@ from otlp_collector import Collector, Span, otlp_collector
 from hub.client import connect
 from hub.frames_out import EventFrame
 from normalize import events as ev
-from recordings import Recording, recording, recordings
+from recordings import recording, recordings
 from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
 
 SPEC_3 = {
@@ -84,24 +84,18 @@ def test_durations_are_those_of_the_recording(tmp_path: Path) -> None:
     assert 1.4e9 < tool.end - tool.start < 4e9  # it slept for 1.5 s
 
 
-@pytest.mark.parametrize("made", recordings(version="2.1.330"), ids=str)
-def test_replaying_twice_gives_the_same_ids(made: Recording) -> None:
-    assert _ids(made) == _ids(made)
-
-
-def _ids(made: Recording) -> list[tuple[int, int, str]]:
-    from normalize.translator import Translator
-    from sidecar.pipeline import translate
-    from tracing.recording import read
-    from tracing.spans import SpanMaker
-
-    translator, maker = Translator(), SpanMaker("s")
-    found = []
-    for number, timed in enumerate(read(made.folder)):
-        spans = maker.take(timed.input, translate(translator, timed.input), number)
-        found += [(span.trace_id, span.span_id, span.name) for span in spans]
-    assert len({span_id for _, span_id, _ in found}) == len(found)
-    return found
+@pytest.mark.parametrize("version", ["1.0.120", "2.0.14", "2.1.101", "2.1.330"])
+def test_replaying_every_fixture_twice_gives_the_same_ids(version: str, tmp_path: Path) -> None:
+    folders = [made.folder for made in recordings(version=version)]
+    with otlp_collector(tmp_path) as collector:
+        export(tmp_path, collector, "grpc", *folders)
+        first = collector.spans()
+        export(tmp_path, collector, "grpc", *folders)
+        second = collector.spans()[len(first) :]
+    assert second == first
+    ids = [(span.trace_id, span.span_id) for span in first]
+    assert len(set(ids)) == len(ids)  # and none of them is another recording's
+    assert sum(span.name == "turnwire.session" for span in first) == len(folders)
 
 
 async def test_a_live_turn_is_traced_and_its_recording_replays_to_the_same_ids(tmp_path: Path) -> None:
