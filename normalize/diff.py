@@ -12,14 +12,27 @@ CONTEXT = 3
 WORK = 4_000_000
 """Above this product of line counts everything between the first and the last difference counts as replaced."""
 
+POPULAR = 200
+"""From so many lines on the matcher does not look at those that are frequent."""
+
 NO_NEWLINE = "\\ No newline at end of file"
 
 Opcode = tuple[str, int, int, int, int]
 
 
-def of_files(path: str, old: str, new: str, *, start: int = 1, created: bool = False) -> str:
+def of_files(path: str, old: str, new: str, *, start: int = 1) -> str:
     """Return the diff between two whole files, or between their ends from the line `start` on."""
-    return _between(path, _file_lines(old), _file_lines(new), start, created=created)
+    return _between(path, _file_lines(old), _file_lines(new), start)
+
+
+def of_new_file(path: str, content: str) -> str:
+    """Return the diff of a file that was not there before."""
+    if not content:
+        return ""
+    opening = f"--- /dev/null\n+++ {_name(path)}\n{header(0, 0, 1, line_count(content))}\n+"
+    if content.endswith("\n"):
+        return opening + content[:-1].replace("\n", "\n+") + "\n"
+    return opening + content.replace("\n", "\n+") + f"\n{NO_NEWLINE}\n"
 
 
 def of_passages(path: str, old: str, new: str, *, start: int = 1) -> str:
@@ -27,12 +40,12 @@ def of_passages(path: str, old: str, new: str, *, start: int = 1) -> str:
     return _between(path, old.split("\n"), new.split("\n"), start)
 
 
-def document(path: str, body: list[str], *, created: bool = False) -> str:
+def document(path: str, body: list[str]) -> str:
     """Return the lines of hunks as a whole diff of one file."""
     if not body:
         return ""
-    name = path.replace("\n", " ")
-    return "\n".join([f"--- {'/dev/null' if created else name}", f"+++ {name}", *body, ""])
+    name = _name(path)
+    return "\n".join([f"--- {name}", f"+++ {name}", *body, ""])
 
 
 def header(old_start: int, old_lines: int, new_start: int, new_lines: int) -> str:
@@ -42,8 +55,17 @@ def header(old_start: int, old_lines: int, new_start: int, new_lines: int) -> st
 
 def counts(diff: str) -> tuple[int, int]:
     """Return how many lines a diff adds and removes."""
-    body = diff.split("\n")[2:]
-    return sum(line.startswith("+") for line in body), sum(line.startswith("-") for line in body)
+    # The second line begins with a plus, too; the first follows no newline.
+    return (diff.count("\n+") - 1, diff.count("\n-")) if diff else (0, 0)
+
+
+def line_count(content: str) -> int:
+    """Return how many lines a file has; the last one may lack its newline."""
+    return content.count("\n") + (not content.endswith("\n")) if content else 0
+
+
+def _name(path: str) -> str:
+    return path.replace("\n", " ")
 
 
 def _file_lines(text: str) -> list[str]:
@@ -55,7 +77,7 @@ def _file_lines(text: str) -> list[str]:
     return lines
 
 
-def _between(path: str, old: list[str], new: list[str], start: int, *, created: bool = False) -> str:
+def _between(path: str, old: list[str], new: list[str], start: int) -> str:
     skipped, groups = _groups(old, new)
     first = start + skipped
     body: list[str] = []
@@ -69,11 +91,13 @@ def _between(path: str, old: list[str], new: list[str], start: int, *, created: 
             else:
                 body += ["-" + line for line in old[skipped + a1 : skipped + a2]]
                 body += ["+" + line for line in new[skipped + b1 : skipped + b2]]
-    return document(path, body, created=created)
+    return document(path, body)
 
 
 def _groups(old: list[str], new: list[str]) -> tuple[int, list[list[Opcode]]]:
     """Return how many equal lines were skipped at the beginning, and the hunks of what follows."""
+    if old == new:
+        return 0, []
     shortest = min(len(old), len(new))
     head = 0
     while head < shortest and old[head] == new[head]:
@@ -85,7 +109,7 @@ def _groups(old: list[str], new: list[str]) -> tuple[int, list[list[Opcode]]]:
     skipped = head - before
     a = old[skipped : len(old) - tail + after]
     b = new[skipped : len(new) - tail + after]
-    if len(a) * len(b) <= WORK:
+    if len(a) * len(b) <= WORK and not _is_one_change(a, b, before, after):
         return skipped, list(SequenceMatcher(None, a, b).get_grouped_opcodes(CONTEXT))
     hunk: list[Opcode] = [
         ("equal", 0, before, 0, before),
@@ -93,3 +117,20 @@ def _groups(old: list[str], new: list[str]) -> tuple[int, list[list[Opcode]]]:
         ("equal", len(a) - after, len(a), len(b) - after, len(b)),
     ]
     return skipped, [hunk]
+
+
+def _is_one_change(a: list[str], b: list[str], before: int, after: int) -> bool:
+    """Tell whether the matcher could only find what is known: context, one change, context.
+
+    That is so when the changed lines are all new, and the context around a mere insertion or deletion says in one way
+    alone where it belongs. Most edits are like that, and the matcher costs ten times as much as this question.
+    """
+    if not a or not b:
+        return True
+    if len(b) >= POPULAR:
+        return False
+    removed, added = a[before : len(a) - after], b[before : len(b) - after]
+    if not (set(removed).isdisjoint(b) and set(added).isdisjoint(a)):
+        return False
+    context = a[:before] + a[len(a) - after :]
+    return bool(removed and added) or len(set(context)) == len(context)

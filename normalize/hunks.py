@@ -16,8 +16,8 @@ def of_result(path: str, result: JsonObject, original: str | None) -> str | None
         start, lines = whole(hunk, "oldStart"), texts(hunk, "lines")
         if start is None or not lines:
             return None
-        old = [line[1:] for line in lines if line[:1] in {" ", "-"}]
-        new_lines = sum(line[:1] in {" ", "+"} for line in lines)
+        old = [line[1:] for line in lines if line.startswith((" ", "-"))]
+        new_lines = len([line for line in lines if line.startswith((" ", "+"))])
         first = max(start - 1, 0)
         if before is not None and before[first : first + len(old)] != old:
             return None

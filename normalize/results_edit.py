@@ -24,16 +24,32 @@ def modify(body: ModifyFile, answer: Answer) -> ModifyFile:
         output = ModifyOutput(applied=False, message=failure)
         return replace(body, output=output)
     mutations, created = _mutations(body, answer)
-    counted = [diff.counts(mutation.diff) for mutation in mutations if mutation.diff is not None]
+    added, removed = _counts(mutations)
     output = ModifyOutput(
         applied=True,
         created=created,
-        added_lines=sum(added for added, _ in counted) if counted else None,
-        removed_lines=sum(removed for _, removed in counted) if counted else None,
+        added_lines=added,
+        removed_lines=removed,
         user_modified=flag(result, "userModified"),
         message=answer.text.partition("\n")[0] or None,
     )
     return replace(body, mutations=mutations, output=output)
+
+
+def _counts(mutations: list[Mutation]) -> tuple[int | None, int | None]:
+    """Return how many lines were added and removed, as far as the diffs tell."""
+    added: int | None = None
+    removed: int | None = None
+    for mutation in mutations:
+        if mutation.diff is None:
+            continue
+        if mutation.type == "create" and mutation.old_content is None:
+            # All lines of a new file are added: it may be large, and its diff need not be searched.
+            more, less = diff.line_count(mutation.content or ""), 0
+        else:
+            more, less = diff.counts(mutation.diff)
+        added, removed = (added or 0) + more, (removed or 0) + less
+    return added, removed
 
 
 def _mutations(body: ModifyFile, answer: Answer) -> tuple[list[Mutation], bool | None]:
@@ -56,7 +72,7 @@ def _written(path: str, only: Mutation, answer: Answer) -> tuple[list[Mutation],
     created = text(result, "type") == "create" if "type" in result else answer.text.startswith(_CREATED)
     original = text(result, "originalFile")
     if created:
-        change = diff.of_files(path, "", content, created=True)
+        change = diff.of_new_file(path, content)
         return [Mutation(type="create", content=content, diff=change)], True
     patch = hunks.of_result(path, result, original)
     if patch is None and original is not None:
@@ -108,7 +124,7 @@ def _from_snippet(path: str, old: str, new: str, said: str) -> str | None:
         return None
     after = "\n".join(lines)
     if not old and after == new:
-        return diff.of_files(path, "", new, created=True)
+        return diff.of_new_file(path, new)
     # The first line that the edit may begin in, and the end of the last one.
     first = 0 if start == 1 else _AROUND
     begin = len("\n".join(lines[:first])) + bool(first)

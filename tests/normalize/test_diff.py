@@ -1,6 +1,7 @@
 """Diffs: computed ones apply, are minimal and carry true line numbers; the CLI's are checked against the file."""
 
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -44,7 +45,15 @@ def test_equal_texts_have_no_diff() -> None:
 
 
 def test_a_new_file_comes_from_nowhere() -> None:
-    assert diff.of_files("f", "", "a\nb\n", created=True) == "--- /dev/null\n+++ f\n@@ -0,0 +1,2 @@\n+a\n+b\n"
+    assert diff.of_new_file("f", "a\nb\n") == "--- /dev/null\n+++ f\n@@ -0,0 +1,2 @@\n+a\n+b\n"
+    assert body(diff.of_new_file("f", "a\n\nb")) == [
+        "@@ -0,0 +1,3 @@",
+        "+a",
+        "+",
+        "+b",
+        "\\ No newline at end of file",
+    ]
+    assert diff.of_new_file("f", "") == ""
 
 
 def test_an_emptied_file_ends_before_its_first_line() -> None:
@@ -89,6 +98,25 @@ def test_computed_diffs_give_the_new_text(old: str, new: str) -> None:
     assert (change == "") == (old == new)
     if change:
         assert patched(old, change) == new
+
+
+few = st.lists(st.sampled_from(["a", "b", "c", "", "x"]), max_size=4)
+changed = st.lists(st.sampled_from(["new", "newer", "x"]), max_size=3)
+
+
+@given(few, changed, changed, few)
+def test_a_change_that_is_known_is_what_the_matcher_would_find(
+    head: list[str], old: list[str], new: list[str], tail: list[str]
+) -> None:
+    before, after = "\n".join([*head, *old, *tail]), "\n".join([*head, *new, *tail])
+    known = diff.of_passages("f", before, after)
+    with patch.object(diff, "_is_one_change", return_value=False):
+        assert diff.of_passages("f", before, after) == known
+
+
+def test_a_long_change_is_left_to_the_matcher() -> None:
+    new = "".join(f"new {number}\n" for number in range(diff.POPULAR))
+    assert diff.counts(diff.of_files("f", "head\nold\n", f"head\n{new}")) == (diff.POPULAR, 1)
 
 
 @given(texts, texts, texts)
