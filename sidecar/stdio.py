@@ -24,6 +24,9 @@ from sidecar.stdio_log import Seen
 from sidecar.switchboard import Moves, Switchboard
 
 STOP = StopDeadlines(interrupt=0.0, close=0.5, terminate=3.0)
+SIGNAL_GRACE = 3.0
+"""Seconds that a CLI has to go after a signal; less than the official SDK waits before it kills us."""
+
 UNSAID = 1024
 """Lines that may wait to be written to the CLI before the caller is no longer read."""
 
@@ -39,8 +42,7 @@ async def serve(
         joint = Joint(process, spoken, agent, seen)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
-            # as the CLI itself would take it: it may end its turn, or just go
-            loop.add_signal_handler(number, process.signal, number)
+            loop.add_signal_handler(number, _end, process, number)
         try:
             ended = await joint.run()
         except OutputLost:
@@ -49,7 +51,20 @@ async def serve(
             await climb(process, STOP)
             await process.wait()
         sys.stderr.write(process.stderr_tail)
-        return 128 + signal.Signals[ended.signal] if ended.signal else ended.code or 0
+        return 128 + _number(ended.signal) if ended.signal else ended.code or 0
+
+
+def _end(process: CliProcess, number: signal.Signals) -> None:
+    """Hand a signal on as the CLI itself would have got it; one that ignores it is killed after a while."""
+    process.signal(number)
+    asyncio.get_running_loop().call_later(SIGNAL_GRACE, lambda: process.has_exited or process.kill())
+
+
+def _number(name: str) -> int:
+    try:
+        return signal.Signals[name]
+    except KeyError:  # "signal 35": one without a name
+        return int(name.rpartition(" ")[2])
 
 
 class Joint:

@@ -181,6 +181,19 @@ async def test_a_signal_ends_the_cli_and_itself(tmp_path: Path, number: signal.S
         assert await cli.exit_code() in (128 + number, 143)
 
 
+async def test_a_cli_that_ignores_the_signal_is_killed(tmp_path: Path) -> None:
+    script = tmp_path / "stubborn.yaml"
+    script.write_text(
+        "ignore: [sigterm, stdin_close, interrupt]\nfallback:\n  steps: [{text: No.}, {hang: true}]\n"
+    )
+    argv = [sys.executable, "-m", "scripted_agent", str(script)]
+    async with stdio(tmp_path, argv, environment(tmp_path / "home")) as cli:
+        cli.prompt("stop")
+        await cli.until_type("assistant")
+        cli.process.terminate()
+        assert await cli.exit_code() == 128 + signal.SIGKILL
+
+
 async def test_the_version_is_the_clis(tmp_path: Path) -> None:
     async with scripted(tmp_path, "-v") as cli:
         assert (await cli.line()).startswith(b"2.1.")
