@@ -57,7 +57,12 @@ async def serve(
 def _end(process: CliProcess, number: signal.Signals) -> None:
     """Hand a signal on as the CLI itself would have got it; one that ignores it is killed after a while."""
     process.signal(number)
-    asyncio.get_running_loop().call_later(SIGNAL_GRACE, lambda: process.has_exited or process.kill())
+    asyncio.get_running_loop().call_later(SIGNAL_GRACE, _kill, process)
+
+
+def _kill(process: CliProcess) -> None:
+    if not process.has_exited:
+        process.kill()
 
 
 def _number(name: str) -> int:
