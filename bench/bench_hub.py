@@ -317,20 +317,21 @@ def resident() -> int:
 async def stalled_frontend(events: int, readers: int = 50) -> None:
     print(f"\nOne stalled frontend beside {readers} reading ones, journal SQLite")
     print(f"{'':24}{'events':>9}{'seconds':>9}{'CPU s':>8}{'memory grew by MB':>19}")
+    alone: list[float] = []
+    beside: list[float] = []
     # In turns, so that what else the machine does falls on both.
-    runs = [(await reading(events // 5, readers, stalled=stalled), stalled) for stalled in (False, True) * 3]
-    runs.append((await reading(events, readers, stalled=True), True))
-    for (seconds, cpu, grown), stalled in runs:
-        name = "beside a stalled one" if stalled else "readers alone"
-        count = events // 5 if (seconds, cpu, grown) != runs[-1][0] else events
-        print(f"{name:24}{count:>9}{seconds:>9.1f}{cpu:>8.1f}{grown / (1 << 20):>19.1f}", flush=True)
-    alone = [run for run, stalled in runs[:-1] if not stalled]
-    beside = [run for run, stalled in runs[:-1] if stalled]
-    times, cpus = (
-        statistics.median(run[which] for run in beside) / statistics.median(run[which] for run in alone)
-        for which in (0, 1)
-    )
-    print(f"ratio of the medians: time {times:.2f}, CPU {cpus:.2f}")
+    for _ in range(3):
+        alone.append(await reported(events // 10, readers, stalled=False))
+        beside.append(await reported(events // 10, readers, stalled=True))
+    await reported(events, readers, stalled=True)
+    print(f"ratio of the medians of CPU time {statistics.median(beside) / statistics.median(alone):.2f}")
+
+
+async def reported(events: int, readers: int, *, stalled: bool) -> float:
+    seconds, cpu, grown = await reading(events, readers, stalled=stalled)
+    name = "beside a stalled one" if stalled else "readers alone"
+    print(f"{name:24}{events:>9}{seconds:>9.1f}{cpu:>8.1f}{grown / (1 << 20):>19.1f}", flush=True)
+    return cpu
 
 
 async def reading(events: int, readers: int, *, stalled: bool) -> tuple[float, float, int]:

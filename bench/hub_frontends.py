@@ -85,7 +85,7 @@ class Drain(asyncio.Protocol):
         self.left = expected
         self.done = done
         self.opened = False
-        self.head = b""
+        self.tail = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -94,8 +94,8 @@ class Drain(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if not self.opened:
-            self.head += data
-            self.opened = b"caught_up" in self.head
+            self.opened = b"caught_up" in self.tail + data
+            self.tail = data[-16:]
             if self.opened:
                 self.done()
             return
@@ -132,7 +132,6 @@ class Follow(Drain):
     def __init__(self, token: str, last: int, done: Callable[[], None]) -> None:
         super().__init__(token, 0, done)
         self.mark = b'"seq":%d,' % last
-        self.tail = b""
 
     def data_received(self, data: bytes) -> None:
         if not self.opened:
