@@ -8,11 +8,11 @@ same inputs give the same events. A stdout alone, without the other inputs, give
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 from normalize import conversation, ending, exchange, lifecycle, others, user_lines
 from normalize.events import AgentEvent, Malformed, ProcessStatus, Unknown
-from normalize.inputs import Decision, Ended
+from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
 from normalize.notices import TABLE
 from normalize.state import State
 from protocol import control, incidents, messages, miriad, notices, results, system, tasks
@@ -98,6 +98,22 @@ class Translator:
     def turns(self) -> int:
         """How many turns were started, those before `first_turn` included."""
         return self._state.turns.count
+
+    def take(self, item: SessionInput) -> list[AgentEvent]:
+        """Translate whatever has happened in the session."""
+        match item:
+            case Received():
+                return self.receive(item.message, item.line)
+            case Sent():
+                return self.sent(item.message)
+            case Decision():
+                return self.decided(item)
+            case Ended():
+                return self.ended(item)
+            case Announced():
+                return self.announced(item.event)
+            case _ as never:
+                assert_never(never)
 
     def receive(self, message: Message, line: bytes | None = None) -> list[AgentEvent]:
         """Translate a message of the CLI; `line` is kept in `unknown` events as it came."""

@@ -9,13 +9,12 @@ them durable, within its bound.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import assert_never
 
 import structlog
 
 from journal.base import Entry, Journal
 from normalize.events import AgentEvent, to_json
-from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
+from normalize.inputs import Received, Sent, SessionInput
 from normalize.limits import cut
 from normalize.translator import Translator
 
@@ -27,19 +26,7 @@ Tap = Callable[[SessionInput, Sequence[AgentEvent]], None]
 
 def translate(translator: Translator, item: SessionInput) -> list[AgentEvent]:
     """Hand one thing that happened to the translator."""
-    match item:
-        case Received():
-            return translator.receive(item.message, item.line)
-        case Sent():
-            return translator.sent(item.message)
-        case Decision():
-            return translator.decided(item)
-        case Ended():
-            return translator.ended(item)
-        case Announced():
-            return translator.announced(item.event)
-        case _ as never:
-            assert_never(never)
+    return translator.take(item)
 
 
 class Pipeline:

@@ -19,7 +19,6 @@ from protocol.decode import decode, malformed
 from protocol.dialects import Overheard, recognise
 from protocol.framing import LineFramer, OversizeLine
 from protocol.messages import Malformed
-from sidecar.pipeline import translate
 from tracing.recording import is_rows, read
 
 CHUNK = 1 << 18
@@ -106,7 +105,7 @@ def _oversize(line: bytes | OversizeLine) -> Malformed:
 
 def _recording(translator: Translator, source: Path, out: BinaryIO, field_limit: int) -> None:
     for timed in read(source):
-        _write(translate(translator, timed.input), out, field_limit)
+        _write(translator.take(timed.input), out, field_limit)
 
 
 def _write(events: list[AgentEvent], out: BinaryIO, field_limit: int) -> None:
