@@ -31,7 +31,7 @@ _REJECT = [
     PermissionOption(option_id=REJECT_INTERRUPT, name="Reject and stop", kind="reject_once"),
 ]
 
-_MODES = {
+_MODE_NAMES = {
     "acceptEdits": "Accept all edits for this session",
     "bypassPermissions": "Never ask again in this session",
 }
@@ -42,8 +42,7 @@ def options(suggestions: Sequence[JsonObject] | None) -> list[PermissionOption]:
     if not suggestions:
         return [_ALLOW, *_REJECT]
     found = [_ALLOW]
-    modes = _modes(suggestions)
-    scope = _scope(suggestions, modes)
+    scope, modes = _read(suggestions)
     if scope:
         what = _what(scope)
         for destination in _destinations(scope):
@@ -57,7 +56,7 @@ def options(suggestions: Sequence[JsonObject] | None) -> list[PermissionOption]:
                 )
             )
     for mode in modes:
-        name = _MODES.get(mode) or f"Switch to the mode {mode}"
+        name = _MODE_NAMES.get(mode) or f"Switch to the mode {mode}"
         found.append(
             PermissionOption(option_id=_MODE + mode, name=name, kind="allow_always", destination="session")
         )
@@ -76,55 +75,54 @@ def updates(
     if option_id.startswith(_MODE):
         mode = option_id.removeprefix(_MODE)
         chosen = [entry for entry in offered if entry.get("type") == "setMode" and entry.get("mode") == mode]
-        return [*_of_type(offered, "addDirectories"), *chosen[:1]] if chosen else []
+        directories = [entry for entry in offered if entry.get("type") == "addDirectories"]
+        return [*directories, *chosen[:1]] if chosen else []
     if option_id.startswith(_ALWAYS):
         place = destination or option_id.removeprefix(_ALWAYS)
-        return [{**entry, "destination": place} for entry in _scope(offered, _modes(offered))]
+        return [{**entry, "destination": place} for entry in _read(offered)[0]]
     return []
 
 
-def _scope(offered: Sequence[JsonObject], modes: list[str]) -> list[JsonObject]:
-    """What an "always" answer remembers; directories alone allow nothing where a mode is suggested beside them."""
-    rules = [entry for entry in _of_type(offered, "addRules") if entry.get("behavior", "allow") == "allow"]
-    if not rules and modes:
-        return []
-    return rules + _of_type(offered, "addDirectories")
+def _read(offered: Sequence[JsonObject]) -> tuple[list[JsonObject], list[str]]:
+    """Return the rules and directories that an "always" answer remembers, and the modes that are offered.
+
+    Directories alone allow nothing where a mode is suggested beside them.
+    """
+    rules: list[JsonObject] = []
+    directories: list[JsonObject] = []
+    modes: list[str] = []
+    for entry in offered:
+        kind, mode = entry.get("type"), entry.get("mode")
+        if kind == "addRules" and entry.get("behavior", "allow") == "allow":
+            rules.append(entry)
+        elif kind == "addDirectories":
+            directories.append(entry)
+        elif kind == "setMode" and isinstance(mode, str) and mode not in modes:
+            modes.append(mode)
+    return ([] if modes and not rules else rules + directories), modes
 
 
-def _destinations(scope: Sequence[JsonObject]) -> list[str]:
+def _destinations(scope: list[JsonObject]) -> list[str]:
     """The session first, then the places the CLI itself proposes."""
-    proposed = [place for entry in scope if isinstance(place := entry.get("destination"), str)]
-    return list(dict.fromkeys(["session", *proposed]))
+    places = ["session"]
+    for entry in scope:
+        place = entry.get("destination")
+        if isinstance(place, str) and place not in places:
+            places.append(place)
+    return places
 
 
-def _of_type(offered: Sequence[JsonObject], kind: str) -> list[JsonObject]:
-    return [entry for entry in offered if entry.get("type") == kind]
-
-
-def _modes(offered: Sequence[JsonObject]) -> list[str]:
-    named = [mode for entry in _of_type(offered, "setMode") if isinstance(mode := entry.get("mode"), str)]
-    return list(dict.fromkeys(named))
-
-
-def _what(scope: Sequence[JsonObject]) -> str:
-    named = [text for entry in scope for text in (*_rules(entry), *_directories(entry))]
+def _what(scope: list[JsonObject]) -> str:
+    named: list[str] = []
+    for entry in scope:
+        rules, directories = entry.get("rules"), entry.get("directories")
+        if isinstance(rules, list):
+            named += [_rule(rule) for rule in rules if isinstance(rule, dict)]
+        if isinstance(directories, list):
+            named += [f"access to {directory}" for directory in directories]
     return ", ".join(named) or "this"
-
-
-def _rules(entry: JsonObject) -> list[str]:
-    rules = entry.get("rules")
-    if not isinstance(rules, list):
-        return []
-    return [_rule(rule) for rule in rules if isinstance(rule, dict)]
 
 
 def _rule(rule: JsonObject) -> str:
     tool, content = rule.get("toolName"), rule.get("ruleContent")
     return f"{tool}({content})" if content else str(tool)
-
-
-def _directories(entry: JsonObject) -> list[str]:
-    directories = entry.get("directories")
-    if not isinstance(directories, list):
-        return []
-    return [f"access to {directory}" for directory in directories]

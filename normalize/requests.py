@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from normalize import permission_dialog, titles, tools
+from normalize import hook_answers, permission_dialog, titles, tools
 from normalize.calls import Call, Calls
 from normalize.events import (
     AgentEvent,
@@ -23,7 +23,7 @@ from normalize.inputs import Decision
 from normalize.payload import AskUserPayload, ShowPlanPayload
 from normalize.place import Place
 from protocol import control
-from protocol.answers import Deny, read_hook, read_permission
+from protocol.answers import Deny, read_permission
 from protocol.json_values import JsonObject, text_at
 
 Void = Literal["cancelled", "interrupted", "process_exited", "turn_ended"]
@@ -109,7 +109,7 @@ class Requests:
         if pending is None:
             return []
         if pending.kind == "hook":
-            return [self._hook_answered(pending, response)]
+            return [self._activity(pending, "answered", *hook_answers.outcome(response))]
         if pending.kind == "question" and pending.tool_call_id is None:
             return [self._resolved(pending, "answer")]
         answer = read_permission(response)
@@ -156,6 +156,8 @@ class Requests:
         if not self._pending:
             return []
         settled = [p for p in self._pending.values() if p.tool_call_id == tool_call_id and p.kind != "hook"]
+        if not settled:
+            return []
         for pending in settled:
             del self._pending[pending.request_id]
         return [self._resolved(pending, "deny" if denied else "allow") for pending in settled]
@@ -178,8 +180,11 @@ class Requests:
         call = self._calls.find(request.tool_use_id, request.tool_name, request.input)
         if call is not None:
             call.asked = True
-        known = call is not None and call.name == request.tool_name and call.input == request.input
-        payload = call.payload if call is not None and known else tools.call(request.tool_name, request.input)
+        if call is not None and call.input == request.input:
+            payload, title = call.payload, call.title
+        else:
+            payload = tools.call(request.tool_name, request.input)
+            title = titles.of(request.tool_name, payload)
         tool_call_id = request.tool_use_id or (call.id if call is not None else None)
         background = request.agent_id is not None or (call is not None and call.background)
         if isinstance(payload, AskUserPayload):
@@ -207,7 +212,7 @@ class Requests:
                 self._place.here,
                 request_id,
                 request,
-                title=call.title if call is not None and known else titles.of(request.tool_name, payload),
+                title=title,
                 payload=payload,
                 call=call,
                 tool_call_id=tool_call_id,
@@ -235,17 +240,6 @@ class Requests:
         self._pending[request_id] = pending
         return self._activity(pending, "callback")
 
-    def _hook_answered(self, pending: Pending, response: control.ControlResponse) -> HookActivity:
-        output = read_hook(response)
-        specific = output.hook_specific_output
-        outcome = text_at(specific, "permissionDecision") or output.decision
-        if response.error is not None:
-            outcome = "error"
-        elif output.go_on is False:
-            outcome = "stop"
-        reason = text_at(specific, "permissionDecisionReason") or output.reason or output.stop_reason
-        return self._activity(pending, "answered", outcome or "success", response.error or reason)
-
     def _activity(
         self,
         pending: Pending,
@@ -253,8 +247,10 @@ class Requests:
         outcome: str | None = None,
         output: str | None = None,
     ) -> HookActivity:
+        here = self._place.here
         return HookActivity(
-            **self._place.here,
+            session_id=here["session_id"],
+            operation_id=here["operation_id"],
             phase=phase,
             hook_event=pending.hook_event,
             hook_id=pending.request_id,
@@ -273,8 +269,10 @@ class Requests:
         message: str | None = None,
         interrupt: bool | None = None,
     ) -> PermissionResolved:
+        here = self._place.here
         return PermissionResolved(
-            **self._place.here,
+            session_id=here["session_id"],
+            operation_id=here["operation_id"],
             pending_id=pending.request_id,
             tool_call_id=pending.tool_call_id,
             tool_name=pending.tool_name,

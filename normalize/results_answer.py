@@ -62,7 +62,10 @@ _DENIED = (
 """How the CLI words a refusal. A host's own words are known to who saw the permission being answered."""
 
 _DENIED_BY_HOOK = re.compile(r"\w+ operation blocked by hook")
-_DENIED_PATH = (" needs approval. The path is ", "' was blocked. For security, Claude Code may only ")
+_NEEDS_APPROVAL, _BLOCKED = (
+    " needs approval. The path is ",
+    "' was blocked. For security, Claude Code may only ",
+)
 """The same, somewhere in the first line."""
 
 
@@ -153,7 +156,7 @@ def _reason(content: str) -> Reason:
     if content.startswith(_DENIED) or _DENIED_BY_HOOK.match(content):
         return "denied"
     first_line = content.partition("\n")[0]
-    return "denied" if any(words in first_line for words in _DENIED_PATH) else "failed"
+    return "denied" if _NEEDS_APPROVAL in first_line or _BLOCKED in first_line else "failed"
 
 
 def parts(content: Sequence[AnyBlock] | None) -> list[ContentPart]:

@@ -1,0 +1,18 @@
+"""What the answer to a hook comes to, in a word."""
+
+from protocol.answers import read_hook
+from protocol.control import ControlResponse
+from protocol.json_values import text_at
+
+
+def outcome(response: ControlResponse) -> tuple[str, str | None]:
+    """Return the outcome that an answer to a `hook_callback` stands for, and what was said about it."""
+    output = read_hook(response)
+    specific = output.hook_specific_output
+    decision = text_at(specific, "permissionDecision") or output.decision
+    if response.error is not None:
+        decision = "error"
+    elif output.go_on is False:
+        decision = "stop"
+    reason = text_at(specific, "permissionDecisionReason") or output.reason or output.stop_reason
+    return decision or "success", response.error or reason
