@@ -22,6 +22,9 @@ PROTOCOL_OPTIONS = (
 )
 """What makes the CLI speak stream-json in both directions (spec 3, "Protocol Overview")."""
 
+NEWER_OPTIONS = {"--include-partial-messages", "--replay-user-messages", "--fork-session"}
+"""What the oldest versions do not know, and do without: they write whole messages and resume under a new id anyway."""
+
 PERMISSION_MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dontAsk", "auto")
 """The modes that some version knows."""
 
@@ -94,6 +97,8 @@ def build_command(
     for name, wanted in _switches(options):
         if wanted:
             argv.append(name)
+    if abilities(version).is_early:
+        argv = [argument for argument in argv if argument not in NEWER_OPTIONS]
     argv += [f"--add-dir={_text('--add-dir', folder)}" for folder in options.add_dirs]
     return [*argv, *options.extra_args]
 

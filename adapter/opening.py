@@ -157,6 +157,8 @@ def permission_settings(options: SessionOptions, version: Version | None) -> Per
 
 def build_argv(options: SessionOptions, settings: PermissionSettings, version: Version | None) -> list[str]:
     """Return the argv of a session's CLI; raises CommandError."""
+    if abilities(version).is_early and hook_table(settings):
+        raise CommandError("policy", f"hooks are needed, which CLI {version} does not have; take a newer one")
     started = launch(settings, options.command.permission_mode)
     hosted = sdk_config(list(options.hosted_servers))
     if both := sorted(set(hosted) & set(options.command.mcp_servers)):
@@ -204,7 +206,7 @@ async def _initialize(
 ) -> None:
     """The first thing the CLI is told: prompts wait for the answer, so that no tool runs before the hooks are known."""
     options = session.options
-    if not options.initialize:
+    if not options.initialize or abilities(session.version).is_early:
         session.initialized.set_result({})
         return
     request = Initialize(

@@ -38,6 +38,8 @@ class Abilities(NamedTuple):
     """True where a cancelled permission request must be answered all the same, or the turn never ends (1.0)."""
     withdraws_prompts: bool
     """True where cancel_async_message is answered (2.1)."""
+    is_early: bool
+    """True where `initialize` is not answered, there are no hooks, and an option of NEWER_OPTIONS ends the CLI (1.0.60; not 1.0.120)."""
 
 
 def parse_version(text: str) -> Version | None:
@@ -50,7 +52,11 @@ def abilities(version: Version | None) -> Abilities:
     """Return what a version can do; an unknown one can do what the newest can."""
     if version is None:
         return Abilities(
-            "message_uuid", keeps_session_id=True, waits_after_cancel=False, withdraws_prompts=True
+            "message_uuid",
+            keeps_session_id=True,
+            waits_after_cancel=False,
+            withdraws_prompts=True,
+            is_early=False,
         )
     return Abilities(
         resume_at="nothing"
@@ -61,6 +67,7 @@ def abilities(version: Version | None) -> Abilities:
         keeps_session_id=version >= (2,),
         waits_after_cancel=version < (2,),
         withdraws_prompts=version >= (2, 1),
+        is_early=version < (1, 0, 120),
     )
 
 

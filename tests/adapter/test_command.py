@@ -1,8 +1,11 @@
 import json
+from pathlib import Path
 
 import pytest
 
-from adapter.command import PROTOCOL_OPTIONS, CommandError, CommandOptions, build_command
+from adapter.command import NEWER_OPTIONS, PROTOCOL_OPTIONS, CommandError, CommandOptions, build_command
+from adapter.opening import build_argv, permission_settings
+from adapter.options import SessionOptions
 from adapter.version import Version
 from protocol.json_values import JsonObject
 
@@ -123,3 +126,18 @@ def test_later_versions_want_a_uuid(version: Version | None) -> None:
 def test_a_bare_agent_gets_nothing_added() -> None:
     options = CommandOptions(bare=True, model="m", extra_args=("--stdio",))
     assert build_command(["agent", "run"], options) == ["agent", "run", "--stdio"]
+
+
+def test_the_oldest_versions_are_spared_what_they_do_not_know() -> None:
+    options = CommandOptions(resume="1", fork=True)
+    old = build_command(["claude"], options, Version(1, 0, 60))
+    new = build_command(["claude"], options, Version(1, 0, 120))
+    assert set(new) >= NEWER_OPTIONS
+    assert old == [argument for argument in new if argument not in NEWER_OPTIONS]
+
+
+def test_a_policy_that_needs_hooks_is_refused_where_there_are_none() -> None:
+    options = SessionOptions(workspace=Path(), policy="supervised")
+    early = Version(1, 0, 60)
+    with pytest.raises(CommandError, match=r"hooks are needed, which CLI 1\.0\.60 does not have"):
+        build_argv(options, permission_settings(options, early), early)
