@@ -17,12 +17,13 @@ SYNTHETIC = "<synthetic>"
 def assistant(state: State, message: Assistant) -> list[AgentEvent]:
     """Publish what an assistant line adds to what was streamed."""
     parent, body = message.parent_tool_use_id, message.message
-    events: list[AgentEvent] = []
     if parent is None:
-        events += lifecycle.ensure(state)
+        thread, events = state.main, lifecycle.ensure(state)
         state.context.model(body.model)
-    thread = state.thread(parent)
-    events += thread.line(body.id)
+    else:
+        thread, events = state.thread(parent), []
+    if thread.streaming or body.id is None:
+        events += thread.line(body.id)
     source: Source | None = None
     if body.model == SYNTHETIC:
         source = "synthetic" if message.local_command_source is None else "local_command"
@@ -31,7 +32,7 @@ def assistant(state: State, message: Assistant) -> list[AgentEvent]:
         events += _block(state, thread, message, block, source)
         if type(block) is blocks.TextBlock:
             said += block.text
-    failed = message.error is not None or bool(message.is_api_error_message)
+    failed = message.is_api_error_message or message.error is not None
     if failed:
         events += _failed(state, message, said)
     if parent is None:

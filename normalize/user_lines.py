@@ -31,13 +31,14 @@ def user(state: State, message: User) -> list[AgentEvent]:
         state.commit.user(message.uuid)
     events: list[AgentEvent] = []
     said: list[AnyBlock] = []
-    results = [block for block in message.blocks if isinstance(block, ToolResultBlock)]
-    for block in message.blocks:
+    content = message.blocks
+    alone = len(content) == 1 or sum(isinstance(block, ToolResultBlock) for block in content) == 1
+    for block in content:
         match block:
             case ToolResultBlock():
                 # The structured result is the message's; with several results in one nobody can tell whose.
-                structured = message.tool_use_result if len(results) == 1 else None
-                if message.tool_result_meta and _rejected(message, block.tool_use_id):
+                structured = message.tool_use_result if alone else None
+                if block.is_error and _rejected(message, block.tool_use_id):
                     state.calls.denied(block.tool_use_id)
                 events += tool_result(
                     state, block, structured, parent=message.parent_tool_use_id, uuid=message.uuid
