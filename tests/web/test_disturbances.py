@@ -35,7 +35,7 @@ async def test_a_cut_line_is_told_and_nothing_is_lost_or_said_twice_once_it_is_m
         await say(page, "Count")
         await expect(page.get_by_text("One.")).to_be_visible()
         line.cut()
-        await expect(page.get_by_role("status")).to_contain_text("The connection is lost")
+        await expect(page.locator(".connection")).to_contain_text("The connection is lost")
         await expect(page.get_by_text("One.")).to_be_visible()
         line.mend()
         await expect(page.get_by_text("Three.")).to_be_visible()

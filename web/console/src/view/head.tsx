@@ -37,7 +37,7 @@ export function SessionHead(props: { onMenu: () => void; onPanel: () => void; pa
       <IconButton icon="menu" label="Sessions" className="menu" onClick={props.onMenu} />
       <h1 title={state.info?.cwd}>{visibleCode(summary?.title ?? live.id)}</h1>
       {isScripted(summary) && <Badge tone="warn">scripted</Badge>}
-      <Badge tone={tone}>{text}</Badge>
+      <span role="status"><Badge tone={tone}>{text}</Badge></span>
       <span class="spring" />
       <ContextMeter />
       {cost !== undefined && <span class="cost" title="Cost of this agent process">{money(cost)}</span>}
