@@ -1,121 +1,40 @@
-"""What delivery costs: latency, fan-out, growth of a log, coming back, and a frontend that does not read.
+"""What delivery costs: latency, fan-out, growth of a log, and coming back.
 
-    python bench/bench_hub.py [--quick] [latency | fan-out | growth | return | stalled]…
+    python bench/bench_hub.py [--quick] [latency | fan-out | growth | return]…
 
 The peers are websockets' own: a server that sends bare messages, and its `broadcast`. Frontends run in another process.
 Figures are of this machine; the ratios are what to compare.
 """
 
 import asyncio
-import gc
 import json
 import statistics
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from pydantic import JsonValue
 from websockets.asyncio.client import connect
 from websockets.asyncio.server import ServerConnection, broadcast, serve
 from websockets.typing import Subprotocol
 
-from hub.config import HubConfig, Limits
-from hub.frames import AnyCommand
-from hub.frames_out import SessionSummary
-from hub.host import Frontend
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from bench.hub_setting import (
+    PADDING,
+    SESSION,
+    bare_server,
+    deepen,
+    delivered,
+    event,
+    frontends,
+    hub_of,
+    journals,
+)
 from hub.hub import Hub
-from journal.base import Entry, Journal, Retention
+from journal.base import Entry, Journal
 from journal.memory import MemoryJournal
-from journal.sqlite import SqliteJournal
 from normalize.envelope import Envelope
-
-SESSION = "s1"
-PADDING = "x" * 200
-FRONTENDS = Path(__file__).with_name("hub_frontends.py")
-LIMITS = Limits(connections=2000, newcomers=2000, silence_s=3600)
-
-
-def event(text: str) -> bytes:
-    return b'{"type":"message_chunk","session_id":"c0ffee","text":"%s"}' % text.encode()
-
-
-class NoHost:
-    """Has one session and does nothing."""
-
-    async def execute(self, command: AnyCommand, frontend: Frontend) -> JsonValue:
-        raise NotImplementedError(command.type, frontend.name)
-
-    def sessions(self) -> Sequence[SessionSummary]:
-        return [SessionSummary(session=SESSION, state="idle", last_seq=0, pending=0)]
-
-    def watch_sessions(self, watcher: Callable[[], None]) -> Callable[[], None]:
-        return watcher
-
-
-@asynccontextmanager
-async def hub_of(journal: Journal) -> AsyncIterator[tuple[str, str, Hub]]:
-    """Serve a journal; gives the WebSocket's address, a token and the hub."""
-    hub = Hub(journal, NoHost(), HubConfig(limits=LIMITS))
-    await hub.start()
-    yield f"ws://127.0.0.1:{hub.port}/ws", hub.tokens.view, hub
-    await hub.stop()
-
-
-@asynccontextmanager
-async def bare_server() -> AsyncIterator[tuple[str, set[ServerConnection]]]:
-    """A websockets server that says it caught up and leaves the rest to `broadcast`."""
-    connections: set[ServerConnection] = set()
-
-    async def handler(connection: ServerConnection) -> None:
-        await connection.send('{"type":"caught_up"}')
-        connections.add(connection)
-        await connection.wait_closed()
-        connections.discard(connection)
-
-    async with serve(
-        handler,
-        "127.0.0.1",
-        0,
-        compression=None,
-        subprotocols=[Subprotocol("turnwire.v1")],
-        ping_interval=None,
-    ) as server:
-        yield f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}/ws", connections
-
-
-@asynccontextmanager
-async def frontends(
-    mode: str, url: str, token: str, count: int, number: int
-) -> AsyncIterator[asyncio.StreamReader]:
-    """Run frontends in another process; gives what they say, once they are ready."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, str(FRONTENDS), mode, url, token, str(count), str(number), stdout=-1, limit=1 << 26
-    )
-    assert process.stdout is not None
-    assert await process.stdout.readline() == b'"ready"\n'
-    try:
-        yield process.stdout
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
-
-
-@asynccontextmanager
-async def journals(kind: str, retention: Retention | None = None) -> AsyncIterator[Journal]:
-    """An empty journal."""
-    kept = retention or Retention()
-    if kind == "memory":
-        yield MemoryJournal(kept)
-    else:
-        with TemporaryDirectory() as folder:
-            journal = await SqliteJournal.open(Path(folder) / "journal.db", kept)
-            yield journal
-            await journal.close()
-
 
 # --- latency
 
@@ -261,22 +180,6 @@ async def window_cost(hub: Hub, journal: Journal, window: int) -> float:
     return (time.process_time() - cpu) / window * 1e6
 
 
-async def delivered(hub: Hub) -> None:
-    """Wait until no frontend is behind."""
-    while hub.lag:  # noqa: ASYNC110 - what is measured must not be told of it
-        await asyncio.sleep(0.0005)
-
-
-async def deepen(journal: Journal, last: int) -> None:
-    pair = [Entry(event(PADDING)), Entry(event(PADDING))]
-    held = journal.last(SESSION)
-    while held < last:
-        held = await journal.append(SESSION, pair)
-        if held % 8 == 0:
-            await asyncio.sleep(0)
-    await journal.flush()
-
-
 # --- coming back
 
 
@@ -307,61 +210,6 @@ async def coming_back(kind: str, held: int) -> None:
             print(f"{missed:>12}{ms:>9.2f}{ms * 1000 / missed if missed else 0:>10.2f}")
 
 
-# --- a frontend that does not read
-
-
-def resident() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
-
-
-async def stalled_frontend(events: int, readers: int = 50) -> None:
-    print(f"\nOne stalled frontend beside {readers} reading ones, journal SQLite")
-    print(f"{'':24}{'events':>9}{'seconds':>9}{'CPU s':>8}{'memory grew by MB':>19}")
-    alone: list[float] = []
-    beside: list[float] = []
-    # In turns, so that what else the machine does falls on both.
-    for _ in range(3):
-        alone.append(await reported(events // 10, readers, stalled=False))
-        beside.append(await reported(events // 10, readers, stalled=True))
-    await reported(events, readers, stalled=True)
-    print(f"ratio of the medians of CPU time {statistics.median(beside) / statistics.median(alone):.2f}")
-
-
-async def reported(events: int, readers: int, *, stalled: bool) -> float:
-    seconds, cpu, grown = await reading(events, readers, stalled=stalled)
-    name = "beside a stalled one" if stalled else "readers alone"
-    print(f"{name:24}{events:>9}{seconds:>9.1f}{cpu:>8.1f}{grown / (1 << 20):>19.1f}", flush=True)
-    return cpu
-
-
-async def reading(events: int, readers: int, *, stalled: bool) -> tuple[float, float, int]:
-    async with journals("SQLite") as journal, hub_of(journal) as (url, token, _):
-        await warm(journal)
-        last = journal.last(SESSION)
-        async with (
-            frontends("stalled" if stalled else "drain", url, token, 1, 0),
-            frontends("follow", url, token, readers, last + events) as said,
-        ):
-            gc.collect()
-            before, peak = resident(), 0
-            start, cpu = time.perf_counter(), time.process_time()
-            batch = [Entry(event(PADDING))] * 20
-            for number in range(events // len(batch)):
-                await journal.append(SESSION, batch)
-                if number % 8 == 0:
-                    # What the CLI writes comes over a pipe: the event loop has its turn.
-                    await journal.flush()
-                if number % 500 == 0:
-                    peak = max(peak, resident())
-            assert await said.readline() == b'"done"\n'
-            return time.perf_counter() - start, time.process_time() - cpu, max(peak, resident()) - before
-
-
-async def warm(journal: Journal) -> None:
-    """Fill the journal's caches, so that what grows afterwards grows with the frontends."""
-    await deepen(journal, 40_000)
-
-
 async def latency_part(quick: bool) -> None:
     await latency(100 if quick else 500)
 
@@ -380,16 +228,11 @@ async def return_part(quick: bool) -> None:
         await coming_back(kind, 20_000 if quick else 100_000)
 
 
-async def stalled_part(quick: bool) -> None:
-    await stalled_frontend(20_000 if quick else 1_000_000)
-
-
 PARTS = {
     "latency": latency_part,
     "fan-out": fan_out_part,
     "growth": growth_part,
     "return": return_part,
-    "stalled": stalled_part,
 }
 
 
