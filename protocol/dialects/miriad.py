@@ -46,8 +46,10 @@ class MiriadHost:
             case Status() if self._asked and (
                 message.running is not None or message.queued_messages is not None
             ):
-                answer = success(self._asked.popleft(), _status_of(message))
-                return Exchange([message, answer])
+                # all that wait, since one that was never answered must not shift the answers of the others
+                answers = [success(request_id, _status_of(message)) for request_id in self._asked]
+                self._asked.clear()
+                return Exchange([message, *answers])
             case _:
                 return Exchange([message])
 

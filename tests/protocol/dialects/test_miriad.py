@@ -59,16 +59,18 @@ def test_an_interrupt_succeeds_as_soon_as_it_is_said() -> None:
 def test_a_status_request_is_answered_by_the_agents_status() -> None:
     host = MIRIAD.host()
     assert host.write(ControlRequest("r1", GetStatus())).messages == []
-    host.write(ControlRequest("r2", GetStatus()))
     told = b'{"type":"system","subtype":"status","running":true,"session_id":"s","queued_messages":2}'
     status = Status(running=True, session_id="s", queued_messages=2)
     assert host.read(told).messages == [
         status,
         success("r1", {"running": True, "session_id": "s", "queued_messages": 2}),
     ]
+    host.write(ControlRequest("lost", GetStatus()))
+    host.write(ControlRequest("r2", GetStatus()))
     idle = Status(running=False)
     assert host.read(b'{"type":"system","subtype":"status","running":false}').messages == [
         idle,
+        success("lost", {"running": False}),
         success("r2", {"running": False}),
     ]
     assert host.read(told).messages == [status]
