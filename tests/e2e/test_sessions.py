@@ -97,6 +97,44 @@ async def test_a_fork_knows_the_conversation_and_leaves_the_original_alone(
         assert len(ids) == 2
 
 
+async def test_a_session_goes_back_to_a_message_and_its_fork_survives_a_restart(
+    tmp_path: Path, api: ScriptedMessagesApi
+) -> None:
+    stand = real_stand(tmp_path, api, str)
+    async with running(tmp_path, stand) as (frontend, _):
+        first = await frontend.turn(plan([text("The root.")]))
+        await frontend.turn(plan([text("A wrong way.")]))
+        await frontend.client.resume(frontend.session, at=first.data.resume_token)
+        await frontend.turn(plan([text("The right way.")]))
+        sent = said(api.requests[-1])
+        assert "The root." in sent
+        assert "A wrong way." not in sent
+        fork = await frontend.client.fork(frontend.session)  # nothing is said in it before the restart
+    config = tmp_path / "turnwire.toml"
+    config.write_text(f"[agents]\nclaude = {json.dumps(list(stand.argv))}\n")
+    async with turnwire(tmp_path, "serve", env=stand.env) as served, connect(served.url) as client:
+        branch = await Frontend(client, fork).caught_up()
+        await branch.turn(plan([text("A branch.")]))
+        sent = said(api.requests[-1])
+        assert "The right way." in sent
+        assert "A wrong way." not in sent
+        assert branch.events[-1].session_id != frontend.events[-1].session_id
+
+
+@pytest.mark.parametrize("option", ["--resume", "--continue"])
+async def test_a_conversation_of_another_sidecar_goes_on(
+    tmp_path: Path, api: ScriptedMessagesApi, option: str
+) -> None:
+    stand = real_stand(tmp_path, api, str)
+    async with running(tmp_path, stand) as (frontend, _):
+        complete = await frontend.turn(plan([text("The word was xylophone.")]))
+    assert complete.session_id is not None
+    options = [option] if option == "--continue" else [option, complete.session_id]
+    async with running(tmp_path, stand, *options, "--journal", "memory") as (again, _):
+        await again.turn(plan([text("Indeed.")]))
+        assert "The word was xylophone." in said(api.requests[-1])
+
+
 async def test_a_prompt_while_a_tool_runs_joins_the_turn(tmp_path: Path, api: ScriptedMessagesApi) -> None:
     async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, _):
         await frontend.prompt(
