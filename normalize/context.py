@@ -68,9 +68,11 @@ class Context:
         if shown == self._shown or (self._used == 0 and self._shown is None):
             return []
         self._shown = shown
+        here = self._place.here
         return [
             ContextWindow(
-                **self._place.here,
+                session_id=here["session_id"],
+                operation_id=here["operation_id"],
                 context_window_size=size,
                 context_window_used=self._used,
                 context_window_remaining=max(size - self._used, 0),

@@ -49,9 +49,12 @@ class Session:
             return []
         status: Literal["new", "resumed"] = "resumed" if self._resumed and self._known is None else "new"
         self._known = session_id
+        here = self._place.here
         return [
             SessionStatus(
-                **self._place.here, data=SessionStatusData(session_status=status, init=init or None)
+                session_id=here["session_id"],
+                operation_id=here["operation_id"],
+                data=SessionStatusData(session_status=status, init=init or None),
             )
         ]
 

@@ -6,8 +6,9 @@ the first unconfirmed block of its kind in the stream; without a stream it is co
 a block. A message that breaks off and is begun anew is retracted.
 """
 
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from normalize.events import AgentEvent, MessageChunk, Reasoning, Retraction
 from normalize.limits import ALWAYS_FITS, pieces
@@ -18,8 +19,7 @@ Kind = Literal["text", "thinking", "other"]
 Source = Literal["local_command", "result", "synthetic"]
 
 
-@dataclass(slots=True)
-class Block:
+class Block(Struct):
     """A block that is being streamed."""
 
     index: int

@@ -3,8 +3,9 @@
 `Turn` also keeps what is known of the turn until its end: whether it was interrupted, what failed in it.
 """
 
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from normalize.events import Complete, CompleteData, TurnStarted
 from normalize.place import Place
@@ -12,8 +13,7 @@ from normalize.place import Place
 Origin = Literal["user", "queued", "background", "autonomous"]
 
 
-@dataclass(slots=True)
-class Failure:
+class Failure(Struct):
     """An error the CLI reported as the answer of the model."""
 
     message: str
@@ -21,8 +21,7 @@ class Failure:
     status: int | None = None
 
 
-@dataclass(slots=True)
-class Turn:
+class Turn(Struct):
     """What is known of the open turn."""
 
     id: str
@@ -59,12 +58,24 @@ class Turns:
         turn = self.current = Turn(f"turn-{self._next}", origin, prompts)
         self._next += 1
         self._place.enter_turn(turn.id)
-        return turn, TurnStarted(**self._place.here, origin=origin, prompts=[*prompts] or None)
+        return turn, TurnStarted(
+            session_id=self._place.session_id,
+            operation_id=turn.id,
+            origin=origin,
+            prompts=[*prompts] or None,
+        )
 
     def complete(self, data: CompleteData) -> Complete:
         """Close the open turn."""
         error = "; ".join(data.errors) if data.errors and data.is_error else None
-        event = Complete(**self._place.here, data=data, error=error, last_message_uuid=data.last_message_uuid)
+        here = self._place.here
+        event = Complete(
+            session_id=here["session_id"],
+            operation_id=here["operation_id"],
+            data=data,
+            error=error,
+            last_message_uuid=data.last_message_uuid,
+        )
         self.current = None
         return event
 
