@@ -17,8 +17,6 @@ POPULAR = 200
 
 NO_NEWLINE = "\\ No newline at end of file"
 
-Opcode = tuple[str, int, int, int, int]
-
 
 def of_files(path: str, old: str, new: str, *, start: int = 1) -> str:
     """Return the diff between two whole files, or between their ends from the line `start` on."""
@@ -29,10 +27,11 @@ def of_new_file(path: str, content: str) -> str:
     """Return the diff of a file that was not there before."""
     if not content:
         return ""
-    opening = f"--- /dev/null\n+++ {_name(path)}\n{header(0, 0, 1, line_count(content))}\n+"
-    if content.endswith("\n"):
-        return opening + content[:-1].replace("\n", "\n+") + "\n"
-    return opening + content.replace("\n", "\n+") + f"\n{NO_NEWLINE}\n"
+    newlines, ended = content.count("\n"), content.endswith("\n")
+    opening = f"--- /dev/null\n+++ {_name(path)}\n{header(0, 0, 1, newlines + (not ended))}\n+"
+    # Files of megabytes are written, too: they are searched and copied as seldom as can be.
+    lines = content.replace("\n", "\n+", newlines - ended) if newlines > ended else content
+    return f"{opening}{lines}" if ended else f"{opening}{lines}\n{NO_NEWLINE}\n"
 
 
 def of_passages(path: str, old: str, new: str, *, start: int = 1) -> str:
@@ -42,8 +41,6 @@ def of_passages(path: str, old: str, new: str, *, start: int = 1) -> str:
 
 def document(path: str, body: list[str]) -> str:
     """Return the lines of hunks as a whole diff of one file."""
-    if not body:
-        return ""
     name = _name(path)
     return "\n".join([f"--- {name}", f"+++ {name}", *body, ""])
 
@@ -78,26 +75,19 @@ def _file_lines(text: str) -> list[str]:
 
 
 def _between(path: str, old: list[str], new: list[str], start: int) -> str:
-    skipped, groups = _groups(old, new)
-    first = start + skipped
-    body: list[str] = []
-    for group in groups:
-        i1, i2, j1, j2 = group[0][1], group[-1][2], group[0][3], group[-1][4]
-        # A side without lines is numbered by the line before it.
-        body.append(header(i1 + first - (i1 == i2), i2 - i1, j1 + first - (j1 == j2), j2 - j1))
-        for tag, a1, a2, b1, b2 in group:
-            if tag == "equal":
-                body += [" " + line for line in old[skipped + a1 : skipped + a2]]
-            else:
-                body += ["-" + line for line in old[skipped + a1 : skipped + a2]]
-                body += ["+" + line for line in new[skipped + b1 : skipped + b2]]
-    return document(path, body)
-
-
-def _groups(old: list[str], new: list[str]) -> tuple[int, list[list[Opcode]]]:
-    """Return how many equal lines were skipped at the beginning, and the hunks of what follows."""
     if old == new:
-        return 0, []
+        return ""
+    head, tail = _equal_ends(old, new)
+    removed, added = old[head : len(old) - tail], new[head : len(new) - tail]
+    above, below = old[max(head - CONTEXT, 0) : head], old[len(old) - tail :][:CONTEXT]
+    first = start + head - len(above)
+    if len(removed) * len(added) > WORK or _is_one_change(removed, added, above + below):
+        return document(path, _hunk(first, above, removed, added, below))
+    return document(path, _matched(first, above + removed + below, above + added + below))
+
+
+def _equal_ends(old: list[str], new: list[str]) -> tuple[int, int]:
+    """Return how many lines are equal at the beginning, and at the end of the rest."""
     shortest = min(len(old), len(new))
     head = 0
     while head < shortest and old[head] == new[head]:
@@ -105,32 +95,48 @@ def _groups(old: list[str], new: list[str]) -> tuple[int, list[list[Opcode]]]:
     tail = 0
     while tail < shortest - head and old[-1 - tail] == new[-1 - tail]:
         tail += 1
-    before, after = min(head, CONTEXT), min(tail, CONTEXT)
-    skipped = head - before
-    a = old[skipped : len(old) - tail + after]
-    b = new[skipped : len(new) - tail + after]
-    if len(a) * len(b) <= WORK and not _is_one_change(a, b, before, after):
-        return skipped, list(SequenceMatcher(None, a, b).get_grouped_opcodes(CONTEXT))
-    hunk: list[Opcode] = [
-        ("equal", 0, before, 0, before),
-        ("replace", before, len(a) - after, before, len(b) - after),
-        ("equal", len(a) - after, len(a), len(b) - after, len(b)),
-    ]
-    return skipped, [hunk]
+    return head, tail
 
 
-def _is_one_change(a: list[str], b: list[str], before: int, after: int) -> bool:
+def _is_one_change(removed: list[str], added: list[str], context: list[str]) -> bool:
     """Tell whether the matcher could only find what is known: context, one change, context.
 
     That is so when the changed lines are all new, and the context around a mere insertion or deletion says in one way
     alone where it belongs. Most edits are like that, and the matcher costs ten times as much as this question.
     """
-    if not a or not b:
+    if not context and not (removed and added):
         return True
-    if len(b) >= POPULAR:
+    if len(context) + len(added) >= POPULAR:
         return False
-    removed, added = a[before : len(a) - after], b[before : len(b) - after]
-    if not (set(removed).isdisjoint(b) and set(added).isdisjoint(a)):
+    around = set(context)
+    if not (around.isdisjoint(removed) and around.isdisjoint(added) and set(removed).isdisjoint(added)):
         return False
-    context = a[:before] + a[len(a) - after :]
-    return bool(removed and added) or len(set(context)) == len(context)
+    return bool(removed and added) or len(around) == len(context)
+
+
+def _hunk(first: int, above: list[str], removed: list[str], added: list[str], below: list[str]) -> list[str]:
+    """Return the lines of a hunk with one change; `first` is the number of its first line."""
+    around = len(above) + len(below)
+    old_lines, new_lines = around + len(removed), around + len(added)
+    # A side without lines is numbered by the line before it.
+    body = [header(first - (not old_lines), old_lines, first - (not new_lines), new_lines)]
+    body += [" " + line for line in above]
+    body += ["-" + line for line in removed]
+    body += ["+" + line for line in added]
+    body += [" " + line for line in below]
+    return body
+
+
+def _matched(first: int, a: list[str], b: list[str]) -> list[str]:
+    """Return the lines of the hunks that the matcher finds."""
+    body: list[str] = []
+    for group in SequenceMatcher(None, a, b).get_grouped_opcodes(CONTEXT):
+        i1, i2, j1, j2 = group[0][1], group[-1][2], group[0][3], group[-1][4]
+        body.append(header(i1 + first - (i1 == i2), i2 - i1, j1 + first - (j1 == j2), j2 - j1))
+        for tag, a1, a2, b1, b2 in group:
+            if tag == "equal":
+                body += [" " + line for line in a[a1:a2]]
+            else:
+                body += ["-" + line for line in a[a1:a2]]
+                body += ["+" + line for line in b[b1:b2]]
+    return body
