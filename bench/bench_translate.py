@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 VERSION = "2.1.330"
-LINES_A, LINES_B, LINES_MEMORY, ROUNDS = 200_000, 100_000, 1_000_000, 3
+LINES_A, LINES_B, LINES_MEMORY, ROUNDS = 200_000, 100_000, 1_000_000, 5
 TRANSLATE = [sys.executable, "-m", "sidecar", "translate"]
 FLOOR = 0.30
 
