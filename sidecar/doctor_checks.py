@@ -22,6 +22,7 @@ from sidecar.listening import hub_config
 from sidecar.rulebook import read_rulebook
 from sidecar.settings import ConfigurationError, Settings
 from sidecar.storage import journal_file
+from sidecar.version import VERSION
 from tracing.recorder import check_folder
 from tracing.recording import RecordingError, read
 from tracing.wanted import TracingError, metrics_wanted, tracing_wanted
@@ -248,17 +249,14 @@ async def collector(settings: Settings) -> Finding:
 
 def _send_nothing() -> str | None:
     """Export no spans; return why that failed."""
-    from opentelemetry.sdk.trace.export import SpanExportResult  # noqa: PLC0415 - nothing of OpenTelemetry is imported while it is off
-
-    from tracing.otel import exporter  # noqa: PLC0415 - as above
+    from tracing.otel import sender  # noqa: PLC0415 - nothing of OpenTelemetry is imported while it is off
     from tracing.otel_logs import listen  # noqa: PLC0415 - as above
 
-    said, sender = listen(), exporter(PATIENCE_S)
+    said, way = listen(), sender(VERSION, PATIENCE_S)
     try:
-        result = sender.export([])
+        return None if way.send([]) else said.taken()
     finally:
-        sender.shutdown()
-    return None if result is SpanExportResult.SUCCESS else said.taken()
+        way.shutdown()
 
 
 def drift(recording: Path | None) -> Finding:

@@ -23,6 +23,23 @@ TASK_ENDS = frozenset({"completed", "failed", "stopped", "killed", "cancelled"})
 """States of a background task after which its subagent says nothing more."""
 
 
+OF_CONCERN = frozenset(
+    {
+        *(
+            ev.TurnStarted,
+            ev.Complete,
+            ev.SessionInfo,
+            ev.UserMessage,
+            ev.ToolCall,
+            ev.ToolUpdate,
+            ev.TaskUpdate,
+        ),
+        *(ev.PermissionRequest, ev.QuestionRequest, ev.PermissionResolved, ev.PermissionCancelled),
+    }
+)
+"""Events that these spans are made of; most events, pieces of text, are not."""
+
+
 class GenAiSpans:
     """Makes the spans of one session."""
 
@@ -75,20 +92,10 @@ class GenAiSpans:
         """Follow the API messages."""
         if type(item) is not Received:
             return []
-        match item.message:
-            case StreamEvent(event=event, parent_tool_use_id=parent):
-                thread = self._threads.get(parent)
-                if thread is None:
-                    return []
-                match event:
-                    case ContentBlockDelta():
-                        thread.chunk(at)
-                    case MessageStart():
-                        return thread.started(event, at)
-                    case MessageDelta():
-                        thread.measured(event, at)
-                    case _:
-                        pass
+        message = item.message
+        if type(message) is StreamEvent:
+            return self._streamed(message, at)
+        match message:
             case Assistant() as message:
                 if self._facts.content:
                     for block in message.blocks:
@@ -104,11 +111,21 @@ class GenAiSpans:
                 pass
         return []
 
+    def _streamed(self, message: StreamEvent, at: int) -> list[FinishedSpan]:
+        thread, event = self._threads.get(message.parent_tool_use_id), message.event
+        if thread is None:
+            return []
+        if type(event) is ContentBlockDelta:
+            thread.chunk(at)
+        elif type(event) is MessageStart:
+            return thread.started(event, at)
+        elif type(event) is MessageDelta:
+            thread.measured(event, at)
+        return []
+
     def of_event(self, event: AgentEvent, at: int) -> list[FinishedSpan]:
         """Follow tool calls, and what waits for a human."""
         match event:
-            case ev.MessageChunk() | ev.Reasoning():
-                pass
             case ev.SessionInfo():
                 self._facts.model = event.model or self._facts.model
                 self._facts.conversation = event.session_id or self._facts.conversation

@@ -6,7 +6,7 @@ trace never disagree. docs/operating.md has the table; a test keeps it equal to 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from normalize import events as ev
 from normalize.events import AgentEvent
@@ -115,8 +115,7 @@ READ = (LINES, SPANS_LOST, PENDING, FRONTENDS, LAG, JOURNAL_SIZE, SESSIONS)
 """Instruments that are read when somebody wants to know."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
+class Measurement(NamedTuple):
     """One value of one instrument."""
 
     of: Instrument
@@ -135,9 +134,10 @@ class Measurer:
         """Return what the events and the finished spans of one input measure."""
         found: list[Measurement] = []
         for event in events:
-            if isinstance(event, ev.Unknown | ev.Malformed):
+            kind = type(event)
+            if kind is ev.Unknown or kind is ev.Malformed:
                 found.append(Measurement(UNUSUAL_LINES, 1, (event.type,)))
-            elif isinstance(event, ev.Complete) and event.data.cost_usd:
+            elif type(event) is ev.Complete and event.data.cost_usd:
                 found.append(Measurement(COST, event.data.cost_usd))
         for span in spans:
             if span.name == "await_human":

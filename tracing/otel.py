@@ -6,17 +6,15 @@ else. This module is imported only when tracing is on.
 
 import os
 from collections.abc import Sequence
+from typing import Protocol
 
 import structlog
 from opentelemetry.sdk.resources import SERVICE_NAME, Resource
-from opentelemetry.sdk.trace import Event, ReadableSpan
-from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
-from opentelemetry.sdk.util.instrumentation import InstrumentationScope
-from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 from tracing.otel_logs import listen
+from tracing.otlp_wire import request
 from tracing.outbox import Outbox
-from tracing.span import FinishedSpan
+from tracing.span import Attributes, FinishedSpan
 from tracing.wanted import TracingError, protocol_of
 
 log = structlog.get_logger()
@@ -27,15 +25,32 @@ REPLAY_CLOSE_S = 30.0
 """How long a replay waits, which has nothing else to do."""
 
 
-def exporter(timeout_s: float | None = None) -> SpanExporter:
-    """Return the exporter that the environment describes, the patience too unless it is given; raises TracingError."""
+class Sender(Protocol):
+    """Sends spans to a collector."""
+
+    def send(self, spans: Sequence[FinishedSpan]) -> bool:
+        """Send spans, patiently; False when nobody took them."""
+        ...
+
+    def shutdown(self) -> None:
+        """Give up what is being sent."""
+        ...
+
+
+def sender(version: str, timeout_s: float | None = None) -> Sender:
+    """Return the sender that the environment describes, its patience too unless it is given; raises TracingError."""
+    about: Attributes = resource(version).attributes  # type: ignore[assignment]  # detectors give texts and numbers alone
+
+    def encode(spans: Sequence[FinishedSpan]) -> bytes:
+        return request(about, version, spans)
+
     if protocol_of("TRACES") == "grpc":
-        from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter as Grpc  # noqa: PLC0415 - only one of the two is paid for
+        from tracing.otel_grpc import GrpcSender  # noqa: PLC0415 - only one of the two is paid for
 
-        return Grpc(timeout=timeout_s)
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter as Http  # noqa: PLC0415 - as above
+        return GrpcSender(encode, timeout_s)
+    from tracing.otel_http import HttpSender  # noqa: PLC0415 - as above
 
-    return Http(timeout=timeout_s)
+    return HttpSender(encode, timeout_s)
 
 
 def resource(version: str) -> Resource:
@@ -49,12 +64,10 @@ def resource(version: str) -> Resource:
 class SpanExport:
     """Where finished spans go."""
 
-    def __init__(self, version: str, to: SpanExporter | None = None) -> None:
+    def __init__(self, version: str, to: Sender | None = None) -> None:
         """Raises TracingError."""
-        self._resource = resource(version)
-        self._scope = InstrumentationScope("turnwire", version)
         self._said = listen()
-        self._exporter = to or exporter()
+        self._sender = to or sender(version)
         self._outbox = Outbox(
             "spans",
             self._send,
@@ -78,36 +91,15 @@ class SpanExport:
 
     def close(self, within_s: float = CLOSE_S) -> int:
         """Send what is queued, and stop; return how many spans were lost."""
-        sent = self._outbox.close(within_s)
+        self._outbox.close(within_s)
         # This interrupts an attempt that is still being made.
-        self._exporter.shutdown()
-        if not sent or self.lost:
+        self._sender.shutdown()
+        if self.lost:
             log.warning("spans were lost", lost=self.lost)
         return self.lost
 
     def _send(self, spans: Sequence[FinishedSpan]) -> str | None:
-        result = self._exporter.export([self._readable(span) for span in spans])
-        return None if result is SpanExportResult.SUCCESS else self._said.taken()
-
-    def _readable(self, span: FinishedSpan) -> ReadableSpan:
-        parent = None if span.parent_id is None else _context(span.trace_id, span.parent_id)
-        return ReadableSpan(
-            span.name,
-            context=_context(span.trace_id, span.span_id),
-            parent=parent,
-            resource=self._resource,
-            attributes=span.attributes,
-            events=[Event(event.name, event.attributes, event.at) for event in span.events],
-            kind=SpanKind.CLIENT if span.client else SpanKind.INTERNAL,
-            status=Status(StatusCode.UNSET) if span.error is None else Status(StatusCode.ERROR, span.error),
-            start_time=span.start,
-            end_time=span.end,
-            instrumentation_scope=self._scope,
-        )
-
-
-def _context(trace_id: int, span_id: int) -> SpanContext:
-    return SpanContext(trace_id, span_id, is_remote=False, trace_flags=TraceFlags(TraceFlags.SAMPLED))
+        return None if self._sender.send(spans) else self._said.taken()
 
 
 def _number(name: str, default: int) -> int:

@@ -6,6 +6,7 @@ Times are nanoseconds since 1970. An open span is a builder; a finished one is w
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from typing import NamedTuple
 
 Attribute = str | bool | int | float | Sequence[str]
 Attributes = Mapping[str, Attribute]
@@ -13,8 +14,7 @@ Attributes = Mapping[str, Attribute]
 CUT_MARK = "…"
 
 
-@dataclass(frozen=True, slots=True)
-class SpanEvent:
+class SpanEvent(NamedTuple):
     """Something that happened at one moment within a span."""
 
     name: str
@@ -22,8 +22,7 @@ class SpanEvent:
     attributes: Attributes
 
 
-@dataclass(frozen=True, slots=True)
-class FinishedSpan:
+class FinishedSpan(NamedTuple):
     """A span as it is exported."""
 
     trace_id: int
@@ -89,10 +88,36 @@ class Trace:
         client: bool = False,
     ) -> OpenSpan:
         """Open a span; its id depends on the seed and on how many were opened before."""
+        return OpenSpan(self, self._next(), parent.span_id if parent else None, name, at, attributes, client)
+
+    def moment(
+        self,
+        name: str,
+        at: int,
+        parent: OpenSpan | None,
+        attributes: Attributes,
+        *,
+        events: tuple[SpanEvent, ...],
+        error: str | None = None,
+    ) -> FinishedSpan:
+        """Return a span without a length: it ends as it begins."""
+        above = parent.span_id if parent else None
+        return FinishedSpan(self.trace_id, self._next(), above, name, at, at, attributes, events, error)
+
+    def _next(self) -> int:
         self._count += 1
         digest = sha256(b"%b%d%b" % (self._seed, self._count, self.salt)).digest()
-        span_id = int.from_bytes(digest[:8]) or 1
-        return OpenSpan(self, span_id, parent.span_id if parent else None, name, at, attributes, client)
+        return int.from_bytes(digest[:8]) or 1
+
+
+class Unnumbered(Trace):
+    """A trace of spans that go nowhere: what is measured from them needs no ids."""
+
+    def __init__(self) -> None:
+        super().__init__(b"")
+
+    def _next(self) -> int:
+        return 0
 
 
 def cut_text(data: bytes, limit: int) -> str:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from normalize import events as ev
 from normalize.events import AgentEvent
 from normalize.inputs import Ended, Received, Sent, SessionInput
-from tracing.genai_spans import GenAiSpans
-from tracing.span import FinishedSpan, OpenSpan, Trace
+from tracing.genai_spans import OF_CONCERN, GenAiSpans
+from tracing.span import FinishedSpan, OpenSpan, Trace, Unnumbered
 from tracing.streamjson_spans import StreamJsonSpans
 
 DEFAULT_LIMIT = 8192
@@ -35,7 +35,7 @@ class SpanMaker:
         self._session = session
         self._named = StreamJsonSpans(limit=limit, fold_deltas=fold_deltas) if named else None
         self._genai = GenAiSpans(agent=agent, content=content, limit=limit)
-        self._between = session_trace(session)
+        self._between = session_trace(session) if named else Unnumbered()
         self._life: OpenSpan | None = None
         """The session's own span, until its first CLI ends."""
         self._lived = False
@@ -45,6 +45,8 @@ class SpanMaker:
 
     def take(self, item: SessionInput, events: Sequence[AgentEvent], at: int) -> list[FinishedSpan]:
         """Return the spans that end with this input; `at` is nanoseconds since 1970."""
+        if self._named is None and type(item) is not Ended:
+            return self._measured(item, events, at)
         raw = item.line if isinstance(item, Received | Sent) else b""
         if self._life is None and not self._lived:
             self._life = _begin_life(self._between, self._session, at)
@@ -64,6 +66,25 @@ class SpanMaker:
             finished += self._ended(at)
         return finished
 
+    def _measured(self, item: SessionInput, events: Sequence[AgentEvent], at: int) -> list[FinishedSpan]:
+        """Make the spans with durations alone."""
+        if not events:
+            return self._genai.of_message(item, at)
+        if self._trace is None:
+            started = next((event for event in events if type(event) is ev.TurnStarted), None)
+            if started is not None:
+                self._begin(started, b"", at)
+        finished = self._genai.of_message(item, at)
+        for event in events:
+            if type(event) not in OF_CONCERN:
+                continue
+            if type(event) is ev.TurnStarted and self._turn != event.operation_id:
+                self._begin(event, b"", at)
+            finished += self._genai.of_event(event, at)
+            if type(event) is ev.Complete:
+                finished += self._end(event, at)
+        return finished
+
     def _of_event(self, event: AgentEvent, raw: bytes, at: int) -> list[FinishedSpan]:
         finished: list[FinishedSpan] = []
         if isinstance(event, ev.TurnStarted) and self._turn != event.operation_id:
@@ -71,9 +92,10 @@ class SpanMaker:
         if self._named is not None:
             trace, root = self._trace or self._between, self._root or self._life
             finished = self._named.of_event(event, raw, at, trace, root)
-        finished += self._genai.of_event(event, at)
-        if isinstance(event, ev.Complete):
-            finished += self._end(event, at)
+        if type(event) in OF_CONCERN:
+            finished += self._genai.of_event(event, at)
+            if type(event) is ev.Complete:
+                finished += self._end(event, at)
         return finished
 
     def _ended(self, at: int) -> list[FinishedSpan]:
@@ -87,8 +109,14 @@ class SpanMaker:
         return finished
 
     def _begin(self, event: ev.TurnStarted, raw: bytes, at: int) -> None:
+        self._turn = event.operation_id
+        if self._named is None:
+            self._trace = Unnumbered()
+            self._root = self._trace.begin("streamjson.prompt", at, None, {})
+            self._genai.begin_turn(self._trace, self._root, at)
+            return
         seed = b"\0".join([self._session.encode(), (event.operation_id or "").encode(), raw])
-        self._trace, self._turn = Trace(seed), event.operation_id
+        self._trace = Trace(seed)
         self._root = self._trace.begin(
             "streamjson.prompt",
             at,

@@ -8,6 +8,7 @@ lasts as long as the block grows, unless each is wanted (`fold_deltas`).
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import msgspec
 
@@ -18,14 +19,18 @@ from normalize.inputs import Received, Sent, SessionInput
 from protocol.control import ControlCancelRequest, ControlRequest, ControlResponse, HookCallback
 from tracing.span import Attribute, FinishedSpan, OpenSpan, SpanEvent, Trace, cut_text
 
-SYSTEM = (ev.SessionStatus, ev.SessionInfo, ev.AvailableCommands)
+SYSTEM = frozenset({ev.SessionStatus, ev.SessionInfo, ev.AvailableCommands})
 """Events of the session's beginning; spec 3 traces them as `streamjson.system`."""
+
+ASKED = frozenset({ev.PermissionRequest, ev.PermissionResolved, ev.PermissionCancelled, ev.QuestionRequest})
+"""Events of what waits for a human."""
 
 _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 _PENDING = 1024
 """Control requests whose answers are waited for, at most; the oldest is forgotten."""
 
 Piece = ev.MessageChunk | ev.Reasoning
+PIECES = frozenset({ev.MessageChunk, ev.Reasoning})
 
 
 @dataclass(slots=True)
@@ -62,15 +67,16 @@ class StreamJsonSpans:
         self, event: AgentEvent, raw: bytes, at: int, trace: Trace, root: OpenSpan | None
     ) -> list[FinishedSpan]:
         """Return the span of one event, and the one that it ends."""
-        if self._fold and isinstance(event, ev.MessageChunk | ev.Reasoning) and event.is_delta:
-            return self._grow(event, raw, at, trace, root)
+        if self._fold and type(event) in PIECES and event.is_delta:  # type: ignore[union-attr]  # both have it
+            return self._grow(event, raw, at, trace, root)  # type: ignore[arg-type]  # as above
         finished = [] if self._block is None or _beside(event) else self.end_block()
         normalized = to_json(event) if self._limit else b""
-        if isinstance(event, ev.PermissionResolved | ev.HookActivity):
+        if type(event) is ev.PermissionResolved or type(event) is ev.HookActivity:
             self._note_decision(event, normalized)
-        name = "streamjson.system" if isinstance(event, SYSTEM) else f"streamjson.{event.type}"
-        span = trace.begin(name, at, root, _attributes(event))
-        finished.append(span.finish(at, _error(event), self._both(raw, normalized, at)))
+        name = _name(type(event))
+        both = self._both(raw, normalized, at)
+        error = _error(event)
+        finished.append(trace.moment(name, at, root, _attributes(event), events=both, error=error))
         return finished
 
     def of_control(
@@ -83,8 +89,12 @@ class StreamJsonSpans:
         if name is None:
             return []
         direction = "received" if isinstance(item, Received) else "sent"
-        span = trace.begin(f"streamjson.control.{name}", at, root, {"turnwire.direction": direction})
-        return [span.finish(at, None, self._both(item.line, self._meaning(item, events), at))]
+        both = self._both(item.line, self._meaning(item, events), at)
+        return [
+            trace.moment(
+                f"streamjson.control.{name}", at, root, {"turnwire.direction": direction}, events=both
+            )
+        ]
 
     def end_block(self) -> list[FinishedSpan]:
         """End the span of the block that grew."""
@@ -172,34 +182,39 @@ def _forget_oldest(kept: dict[str, str] | dict[str, bytes]) -> None:
         del kept[next(iter(kept))]
 
 
+@cache
+def _name(kind: type[AgentEvent]) -> str:
+    return "streamjson.system" if kind in SYSTEM else f"streamjson.{kind.__struct_config__.tag}"
+
+
 def _attributes(event: AgentEvent) -> dict[str, Attribute]:
     found: dict[str, Attribute] = {}
     if event.session_id is not None:
         found["session.id"] = event.session_id
     if event.operation_id is not None:
         found["turnwire.operation_id"] = event.operation_id
-    match event:
-        case ev.ToolCall() | ev.ToolUpdate():
-            found["turnwire.tool_call_id"] = event.tool_call_id
-            found["turnwire.tool_name"] = event.tool_name or ""
-            found["turnwire.tool_status"] = event.tool_status
-        case (
-            ev.PermissionRequest() | ev.PermissionResolved() | ev.PermissionCancelled() | ev.QuestionRequest()
-        ):
-            found["turnwire.pending_id"] = event.pending_id
-        case _:
-            pass
+    kind = type(event)
+    if kind is ev.ToolCall or kind is ev.ToolUpdate:
+        assert isinstance(event, ev.ToolCall | ev.ToolUpdate)
+        found["turnwire.tool_call_id"] = event.tool_call_id
+        found["turnwire.tool_name"] = event.tool_name or ""
+        found["turnwire.tool_status"] = event.tool_status
+    elif kind in ASKED:
+        assert isinstance(
+            event, ev.PermissionRequest | ev.PermissionResolved | ev.PermissionCancelled | ev.QuestionRequest
+        )
+        found["turnwire.pending_id"] = event.pending_id
     return found
 
 
 def _error(event: AgentEvent) -> str | None:
     match event:
-        case ev.Error():
-            return event.error
         case ev.ToolUpdate(tool_status="error"):
             return event.error or event.reason or "error"
         case ev.Complete():
             return event.error if event.data.is_error else None
+        case ev.Error():
+            return event.error
         case ev.Malformed():
             return event.reason
         case _:

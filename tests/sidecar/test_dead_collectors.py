@@ -11,8 +11,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
-from opentelemetry.sdk.trace import ReadableSpan
-from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from hub.client import BEGINNING, connect
 from hub.frames_out import EventFrame
@@ -28,6 +26,7 @@ from sidecar.settings import Settings
 from sidecar.taps import Taps
 from tracing.otel import SpanExport
 from tracing.recording import read
+from tracing.span import FinishedSpan
 from turnwire_process import DEADLINE, environment, turnwire
 
 SCRIPT = """
@@ -136,18 +135,18 @@ async def test_live_turns_go_on_as_without_tracing(collector: Collector, tmp_pat
         assert len(words) == len(set(words)) <= 3, log  # each sort of trouble once, however often it happened
 
 
-class Stuck(SpanExporter):
-    """An exporter that waits for a collector for ever."""
+class Stuck:
+    """A sender that waits for a collector for ever."""
 
     def __init__(self) -> None:
         self.entered = threading.Event()
         self.released = threading.Event()
 
-    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+    def send(self, spans: Sequence[FinishedSpan]) -> bool:
         assert spans
         self.entered.set()
         self.released.wait()
-        return SpanExportResult.FAILURE
+        return False
 
     def shutdown(self) -> None:
         self.released.set()

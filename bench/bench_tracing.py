@@ -1,0 +1,128 @@
+#!/usr/bin/env python
+"""What tracing costs: CPU time for each line, on against off, in all threads, until a collector has every span.
+
+A line goes the way of a live session: framing, decoding, translating, the SQLite journal, and the taps of the sidecar.
+The collector is a process of its own on loopback. A is one recorded turn with partial messages, repeated; B all
+recordings of one version, with what was sent to the CLI, repeated. `bare` has no taps at all: what metrics cost.
+"""
+
+import asyncio
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
+
+from otlp_collector import otlp_collector  # noqa: E402 - found by the path above
+
+from journal.sqlite import SqliteJournal  # noqa: E402 - as above
+from normalize.inputs import Ended, Received, Sent, SessionInput  # noqa: E402 - as above
+from protocol.decode import decode  # noqa: E402 - as above
+from sidecar.metrics import Metrics  # noqa: E402 - as above
+from sidecar.pipeline import Pipeline  # noqa: E402 - as above
+from sidecar.settings import Settings  # noqa: E402 - as above
+from sidecar.taps import Taps  # noqa: E402 - as above
+from tracing.recording import read  # noqa: E402 - as above
+
+VERSION = "2.1.330"
+LINES, ROUNDS, BATCH = 20_000, 2, 16
+LIMIT = 2.0
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line, and whether the CLI wrote it."""
+
+    data: bytes
+    received: bool
+
+
+def session(folder: Path) -> Iterator[Line]:
+    for timed in read(folder):
+        if isinstance(timed.input, Received | Sent):
+            yield Line(timed.input.line, isinstance(timed.input, Received))
+
+
+def workload(name: str) -> list[list[Line]]:
+    """Sessions of about LINES lines in all."""
+    folders = sorted((ROOT / "fixtures" / VERSION).glob("*/"))
+    folders = [one for one in folders if name == "B" or one.name == "partial-messages"]
+    sessions = [lines for one in folders if (lines := list(session(one)))]
+    found: list[list[Line]] = []
+    while sum(map(len, found)) < LINES:
+        found += sessions
+    return found
+
+
+async def run(sessions: list[list[Line]], folder: Path, *, tapped: bool, **settings: bool) -> float:
+    """Return the CPU seconds that the sessions cost."""
+    journal = await SqliteJournal.open(folder / f"{time.monotonic_ns()}.sqlite3")
+    metrics = Metrics()
+    taps = Taps(Settings(state_dir=folder, **settings), metrics)  # type: ignore[arg-type]  # a flag is no path
+    begin = time.process_time()
+    for number, lines in enumerate(sessions):
+        name = f"s{number}"
+        used = taps.of(name, "claude") if tapped else ()
+        pipeline = Pipeline(name, journal, field_limit=262_144, taps=used)
+        for start in range(0, len(lines), BATCH):
+            batch: list[SessionInput] = [
+                Received(line.data, decode(line.data))
+                if line.received
+                else Sent(line.data, decode(line.data))
+                for line in lines[start : start + BATCH]
+            ]
+            await pipeline.feed(batch)
+        await pipeline.feed([Ended("exited", exit_code=0)])
+    await journal.close()
+    if taps._export is not None and taps._export.close(600):  # noqa: SLF001 - to wait longer than a sidecar would
+        raise SystemExit("spans were lost: the figures would be too good")
+    spent = time.process_time() - begin
+    metrics.close()
+    return spent
+
+
+def measure(name: str, folder: Path, collector: dict[str, str]) -> float:
+    sessions = workload(name)
+    lines = sum(map(len, sessions))
+    variants: dict[str, tuple[bool, dict[str, str], dict[str, bool]]] = {
+        "bare": (False, {}, {}),
+        "off": (True, {}, {}),
+        "on": (True, collector, {}),
+        "on, a span for each piece": (True, collector, {"trace_fold_deltas": False}),
+        "on, with content": (True, collector, {"trace_content": True}),
+    }
+    best = dict.fromkeys(variants, float("inf"))
+    for _ in range(ROUNDS):
+        for variant, (tapped, environment, settings) in variants.items():
+            os.environ.update(environment)
+            try:
+                spent = asyncio.run(run(sessions, folder, tapped=tapped, **settings))
+            finally:
+                for variable in environment:
+                    del os.environ[variable]
+            best[variant] = min(best[variant], spent)
+    print(f"{name}: {lines} lines in {len(sessions)} sessions")
+    for variant, spent in best.items():
+        print(f"  {variant:28} {spent / lines * 1e6:7.1f} us a line   {spent / best['off']:5.2f} of off")
+    return best["on"] / best["off"]
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name, otlp_collector(Path(name)) as running:
+        collector = running.environment("grpc") | {
+            "OTEL_METRICS_EXPORTER": "none",
+            # Nothing may be dropped here; a live sidecar drops what does not fit.
+            "OTEL_BSP_MAX_QUEUE_SIZE": "10000000",
+        }
+        ratios = [measure(workload_name, Path(name), collector) for workload_name in ("A", "B")]
+    if max(ratios) > LIMIT:
+        raise SystemExit(f"tracing costs {max(ratios):.2f} of off; the limit is {LIMIT}")
+
+
+if __name__ == "__main__":
+    main()
