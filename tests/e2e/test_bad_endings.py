@@ -27,6 +27,8 @@ PREFIXES = (
     "plan-reject-interrupt",
 )
 
+OLDEST, *BETWEEN, NEWEST = VERSIONS
+
 AT_ONCE = 8
 """Sessions played at the same time."""
 
@@ -62,7 +64,9 @@ async def play(client: Client, played: Recording, workspace: Path) -> Frontend:
     return await Frontend(client, frontend.session).caught_up()
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(
+    "version", [OLDEST, NEWEST, *(pytest.param(it, marks=pytest.mark.long) for it in BETWEEN)]
+)
 async def test_every_turn_that_starts_is_completed_once(tmp_path: Path, version: str) -> None:
     found = badly_ended(version)
     agents = {
