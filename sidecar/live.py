@@ -225,7 +225,7 @@ class LiveSession:
             cli_version=version,
         )
         await self._around.keep(self.record)
-        resumed = cli.options.command.resume is not None or None
+        resumed = True if going.resume or going.latest else None
         await self.announce(ev.ProcessStatus(state="started", pid=cli.identity.pid, resumed=resumed))
         if missing := sorted(set(self.record.env_names) - self.env.keys()):
             text = f"the environment variables {', '.join(missing)} were not kept over the sidecar's restart"
