@@ -10,7 +10,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from normalize import results_answer, results_plan, results_work
-from normalize.fields import text
 from normalize.payload import (
     AskUserPayload,
     CodeSearchPayload,
@@ -65,7 +64,7 @@ def enrich(
         status="complete" if answer.reason is None else "error",
         error=answer.error,
         reason=answer.reason,
-        background=_goes_on(enriched, answer),
+        background=answer.reason is None and _goes_on(enriched, answer),
     )
 
 
@@ -102,12 +101,11 @@ def _with_output(payload: NormalizedPayload, answer: Answer) -> NormalizedPayloa
 
 def _goes_on(payload: NormalizedPayload, answer: Answer) -> bool:
     """Tell whether the work was moved to the background: commands, subagents, workflows."""
-    if answer.reason is not None:
-        return False
     match payload:
         case ShellExecPayload(shell_exec=body):
             return body.operation is None and body.output is not None and body.output.task_id is not None
         case SubagentTaskPayload(subagent_task=body):
             return body.output is not None and (body.output.status or "").endswith("_launched")
         case _:
-            return (text(answer.fields, "status") or "").endswith("_launched")
+            status = answer.fields.get("status")
+            return isinstance(status, str) and status.endswith("_launched")

@@ -103,7 +103,9 @@ def _plain(body: ShellExec, answer: Answer) -> ShellOutput:
     else:
         task_id, rest = _launched(rest)
         timed_out = task_id is not None and not body.background
-    rest, aborted = _ABORTED.subn("", rest)
+    aborted = 0
+    if "</error>" in rest:
+        rest, aborted = _ABORTED.subn("", rest)
     if saved := _PERSISTED.match(rest):
         persisted, rest = saved[1], saved[2]
     return ShellOutput(
@@ -131,7 +133,7 @@ def _launched(said: str) -> tuple[str | None, str]:
 
 
 def _cut(stdout: str | None) -> bool | None:
-    return True if stdout and _CUT.search(stdout) else None
+    return True if stdout and " truncated] ..." in stdout and _CUT.search(stdout) else None
 
 
 def _read(body: ShellExec, answer: Answer) -> ShellExec:
