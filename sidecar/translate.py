@@ -57,7 +57,7 @@ def _file(translator: Translator, source: Path, out: BinaryIO, field_limit: int)
             f"{source}: {error.strerror}; name a file with what a CLI wrote to stdout"
         ) from error
     with file:
-        if source.is_file() and source.stat().st_size == 0:
+        if _says_nothing(source):
             raise InputError(
                 f"{source}: the file is empty; it should hold what a CLI wrote to stdout, one JSON object a line"
             )
@@ -65,6 +65,12 @@ def _file(translator: Translator, source: Path, out: BinaryIO, field_limit: int)
             _recording(translator, source, out, field_limit)
         else:
             _stream(translator, file, out, field_limit)
+
+
+def _says_nothing(source: Path) -> bool:
+    """Tell an empty file from the stdout of a recorded CLI that really wrote nothing: that one has a timeline."""
+    empty = source.is_file() and source.stat().st_size == 0
+    return empty and not (source.parent / "timeline.jsonl").exists()
 
 
 def _stream(translator: Translator, source: BinaryIO, out: BinaryIO, field_limit: int) -> None:

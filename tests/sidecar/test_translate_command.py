@@ -64,6 +64,14 @@ def test_bad_input_is_one_sentence_and_a_non_zero_exit(bad: str, tmp_path: Path)
     assert str(tmp_path) in sentence
 
 
+def test_a_recorded_cli_that_wrote_nothing_has_no_events(tmp_path: Path) -> None:
+    (tmp_path / "stdout.jsonl").touch()
+    (tmp_path / "timeline.jsonl").write_text('{"t": 0.5, "dir": "exit", "code": 1}\n')
+    result = run(tmp_path / "stdout.jsonl", "--stats")
+    assert result.returncode == 0
+    assert json.loads(result.stderr)["lines"] == 0
+
+
 def test_a_reader_that_leaves_ends_the_filter_quietly(tmp_path: Path) -> None:
     file = tmp_path / "long.jsonl"
     file.write_bytes((recordings("partial-messages")[0].folder / "stdout.jsonl").read_bytes() * 200)
