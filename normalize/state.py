@@ -40,10 +40,8 @@ class State:
         self.last_result: str | None = None
         """UUID of the last result, to know a repeated one."""
 
-    def thread(self, parent: str | None) -> Thread:
-        """Return the thread of a subagent, or the main one."""
-        if parent is None:
-            return self.main
+    def thread(self, parent: str) -> Thread:
+        """Return the thread of a subagent."""
         thread = self.subagents.get(parent)
         if thread is None:
             thread = self.subagents[parent] = Thread(self.place, parent)

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from normalize.events import AgentEvent, to_json
-from normalize.inputs import Decision, Ended
+from normalize.inputs import Decision, Ended, Received, Sent
 from normalize.translator import Translator
 from protocol.decode import decode
 
@@ -152,19 +152,18 @@ class Talk:
 
     def says(self, *lines: JsonObject) -> list[str]:
         """What is told of lines to the CLI."""
-        return self._tell(
-            [event for line in lines for event in self.translator.sent(decode(json.dumps(line).encode()))]
-        )
+        raw = [json.dumps(line).encode() for line in lines]
+        return self._tell([event for line in raw for event in self.translator.take(Sent(line, decode(line)))])
 
     def decides(self, decision: Decision) -> list[str]:
-        return self._tell(self.translator.decided(decision))
+        return self._tell(self.translator.take(decision))
 
     def ends(self, end: Ended | None = None) -> list[str]:
-        return self._tell(self.translator.ended(end or Ended("end_of_input")))
+        return self._tell(self.translator.take(end or Ended("end_of_input")))
 
     def receive(self, line: JsonObject) -> list[AgentEvent]:
         raw = json.dumps(line).encode()
-        return self.translator.receive(decode(raw), raw)
+        return self.translator.take(Received(raw, decode(raw)))
 
     def last(self, kind: str) -> JsonObject:
         """The last event of a kind, as a frontend gets it."""
