@@ -1,9 +1,10 @@
 #!/usr/bin/env python
 """What tracing costs: CPU time for each line, on against off, in all threads, until a collector has every span.
 
-A line goes the way of a live session: framing, decoding, translating, the SQLite journal, and the taps of the sidecar.
-The collector is a process of its own on loopback. A is one recorded turn with partial messages, repeated; B all
-recordings of one version, with what was sent to the CLI, repeated. `bare` has no taps at all: what metrics cost.
+First of a whole sidecar: `turnwire run` with the scripted agent and one frontend; this is what the limit is for. Then
+of its pipeline alone (decoding, translating, the SQLite journal, the taps), where it shows most: A is one recorded turn with
+partial messages, repeated; B all recordings of one version, seventeen lines a session, with what was sent to the CLI.
+`bare` has no taps at all: what metrics cost. The collector is a process of its own on loopback.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
 
 from otlp_collector import otlp_collector  # noqa: E402 - found by the path above
+from sidecar_cpu import TURNS, us_per_line  # noqa: E402 - as above
 
 from journal.sqlite import SqliteJournal  # noqa: E402 - as above
 from normalize.inputs import Ended, Received, Sent, SessionInput  # noqa: E402 - as above
@@ -30,7 +32,7 @@ from sidecar.taps import Taps  # noqa: E402 - as above
 from tracing.recording import read  # noqa: E402 - as above
 
 VERSION = "2.1.330"
-LINES, ROUNDS, BATCH = 20_000, 2, 16
+LINES, ROUNDS, BATCH = 20_000, 3, 16
 LIMIT = 2.0
 
 
@@ -64,7 +66,7 @@ async def run(sessions: list[list[Line]], folder: Path, *, tapped: bool, **setti
     journal = await SqliteJournal.open(folder / f"{time.monotonic_ns()}.sqlite3")
     metrics = Metrics()
     taps = Taps(Settings(state_dir=folder, **settings), metrics)  # type: ignore[arg-type]  # a flag is no path
-    begin = time.process_time()
+    begin = time.process_time()  # what imports and the SDK's start cost is paid once
     for number, lines in enumerate(sessions):
         name = f"s{number}"
         used = taps.of(name, "claude") if tapped else ()
@@ -86,7 +88,26 @@ async def run(sessions: list[list[Line]], folder: Path, *, tapped: bool, **setti
     return spent
 
 
-def measure(name: str, folder: Path, collector: dict[str, str]) -> float:
+def whole(folder: Path, collector: dict[str, str]) -> float:
+    """Measure a whole sidecar; return the ratio of on to off."""
+    variants: dict[str, dict[str, str]] = {
+        "off": {},
+        "on": collector,
+        "on, a span for each piece": collector | {"TURNWIRE_TRACE_FOLD_DELTAS": "false"},
+        "on, with content": collector | {"TURNWIRE_TRACE_CONTENT": "true"},
+    }
+    best = dict.fromkeys(variants, float("inf"))
+    for number in range(ROUNDS):
+        for variant, variables in variants.items():
+            place = folder / f"{number}-{variant.replace(' ', '-')}"
+            best[variant] = min(best[variant], asyncio.run(us_per_line(place, **variables)))
+    print(f"a sidecar, {TURNS} turns")
+    for variant, spent in best.items():
+        print(f"  {variant:28} {spent:7.1f} us a line   {spent / best['off']:5.2f} of off")
+    return best["on"] / best["off"]
+
+
+def measure(name: str, folder: Path, collector: dict[str, str]) -> None:
     sessions = workload(name)
     lines = sum(map(len, sessions))
     variants: dict[str, tuple[bool, dict[str, str], dict[str, bool]]] = {
@@ -109,7 +130,6 @@ def measure(name: str, folder: Path, collector: dict[str, str]) -> float:
     print(f"{name}: {lines} lines in {len(sessions)} sessions")
     for variant, spent in best.items():
         print(f"  {variant:28} {spent / lines * 1e6:7.1f} us a line   {spent / best['off']:5.2f} of off")
-    return best["on"] / best["off"]
 
 
 def main() -> None:
@@ -119,9 +139,11 @@ def main() -> None:
             # Nothing may be dropped here; a live sidecar drops what does not fit.
             "OTEL_BSP_MAX_QUEUE_SIZE": "10000000",
         }
-        ratios = [measure(workload_name, Path(name), collector) for workload_name in ("A", "B")]
-    if max(ratios) > LIMIT:
-        raise SystemExit(f"tracing costs {max(ratios):.2f} of off; the limit is {LIMIT}")
+        ratio = whole(Path(name), collector)
+        for workload_name in ("A", "B"):
+            measure(workload_name, Path(name), collector)
+    if ratio > LIMIT:
+        raise SystemExit(f"tracing costs {ratio:.2f} of off; the limit is {LIMIT}")
 
 
 if __name__ == "__main__":

@@ -17,8 +17,8 @@ _SHORT = 64
 _STATUS_ERROR = b"\x18\x02"
 _FLAGS = b"\x85\x01" + (0x100).to_bytes(4, "little")
 """Field 16, fixed32: it is known whether the parent is remote (it never is)."""
-_UNSET = b"\x7a\x00"
-"""Field 15: a status that says nothing."""
+_WELL = b"\x7a\x00" + _FLAGS
+"""Field 15 before that: a status that says nothing."""
 
 
 def request(resource: Attributes, version: str, spans: Iterable[FinishedSpan]) -> bytes:
@@ -29,40 +29,29 @@ def request(resource: Attributes, version: str, spans: Iterable[FinishedSpan]) -
 
 
 def _span(span: FinishedSpan) -> bytes:
-    parts = [
-        b"\x0a\x10",
-        span.trace_id.to_bytes(16, "big"),
-        b"\x12\x08",
-        span.span_id.to_bytes(8, "big"),
-    ]
-    if span.parent_id is not None:
-        parts += (b"\x22\x08", span.parent_id.to_bytes(8, "big"))
-    parts += (
-        _name(b"\x2a", span.name),
-        _CLIENT if span.client else _INTERNAL,
-        b"\x39",
-        span.start.to_bytes(8, "little"),
-        b"\x41",
-        span.end.to_bytes(8, "little"),
-        _attributes(b"\x4a", span.attributes),
+    trace_id, span_id, parent_id, name, start, end, attributes, events, error, client = span
+    return b"\x0a\x10%b\x12\x08%b%b%b%b\x39%b\x41%b%b%b%b" % (
+        trace_id.to_bytes(16, "big"),
+        span_id.to_bytes(8, "big"),
+        b"" if parent_id is None else b"\x22\x08" + parent_id.to_bytes(8, "big"),
+        _name(b"\x2a", name),
+        _CLIENT if client else _INTERNAL,
+        start.to_bytes(8, "little"),
+        end.to_bytes(8, "little"),
+        _attributes(b"\x4a", attributes),
+        b"".join([_event(event) for event in events]),
+        _WELL if error is None else _sized(b"\x7a", _text(b"\x12", error) + _STATUS_ERROR) + _FLAGS,
     )
-    parts += [_sized(b"\x5a", _event(event)) for event in span.events]
-    parts += (
-        _UNSET if span.error is None else _sized(b"\x7a", _text(b"\x12", span.error) + _STATUS_ERROR),
-        _FLAGS,
-    )
-    return b"".join(parts)
 
 
 def _event(event: SpanEvent) -> bytes:
-    return b"".join(
-        (
-            b"\x09",
-            event.at.to_bytes(8, "little"),
-            _name(b"\x12", event.name),
-            _attributes(b"\x1a", event.attributes),
-        )
+    name, at, attributes = event
+    content = b"\x09%b%b%b" % (
+        at.to_bytes(8, "little"),
+        _name(b"\x12", name),
+        _attributes(b"\x1a", attributes),
     )
+    return _sized(b"\x5a", content)
 
 
 def _attributes(tag: bytes, attributes: Attributes) -> bytes:
@@ -107,7 +96,11 @@ def _name(tag: bytes, name: str) -> bytes:
 
 def _sized(tag: bytes, content: bytes) -> bytes:
     size = len(content)
-    return b"%b%c%b" % (tag, size, content) if size < 0x80 else tag + _varint(size) + content
+    if size < 0x80:
+        return b"%b%c%b" % (tag, size, content)
+    if size < 0x4000:
+        return b"%b%c%c%b" % (tag, size & 0x7F | 0x80, size >> 7, content)
+    return tag + _varint(size) + content
 
 
 def _varint(value: int) -> bytes:

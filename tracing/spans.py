@@ -8,7 +8,7 @@ under spec 3's names and under the GenAI conventions share the turn's root, `str
 from collections.abc import Sequence
 
 from normalize import events as ev
-from normalize.events import AgentEvent
+from normalize.events import AgentEvent, to_json
 from normalize.inputs import Ended, Received, Sent, SessionInput
 from tracing.genai_spans import OF_CONCERN, GenAiSpans
 from tracing.span import FinishedSpan, OpenSpan, Trace, Unnumbered
@@ -50,9 +50,10 @@ class SpanMaker:
         raw = item.line if isinstance(item, Received | Sent) else b""
         if self._life is None and not self._lived:
             self._life = _begin_life(self._between, self._session, at)
+            # The first thing of a life names its process: spans of the next one get other ids.
+            self._between.salt(raw or b"".join(map(to_json, events)))
         finished: list[FinishedSpan] = []
         if self._trace is None:
-            self._between.salt = raw
             started = next((event for event in events if isinstance(event, ev.TurnStarted)), None)
             if started is not None:
                 self._begin(started, raw, at)  # what the same line says before belongs to the turn, too
