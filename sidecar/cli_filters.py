@@ -55,7 +55,7 @@ def inspect_command(
 
 @app.command("redact")
 def redact_command(
-    file: Annotated[Path, typer.Argument(help="Recording or CLI stdout.")],
+    file: Annotated[Path, typer.Argument(help="Recording, folder with a timeline, or CLI stdout.")],
     out: Annotated[Path, typer.Argument(help="The redacted copy; must not exist.")],
 ) -> None:
     """Make a recording shareable: secrets, tokens, e-mail addresses and home paths replaced, sizes and times kept."""

@@ -1,6 +1,9 @@
 """A shareable recording: secrets of every kind are gone, and everything else is as it was."""
 
+import base64
 import json
+import re
+import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -8,9 +11,12 @@ import pytest
 
 from normalize.translator import Translator
 from protocol.decode import decode
-from recordings import Recording, recordings
-from tracing.redact import redact_file
+from recordings import Recording, recording, recordings
+from sidecar.pipeline import translate
+from tracing.recording import read
+from tracing.redact import redact_file, redact_folder
 from tracing.redaction import Redaction
+from turnwire_process import DEADLINE, TURNWIRE, environment
 
 SECRETS = {
     "anthropic": "sk-ant-api03-Zk2vQ9xT1mN8rB4wL6yD0cF5hJ7gS3aP",
@@ -131,3 +137,80 @@ def types(content: bytes) -> Counter[str]:
     return Counter(
         event.type for line in content.split(b"\n") for event in translator.receive(decode(line), line)
     )
+
+
+def rows(secret: str) -> dict[str, bytes]:
+    """A row of each sort that turnwire's own recordings have, with a secret in it."""
+    head = '{"ts":"2026-01-01T00:00:00.000000Z","protocol":"streamjson","agent":"a","event":'
+    line = user_line(secret).decode().strip()
+    odd = f"warning: {secret}"
+    note = {"type": "notice", "kind": "k", "level": "info", "text": secret}
+    decision = {"pending_id": "p", "behavior": "deny", "by": "ada", "waited_ms": 1, "message": secret}
+    chunk = {"type": "message_chunk", "text": secret}
+    encoded = base64.b64encode(odd.encode() + b" \xff\xfe").decode()
+    return {
+        "recv": f'{head}"recv","data":{line}}}\n'.encode(),
+        "send": f'{head}"send","data":{line}}}\n'.encode(),
+        "no json": f'{head}"recv","line":{json.dumps(odd)}}}\n'.encode(),
+        "json in a string": f'{head}"recv","line":{json.dumps(line[:-1])}}}\n'.encode(),
+        "no utf-8": f'{head}"recv","base64":"{encoded}"}}\n'.encode(),
+        "note": f'{head}"note","data":{json.dumps(note)}}}\n'.encode(),
+        "decision": f'{head}"decision","data":{json.dumps(decision)}}}\n'.encode(),
+        "normalized": f'{head}"message_chunk","data":{json.dumps(chunk)}}}\n'.encode(),
+    }
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+@pytest.mark.parametrize("sort", rows(""))
+def test_a_secret_in_a_row_of_a_recording_is_gone_and_the_row_is_read_as_before(
+    kind: str, sort: str, tmp_path: Path
+) -> None:
+    row = rows(SECRETS[kind])[sort]
+    clean = redacted(tmp_path, row)
+    secret = CORES.get(kind, SECRETS[kind])
+    assert secret.encode() not in clean
+    assert secret.encode() not in base64.b64decode(json.loads(clean).get("base64", ""))
+    assert len(clean) == len(row)
+    if sort != "normalized":
+        before = [type(timed.input) for timed in read(tmp_path / "in.jsonl")]
+        assert [type(timed.input) for timed in read(tmp_path / "out.jsonl")] == before
+
+
+def test_a_folder_is_copied_without_secrets_and_replays_to_the_same_events(tmp_path: Path) -> None:
+    made = recording("2.1.330", "perm-allow")
+    source, target = tmp_path / "in", tmp_path / "out"
+    source.mkdir()
+    for file in made.folder.iterdir():
+        content = file.read_bytes()
+        if file.name in {"stdout.jsonl", "stdin.jsonl"}:
+            content = content.replace(b"touch", SECRETS["github"].encode())
+        (source / file.name).write_bytes(content)
+    (source / "stderr.txt").write_text(f"failed with {SECRETS['anthropic']}")
+    redact_folder(source, target, Redaction(b"key"), lambda size: None)
+    assert {file.name for file in target.iterdir()} == {file.name for file in source.iterdir()}
+    for file in target.iterdir():
+        assert file.stat().st_size == (source / file.name).stat().st_size
+        assert SECRETS["github"].encode() not in file.read_bytes()
+        assert SECRETS["anthropic"].encode() not in file.read_bytes()
+    assert events_of(target) == events_of(source)
+    (replaced,) = set(re.findall(rb"ghp_\w+", (target / "stdout.jsonl").read_bytes()))
+    assert replaced in (target / "stdin.jsonl").read_bytes()
+
+
+def events_of(path: Path) -> list[str]:
+    translator = Translator()
+    return [event.type for timed in read(path) for event in translate(translator, timed.input)]
+
+
+def test_the_command_takes_a_file_or_a_folder_and_never_writes_over_anything(tmp_path: Path) -> None:
+    folder = recording("2.1.330", "perm-allow").folder
+    for source in (folder, folder / "stdout.jsonl"):
+        target = tmp_path / f"copy of {source.name}"
+        command = [*TURNWIRE, "redact", str(source), str(target)]
+        env = environment(tmp_path / "home")
+        first = subprocess.run(command, env=env, capture_output=True, timeout=DEADLINE, check=False)
+        assert first.returncode == 0, first.stderr.decode()
+        assert events_of(target) == events_of(source)
+        again = subprocess.run(command, env=env, capture_output=True, timeout=DEADLINE, check=False)
+        assert again.returncode == 1
+        assert b"File exists" in again.stderr
