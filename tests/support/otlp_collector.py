@@ -82,7 +82,11 @@ class Collector:
         for row in self.file.read_text().splitlines():
             for resource in json.loads(row).get("resourceSpans", []):
                 service = _attributes(resource["resource"]).get("service.name", "")
-                found += [_span(span, service) for scope in resource["scopeSpans"] for span in scope["spans"]]
+                found += [
+                    _span(span, service)
+                    for scope in resource.get("scopeSpans", [])
+                    for span in scope.get("spans", [])
+                ]
         return found
 
 
