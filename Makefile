@@ -5,8 +5,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMPS := .stamps
 PYTEST_ARGS ?=
-# two workers halve the waiting; tests that measure or need minutes carry the mark `long` and run alone
+# Tests with processes wait more than they compute, the long ones most of all: workers side by side share the waiting.
 JOBS ?= 2
+LONG_JOBS ?= 3
 
 # The TypeScript client and console are built and tested where Node is new enough; the built console is in hub/static.
 NODE := $(shell node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null && echo node)
@@ -47,7 +48,7 @@ test: venv system lint types test-web ## everything that must hold, in under ten
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "$(MARKS)" $(PYTEST_ARGS)
 
 test-long: venv system $(if $(NODE),web-deps) ## the tests that take minutes
-	$(BIN)/python -m pytest -m "long$(if $(NODE),, and not node)" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(LONG_JOBS) --dist worksteal -m "long$(if $(NODE),, and not node)" $(PYTEST_ARGS)
 
 test-web: $(if $(NODE),web-deps) ## types and unit tests of the TypeScript side
 ifdef NODE
