@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import pty
 import sys
 from pathlib import Path
 
@@ -10,7 +12,8 @@ from otlp_collector import otlp_collector
 from hub.client import connect
 from hub.frames_out import EventFrame
 from normalize import events as ev
-from turnwire_process import DEADLINE, Served, environment, turnwire
+from recordings import recording
+from turnwire_process import DEADLINE, TURNWIRE, Served, environment, turnwire
 
 WATCHED = """
 import atexit, json, sys
@@ -101,3 +104,41 @@ async def test_nothing_of_opentelemetry_is_imported_while_it_is_off(tmp_path: Pa
     modules = json.loads(out.read_text())
     assert "sidecar.taps" in modules  # it is the process that served
     assert [name for name in modules if name.partition(".")[0] in {"opentelemetry", "grpc", "google"}] == []
+
+
+async def test_a_protocol_that_nobody_speaks_is_one_sentence(tmp_path: Path) -> None:
+    env = environment(
+        tmp_path / "home",
+        OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9",
+        OTEL_EXPORTER_OTLP_PROTOCOL="carrier-pigeon",
+    )
+    for command in (("run", "--agent", "demo", "--port", "0"), ("replay", "--otlp", str(tmp_path))):
+        process = await asyncio.create_subprocess_exec(
+            *TURNWIRE, *command, cwd=tmp_path, env=env, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+        )  # fmt: skip
+        async with asyncio.timeout(DEADLINE):
+            _, stderr = await process.communicate()
+        assert process.returncode == 1
+        assert stderr.decode().strip() == (
+            "turnwire: OTEL_EXPORTER_OTLP_PROTOCOL is 'carrier-pigeon'; it can be grpc or http/protobuf"
+        )
+
+
+async def test_a_terminal_sees_how_far_a_replay_is(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    made = recording("2.1.330", "perm-allow")
+    process = await asyncio.create_subprocess_exec(
+        *TURNWIRE, "replay", "--speed", "0", str(made.folder),
+        env=environment(tmp_path / "home", TERM="xterm", COLUMNS="100"),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=theirs,
+    )  # fmt: skip
+    os.close(theirs)
+    async with asyncio.timeout(DEADLINE):
+        stdout, _ = await process.communicate()
+    shown = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert process.returncode == 0
+    assert len(stdout.splitlines()) > 10
+    assert "perm-allow" in shown
+    assert "100%" in shown
