@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from normalize.events import CompleteData
 from sidecar.inspection import Report, Span, Turn, inspect
 from tracing.recording import read
 
@@ -64,7 +65,7 @@ def _table(turn: Turn) -> Table:
         table.add_row(
             "  cost",
             "" if spent.cost_usd is None else f"${spent.cost_usd:.4f}",
-            f"{spent.input_tokens or 0} tokens in, {spent.output_tokens or 0} out, {spent.num_turns or 0} rounds",
+            f"{spent.input_tokens or 0} tokens in{_cached(spent)}, {spent.output_tokens or 0} out, {spent.num_turns or 0} rounds",
         )
     now = turn.ended or turn.began
     for kind, spans in (("tool", turn.tools), ("asked", turn.asked)):
@@ -73,6 +74,11 @@ def _table(turn: Turn) -> Table:
     for error in turn.errors:
         table.add_row("  error", "", escape(_short(error, 200)))
     return table
+
+
+def _cached(spent: CompleteData) -> str:
+    cached = (spent.cache_read_input_tokens or 0) + (spent.cache_creation_input_tokens or 0)
+    return f" and {cached} by the cache" if cached else ""
 
 
 def _line(span: Span) -> str:

@@ -11,6 +11,7 @@ from otlp_collector import otlp_collector
 
 from hub.client import connect
 from hub.frames_out import EventFrame
+from live import running, scripted_stand
 from normalize import events as ev
 from recordings import recording
 from turnwire_process import DEADLINE, TURNWIRE, Served, environment, turnwire
@@ -59,6 +60,19 @@ async def test_metrics_are_there_for_prometheus(tmp_path: Path) -> None:
     assert lines['turnwire_sessions{turnwire_state="idle"}'] == "1.0"
     first = "gen_ai_client_operation_time_to_first_chunk_seconds_count"
     assert any(name.startswith(first) and float(value) > 0 for name, value in lines.items())
+
+
+async def test_who_is_waited_for_is_measured(tmp_path: Path) -> None:
+    async with running(tmp_path, scripted_stand(tmp_path, "2.1.330")) as (frontend, served):
+        await frontend.prompt("ls")
+        request = await frontend.until(ev.PermissionRequest)
+        assert "\nturnwire_permissions_pending 1.0\n" in await scrape(served)
+        await frontend.respond(request)
+        await frontend.until(ev.Complete)
+        body = await scrape(served)
+    assert "\nturnwire_permissions_pending 0.0\n" in body
+    assert '\nturnwire_human_wait_duration_seconds_count{turnwire_behavior="allow"} 1.0\n' in body
+    assert 'gen_ai_tool_name="Bash"' in body
 
 
 async def test_metrics_reach_a_collector_by_either_protocol(tmp_path: Path) -> None:
