@@ -58,14 +58,15 @@ async def _print(file: Path, field_limit: int, speed: float | None, moved: Calla
 
 async def to_console(settings: Settings, files: Sequence[Path], speed: float | None) -> None:
     """Serve the recordings as sessions until a signal; raises RecordingError and PortError."""
-    journal = MemoryJournal()
+    journal, metrics = MemoryJournal(), Metrics()
     async with asyncio.TaskGroup() as tasks:
         host = ReplayHost(files, journal, tasks, speed=speed, field_limit=settings.field_limit)
         try:
             with _watched(host):
-                await with_hub(settings, journal, host, _announce, start=_started, metrics=Metrics())
+                await with_hub(settings, journal, host, _announce, start=_started, metrics=metrics)
         finally:
             host.stop()
+            metrics.close()
 
 
 @contextmanager
