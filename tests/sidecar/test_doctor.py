@@ -15,7 +15,8 @@ from journal.base import Entry
 from journal.lock import FileLock
 from journal.sqlite import SqliteJournal
 from real_cli import real_cli
-from recordings import recording
+from recordings import recording, recordings
+from sidecar.doctor_checks import NEWEST, OLDEST
 from turnwire_process import DEADLINE, TURNWIRE, environment
 
 
@@ -179,3 +180,8 @@ def test_what_a_recording_has_that_is_new_is_named(tmp_path: Path) -> None:
     found = doctor(tmp_path, str(file), code=0)["protocol"]
     assert found["status"] == "note"
     assert "types martian x 2; fields keep_alive.mood x 2" in found["found"]
+
+
+def test_the_known_versions_are_those_of_the_recordings() -> None:
+    versions = {tuple(map(int, made.version.split("."))) for made in recordings("perm-allow")}
+    assert (min(versions), max(versions)) == (OLDEST, NEWEST)
