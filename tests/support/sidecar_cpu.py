@@ -14,7 +14,11 @@ from turnwire_process import environment, turnwire
 STEPS: list[dict[str, object]] = [
     {"thinking": "First I look at what is there. " * 8},
     {"text": "I read the file, and then the tests that go with it. " * 20, "chunk": 20},
-    {"tool": "Read", "input": {"file_path": "/project/main.py"}, "result": "     1\tdef main() -> None:\n" * 60},
+    {
+        "tool": "Read",
+        "input": {"file_path": "/project/main.py"},
+        "result": "     1\tdef main() -> None:\n" * 60,
+    },
     {"tool": "Bash", "input": {"command": "pytest -q", "description": "Run"}, "result": "..........\n" * 60},
     {"text": "All of them pass; there is nothing left to be done here. " * 20, "chunk": 20},
 ]
