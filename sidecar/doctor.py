@@ -2,35 +2,22 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Literal
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
+from sidecar.doctor_checks import examine
+from sidecar.finding import Finding
 from sidecar.settings import Settings
 
 MARKS = {"ok": "[green]ok  [/]", "note": "[yellow]note[/]", "broken": "[red]FAIL[/]"}
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What one look has found."""
-
-    what: str
-    status: Literal["ok", "note", "broken"]
-    """`note`: works, but somebody should know."""
-    found: str
-    remedy: str | None = None
-    """What to do; for whatever is not ok."""
-
-
 async def run(settings: Settings, recording: Path | None, *, as_json: bool) -> None:
     """Look at everything, print it, and exit with 1 when something is broken; raises RecordingError."""
-    from sidecar.doctor_checks import examine  # noqa: PLC0415 - it needs this module's Finding
-
     findings = await examine(settings, recording)
     if as_json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2, ensure_ascii=False))  # noqa: T201 - the command's output

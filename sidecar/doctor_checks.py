@@ -16,8 +16,8 @@ from journal.base import JournalUnavailable
 from journal.lock import FileLock
 from normalize.inputs import Received
 from sidecar.agents import AgentNotFoundError, find
-from sidecar.doctor import Finding
 from sidecar.drift import Drift, seen
+from sidecar.finding import Finding
 from sidecar.listening import hub_config
 from sidecar.rulebook import read_rulebook
 from sidecar.settings import ConfigurationError, Settings

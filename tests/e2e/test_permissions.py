@@ -18,6 +18,7 @@ from normalize.events import (
     PermissionCancelled,
     PermissionRequest,
     PermissionResolved,
+    Queued,
     ToolCall,
     ToolUpdate,
 )
@@ -198,3 +199,23 @@ async def test_a_pending_question_holds_up_neither_other_sessions_nor_an_interru
         assert (await other.turn("second")).data.outcome == "completed"
         await frontend.client.interrupt(frontend.session)
         assert (await frontend.turn()).data.outcome == "interrupted"
+
+
+@pytest.mark.long
+async def test_events_flow_for_a_minute_beside_a_pending_permission_and_an_interrupt_gets_through(
+    tmp_path: Path,
+) -> None:
+    stand = scripted_stand(tmp_path, "2.1.330")
+    async with running(tmp_path, stand) as (frontend, _):
+        await frontend.prompt(stand.ask("touch made.txt"))
+        await frontend.until(PermissionRequest)
+        for number in range(6):
+            prompt = await frontend.prompt(f"meanwhile {number}")
+            await frontend.until(Queued, lambda event, prompt=prompt: event.prompt == prompt)  # type: ignore[misc]  # bound in the loop
+            await asyncio.sleep(10)  # a human takes a minute: that is what is tested
+        assert not frontend.seen(PermissionResolved)
+        await frontend.client.interrupt(frontend.session)
+        complete = await frontend.until(Complete)
+        assert complete.data.outcome == "interrupted"
+        (cancelled,) = frontend.seen(PermissionCancelled)
+        assert cancelled.reason in {"cancelled", "interrupted"}
