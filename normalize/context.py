@@ -16,6 +16,9 @@ DEFAULT_SIZE = 200_000
 LONG_SIZE = 1_000_000
 """What `[1m]` in a model's name asks for."""
 
+MOST = 1 << 53
+"""Tokens beyond which a figure is no figure of tokens: a float could not hold it, nor could JavaScript."""
+
 _PROVIDER = re.compile(r"^(?:.*/)?(?:[a-z]{2,6}\.)?(?:anthropic[./])?")
 _SUFFIX = re.compile(r"(?:\[1m\]|@.*|-v\d+(?::\d+)?|[-@]?\d{8}|-latest)+$")
 
@@ -43,14 +46,14 @@ class Context:
     def used(self, usage: Usage | None, *, final: bool = True) -> list[AgentEvent]:
         """Take the usage of an answer of the main thread; what is not final is kept, and told with the next news."""
         tokens = usage.context_tokens if usage is not None else 0
-        if tokens <= 0:
+        if not 0 < tokens <= MOST:
             return []
         self._used = tokens
         return self.show() if final else []
 
     def reset(self, tokens: int | None) -> list[AgentEvent]:
         """The conversation was replaced by a summary of so many tokens, or is empty."""
-        self._used = max(tokens or 0, 0)
+        self._used = tokens if tokens is not None and 0 < tokens <= MOST else 0
         return self.show()
 
     def result(self, result: Result) -> list[AgentEvent]:

@@ -108,9 +108,9 @@ class CompleteData(Published, frozen=True, kw_only=True):
     is_error: bool
     """True when the turn failed."""
     cost_usd: float | None = None
-    """Cost of this turn."""
+    """Cost of this turn; absent when a resumed CLI does not tell it apart from what went before."""
     total_cost_usd: float | None = None
-    """Cost of the CLI process up to now, as it reports it."""
+    """The CLI's own total, as it reports it: of its process, anew from /clear on, a resumed one may count its past."""
     duration_ms: int | None = None
     """From prompt to result."""
     duration_api_ms: int | None = None

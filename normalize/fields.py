@@ -42,6 +42,14 @@ def whole(source: Mapping[str, JsonValue], *names: str) -> int | None:
     return None
 
 
+def as_float(number: float | None) -> float | None:
+    """Return a number as a float, as it will be read back; None for a whole number that no float can hold."""
+    try:
+        return None if number is None else float(number)
+    except OverflowError:
+        return None
+
+
 def flag(source: Mapping[str, JsonValue], *names: str) -> bool | None:
     """Return the first of the named fields that is true or false."""
     for name in names:

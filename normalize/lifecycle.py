@@ -35,6 +35,7 @@ def init(state: State, message: Init) -> list[AgentEvent]:
         events += state.context.reset(None)
     events += state.session.init(message)
     state.commit.version(message.version)
+    state.costs.version(message.version)
     state.context.model(message.model)
     state.prompts.merged = numbers(message.version or "1.0") >= MERGED_SINCE
     if turn is None:

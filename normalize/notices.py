@@ -11,6 +11,7 @@ from normalize.events import (
     Notice,
     RateLimit,
 )
+from normalize.fields import as_float
 from normalize.model import JsonObject
 from normalize.place import Here
 from protocol import incidents, miriad, notices, system, tasks
@@ -32,7 +33,8 @@ def rate_limit_event(here: Here, message: notices.RateLimitEvent) -> AgentEvent:
     """Put an allowance into words."""
     info = message.rate_limit_info
     window = f" ({info.rate_limit_type})" if info.rate_limit_type else ""
-    share = "" if info.utilization is None else f": {info.utilization:.0%} used"
+    utilization = as_float(info.utilization)
+    share = "" if utilization is None else f": {utilization:.0%} used"
     said = {
         "rejected": f"Rate limited by API{window}",
         "allowed_warning": f"Close to the rate limit{window}{share}",
@@ -43,7 +45,7 @@ def rate_limit_event(here: Here, message: notices.RateLimitEvent) -> AgentEvent:
         status=info.status or None,
         resets_at=None if info.resets_at is None else int(info.resets_at),
         rate_limit_type=info.rate_limit_type,
-        utilization=None if info.utilization is None else float(info.utilization),
+        utilization=utilization,
     )
 
 
@@ -59,7 +61,7 @@ def api_retry(here: Here, message: system.ApiRetry) -> AgentEvent:
         **here,
         attempt=message.attempt,
         max_retries=message.max_retries or None,
-        delay_ms=float(message.retry_delay_ms),
+        delay_ms=as_float(message.retry_delay_ms),
         status=message.error_status,
         error=message.error or None,
     )

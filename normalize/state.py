@@ -50,7 +50,7 @@ class State:
     def resumes(self) -> None:
         """The next process goes on with a conversation, whose past it may count with its costs."""
         self.session.goes_on()
-        self.costs = Costs(resumed=True)
+        self.costs.resumes()
 
     def forget_turn(self) -> None:
         """The turn is over: ids of its messages may come again."""

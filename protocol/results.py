@@ -78,9 +78,9 @@ class Result(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, ta
     usage: Usage | None = None
     """Tokens of this turn."""
     model_usage_camel: dict[str, ModelUsage] = field(default_factory=dict, name="modelUsage")
-    """What each model used since the process started; from 2.1.330 on, since the session did."""
-    model_usage_since_last_result: dict[str, ModelUsage] = field(default_factory=dict)
-    """What each model used in this turn (2.1.330)."""
+    """What each model used since the process started; from 2.1.277 on a resumed one may count its past."""
+    model_usage_since_last_result: dict[str, ModelUsage] | None = None
+    """What each model used in this turn; empty where none was asked, absent before 2.1.318 or so."""
     model_usage_snake: dict[str, SpecModelUsage] = field(default_factory=dict, name="model_usage")
     """The context window of each model, as spec 3 has it."""
     total_input_tokens: int | None = None

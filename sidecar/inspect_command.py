@@ -36,7 +36,11 @@ def _plain(report: Report) -> dict[str, object]:
 
 def _show(report: Report, file: Path) -> None:
     console = Console(highlight=False, soft_wrap=True)
-    cost = "" if report.cost_usd is None else f", ${report.cost_usd:.4f}"
+    cost = (
+        ""
+        if report.cost_usd is None
+        else f", {'' if report.cost_is_whole else 'at least '}${report.cost_usd:.4f}"
+    )
     console.print(
         f"[bold]{escape(str(file))}[/]: {report.model or 'unknown model'}, CLI {report.version or 'of unknown version'}, "
         f"{len(report.turns)} turns in {report.seconds:.1f} s{cost}"

@@ -82,6 +82,9 @@ class Report:
     version: str | None = None
     session_id: str | None = None
     cost_usd: float | None = None
+    """What the turns have cost, as far as each turn's share is known."""
+    cost_is_whole: bool = True
+    """False when there is a turn whose share is not known: it has cost that much, or more."""
     seconds: float = 0.0
     stats: Stats = field(default_factory=Stats)
 
@@ -141,8 +144,11 @@ class Inspector:
                 pass
 
     def _complete(self, event: ev.Complete, at: float) -> None:
-        if event.data.total_cost_usd is not None:
-            self.report.cost_usd = event.data.total_cost_usd
+        report, share = self.report, event.data.cost_usd
+        if share is not None:
+            report.cost_usd = round((report.cost_usd or 0.0) + share, 10)
+        elif event.data.total_cost_usd is not None:
+            report.cost_is_whole = False
         if self._turn is not None:
             self._turn.ended, self._turn.result = at, event.data
             self._turn.errors += event.data.errors or []

@@ -120,6 +120,8 @@ def brought_up_to(record: SessionRecord, left: LeftOpen) -> SessionRecord:
         cli_session_id=state.cli_session_id or record.cli_session_id,
         cli_version=state.cli_version or record.cli_version,
         last_message_uuid=state.last_message_uuid or record.last_message_uuid,
+        # The log may have lost its beginning to its limits, the record its end: the larger one knows more.
+        total_cost_usd=max(filter(None, (record.total_cost_usd, state.total_cost_usd)), default=None),
         # Where a session went back to is known to its record alone, until the next turn's end.
         resume_token=record.resume_token
         if GOING in record.options

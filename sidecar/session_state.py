@@ -20,13 +20,12 @@ class SessionState:
     cli_session_id: str | None = None
     cli_version: str | None = None
     total_cost_usd: float | None = None
+    """What the turns have cost, over all CLI processes, as far as each turn's share is known."""
     last_message_uuid: str | None = None
     resume_token: str | None = None
     pending: set[str] = field(default_factory=set)
     """Requests that wait for a human."""
     _running: bool = False
-    _spent: float = 0.0
-    """Cost of the CLI processes before this one; each counts from zero."""
 
     def observe(self, events: Sequence[AgentEvent]) -> bool:
         """Take the events in; tell whether anything that a list of sessions shows has changed."""
@@ -65,7 +64,6 @@ class SessionState:
                 self.pending.discard(event.pending_id)
             case ev.ProcessStatus(state="started"):
                 self.state = "idle"
-                self._spent = self.total_cost_usd or 0.0
                 return
             case ev.ProcessStatus(state="exited"):
                 self.state, self._running = "exited", False
@@ -78,7 +76,8 @@ class SessionState:
     def _complete(self, event: ev.Complete) -> None:
         self._running = False
         data = event.data
-        if data.total_cost_usd is not None:
-            self.total_cost_usd = self._spent + data.total_cost_usd
+        # The process's total is no help: it begins anew with /clear, and with or without the past after a resume.
+        if data.cost_usd is not None:
+            self.total_cost_usd = round((self.total_cost_usd or 0.0) + data.cost_usd, 10)
         self.last_message_uuid = data.last_message_uuid or self.last_message_uuid
         self.resume_token = data.resume_token or self.resume_token

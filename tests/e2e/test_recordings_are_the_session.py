@@ -1,6 +1,5 @@
 """A session of the real CLI, recorded and traced: translating, replaying and exporting the recording give it again."""
 
-import asyncio
 from pathlib import Path
 
 from otlp_collector import Span, otlp_collector
@@ -10,24 +9,7 @@ from live import real_stand, running
 from normalize.envelope import Cursor
 from normalize.events import PermissionRequest, ToolUpdate
 from scripted_messages_api import plan, scripted_messages_api, text, tool_use
-from turnwire_process import DEADLINE, TURNWIRE
-
-
-async def lines_of(folder: Path, env: dict[str, str], *arguments: str) -> list[bytes]:
-    """What a turnwire command prints."""
-    process = await asyncio.create_subprocess_exec(
-        *TURNWIRE,
-        *arguments,
-        cwd=folder,
-        env=env,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    async with asyncio.timeout(DEADLINE):
-        stdout, stderr = await process.communicate()
-    assert process.returncode == 0, stderr.decode()
-    return stdout.splitlines()
+from turnwire_process import lines_of
 
 
 async def journaled(folder: Path, session: str) -> list[bytes]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from normalize.context import plain_name
-from normalize.events import ContextWindow, MessageChunk, Notice, ToolUpdate, to_json
+from normalize.events import Complete, ContextWindow, MessageChunk, Notice, ToolUpdate, to_json
 from normalize.limits import TEXT_LIMIT, cut, cut_text, pieces
 from normalize.payload import GenericPayload, McpToolPayload
 from normalize.payload_files import ContentPart
@@ -75,6 +75,63 @@ def test_what_the_cli_says_of_the_turn_itself_goes_before_the_difference() -> No
         model_usage_since_last_result={"a": model_usage(0.1), "b": model_usage(0.2)},
     )
     assert told["cost_usd"] == 0.3
+
+
+def counted(cost: float, tokens: int, own: int = 4) -> JsonObject:
+    """A result's figures: the process's cost and tokens, and the tokens of the turn."""
+    return {
+        "total_cost_usd": cost,
+        "usage": {"input_tokens": own, "output_tokens": 1},
+        "modelUsage": {"m": {"inputTokens": tokens, "outputTokens": tokens // 4, "costUSD": cost}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("version", "first", "share"),
+    [
+        ("2.1.101", counted(0.25, 4), 0.25),
+        # a helper model, not a past: these versions count from zero
+        ("2.0.14", counted(0.25, 900), 0.25),
+        ("2.1.276", counted(0.75, 900), 0.75),
+        ("2.1.277", counted(0.75, 404), 0.25),
+        # the process before was killed, and left nothing
+        ("2.1.277", counted(0.25, 4), 0.25),
+        # less than the past and a turn: whose it is cannot be told
+        ("2.1.277", counted(0.75, 300), None),
+    ],
+)
+def test_a_resumed_process_begins_with_its_past_or_without_it(
+    version: str, first: JsonObject, share: float | None
+) -> None:
+    talk = Talk()
+    talk.hears(init(version), result("x", **counted(0.5, 400, 400)))
+    assert data(talk)["cost_usd"] == 0.5
+    talk.ends()
+    talk.hears(init(version))
+    talk.hears(result("x", uuid="r2", **first))
+    assert data(talk).get("cost_usd") == share
+    talk.hears(result("x", uuid="r3", **counted(first["total_cost_usd"] + 0.125, 950)))
+    assert data(talk)["cost_usd"] == 0.125
+
+
+def test_a_resume_that_fails_costs_nothing_and_forgets_nothing() -> None:
+    talk = Talk()
+    talk.hears(init("2.1.280"), result("x", **counted(0.5, 400, 400)))
+    talk.ends()
+    failed = result(None, "error_during_execution", uuid="r2", is_error=True, total_cost_usd=0, modelUsage={})
+    talk.hears(failed)
+    assert data(talk)["cost_usd"] == 0
+    talk.ends()
+    talk.hears(init("2.1.280"), result("x", uuid="r3", **counted(0.75, 404)))
+    assert data(talk)["cost_usd"] == 0.25
+
+
+def test_after_a_clear_the_shares_still_add_up() -> None:
+    talk = Talk()
+    for number, total in enumerate((0.25, 0.5, 0, 0.125, 0.375)):
+        turn(talk, number, total_cost_usd=total)
+    shares = [event.data.cost_usd for event in talk.events if isinstance(event, Complete)]
+    assert shares == [0.25, 0.25, 0, 0.125, 0.25]
 
 
 def test_the_first_turn_of_a_resumed_session_has_no_share_that_could_be_told() -> None:

@@ -22,6 +22,9 @@ SHORT = [line for line in POOL if len(line) < 6000]
 SESSIONS = [recording.received() for recording in recordings() if 4 < len(recording.received()) < 120]
 SENT = sorted({line for recording in recordings() for line in recording.sent() if len(line) < 6000})
 
+ODD = [None, 0, -1.5, 10**400, "", "x", [], [1], {}, {"type": "x"}, True]
+"""Values where others were meant; no float holds the fourth."""
+
 BEHAVIORS: tuple[Literal["allow", "deny", "ask", "answer"], ...] = ("allow", "deny", "ask", "answer")
 ENDS = st.sampled_from([Ended("end_of_input"), Ended("exited", exit_code=1), Ended("hung")])
 FEW = settings(
@@ -59,7 +62,7 @@ def mutilated_line(draw: st.DrawFn) -> bytes:
     while isinstance(holder, dict) and holder:
         key = draw(st.sampled_from(sorted(holder)))
         if draw(st.booleans()) or not isinstance(holder[key], dict):
-            holder[key] = draw(st.sampled_from([None, 0, -1.5, "", "x", [], [1], {}, {"type": "x"}, True]))
+            holder[key] = draw(st.sampled_from(ODD))
             break
         holder = holder[key]
     return msgspec.json.encode(value)
@@ -95,6 +98,7 @@ def check(events: list[AgentEvent]) -> None:
             case _:
                 pass
         assert from_json(to_json(event)) == event
+        assert to_json(from_json(to_json(event))) == to_json(event)
     assert open_turn is None
     assert asked == over
     assert all(finals[call_id] >= count for call_id, count in calls.items())

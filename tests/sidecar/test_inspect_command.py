@@ -31,8 +31,12 @@ DONE = ev.ToolUpdate(tool_call_id="t", tool_status="complete")
 STARTED = ev.TurnStarted(operation_id="turn-1", origin="user")
 
 
-def complete(outcome: ev.Outcome = "completed", errors: list[str] | None = None) -> ev.Complete:
-    data = ev.CompleteData(outcome=outcome, is_error=bool(errors), errors=errors, total_cost_usd=0.5)
+def complete(
+    outcome: ev.Outcome = "completed", errors: list[str] | None = None, cost: float | None = 0.5
+) -> ev.Complete:
+    data = ev.CompleteData(
+        outcome=outcome, is_error=bool(errors), errors=errors, cost_usd=cost, total_cost_usd=0.5
+    )
     return ev.Complete(operation_id="turn-1", data=data)
 
 
@@ -76,6 +80,16 @@ def test_the_verdict_says_how_a_turn_ended(last: ev.Complete, verdict: str) -> N
 
 def test_a_turn_without_an_end_never_ended() -> None:
     assert report((0, STARTED)).turns[0].verdict == "never ended"
+
+
+def test_a_recording_costs_what_its_turns_cost_whatever_the_totals_say() -> None:
+    found = report((0, complete(cost=0.5)), (1, complete(cost=0.0)), (2, complete(cost=0.25)))
+    assert (found.cost_usd, found.cost_is_whole) == (0.75, True)
+
+
+def test_a_turn_whose_share_is_not_known_makes_the_cost_a_lower_bound() -> None:
+    found = report((0, complete(cost=0.5)), (1, complete(cost=None)))
+    assert (found.cost_usd, found.cost_is_whole) == (0.5, False)
 
 
 @pytest.mark.parametrize("made", recordings(version="2.1.330"), ids=str)

@@ -66,15 +66,19 @@ def test_a_log_that_ended_well_needs_nothing() -> None:
 
 def test_a_record_older_than_the_log_is_brought_up_to_it() -> None:
     left = LeftOpen()
-    data = ev.CompleteData(outcome="completed", is_error=False, last_message_uuid="u-2", resume_token="u-2")
+    data = ev.CompleteData(
+        outcome="completed", is_error=False, cost_usd=0.5, last_message_uuid="u-2", resume_token="u-2"
+    )
     for event in (
         ev.TurnStarted(session_id="c-2", operation_id="turn-12", origin="user"),
         ev.Complete(session_id="c-2", operation_id="turn-12", data=data),
     ):
         left.observe(event)
     record = brought_up_to(
-        SessionRecord(session="s", created="t", turns=11, model="m", resume_token="u-1"), left
+        SessionRecord(session="s", created="t", turns=11, model="m", resume_token="u-1", total_cost_usd=0.25),
+        left,
     )
+    assert record.total_cost_usd == 0.5
     assert (record.turns, record.cli_session_id, record.resume_token, record.model) == (12, "c-2", "u-2", "m")
 
 

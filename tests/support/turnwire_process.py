@@ -67,6 +67,23 @@ class Served:
         return self.url.split("token=")[1]
 
 
+async def lines_of(folder: Path, env: Mapping[str, str], *arguments: str) -> list[bytes]:
+    """What a turnwire command that ends well prints."""
+    process = await asyncio.create_subprocess_exec(
+        *TURNWIRE,
+        *arguments,
+        cwd=folder,
+        env=env,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    async with asyncio.timeout(DEADLINE):
+        stdout, stderr = await process.communicate()
+    assert process.returncode == 0, stderr.decode()
+    return stdout.splitlines()
+
+
 async def _line(stream: asyncio.StreamReader | None) -> str:
     assert stream is not None
     return (await stream.readline()).decode()

@@ -749,9 +749,9 @@ export interface CompleteData {
   outcome?: "completed" | "interrupted" | "error" | "max_turns" | "budget" | "process_exited" | "hung";
   /** True when the turn failed. */
   is_error: boolean;
-  /** Cost of this turn. */
+  /** Cost of this turn; absent when a resumed CLI does not tell it apart from what went before. */
   cost_usd?: number;
-  /** Cost of the CLI process up to now, as it reports it. */
+  /** The CLI's own total, as it reports it: of its process, anew from /clear on, a resumed one may count its past. */
   total_cost_usd?: number;
   /** From prompt to result. */
   duration_ms?: number;
