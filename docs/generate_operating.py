@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from sidecar.settings import Settings, state_directory
+from sidecar.trust import HARMLESS
 from tracing.measurements import READ, RECORDED, Instrument
 from tracing.prometheus import prometheus_name
 
@@ -18,12 +19,17 @@ PAGE = Path(__file__).resolve().parent / "operating.md"
 
 def page(written: str) -> str:
     """Return the page with its tables as they must be."""
-    for name, table in {"settings": settings(), "metrics": metrics()}.items():
+    for name, table in {"harmless": harmless(), "settings": settings(), "metrics": metrics()}.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
         before, rest = written.split(begin)
         _, after = rest.split(end)
         written = f"{before}{begin}{table}\n{end}{after}"
     return written
+
+
+def harmless() -> str:
+    """Return the settings that count in a folder's file without trust."""
+    return ", ".join(f"`{name}`" for name in Settings.model_fields if name in HARMLESS)
 
 
 def settings() -> str:

@@ -31,13 +31,14 @@ def runner_command(
     from sidecar.runner_command import run, say_fatal
     from sidecar.settings import ConfigurationError, load
 
+    warnings: list[str] = []
     try:
-        settings = load({"agent": agent}, config)
+        settings = load({"agent": agent}, config, warn=warnings.append)
     except ConfigurationError as error:
         say_fatal(str(error))
         raise typer.Exit(2) from None
     options = RunnerOptions(at_end=at_end, normalized=normalized, max_running=max_running)
-    raise typer.Exit(run(settings, options, log_file))
+    raise typer.Exit(run(settings, options, log_file, warnings))
 
 
 @app.command(

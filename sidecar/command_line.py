@@ -24,7 +24,8 @@ app = typer.Typer(
 )
 
 ConfigOption = Annotated[
-    Path | None, typer.Option("--config", help="TOML file with settings.", show_default=False)
+    Path | None,
+    typer.Option("--config", help="TOML file with settings, whole and alone.", show_default=False),
 ]
 
 

@@ -8,7 +8,10 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+
+import structlog
 
 from adapter.watchdog import Watchdog
 from runner.input import Input
@@ -25,8 +28,8 @@ LAST_WORDS = 2.0
 """Seconds that a reader of stderr has to take what a failing runner says."""
 
 
-def run(settings: Settings, options: RunnerOptions, log_file: Path | None) -> int:
-    """Serve until stdin ends and every run has; returns the exit code."""
+def run(settings: Settings, options: RunnerOptions, log_file: Path | None, warnings: Sequence[str]) -> int:
+    """Serve until stdin ends and every run has; returns the exit code. Warnings about the settings are logged."""
     file = log_file or settings.state_dir / "runner.log"
     try:
         agent = find(settings.agent, settings.agents)
@@ -40,6 +43,8 @@ def run(settings: Settings, options: RunnerOptions, log_file: Path | None) -> in
     gc.set_threshold(50_000, 50, 100)
     with stream:
         logs.configure(settings.log_level, stream)
+        for warning in warnings:
+            structlog.get_logger().warning(warning)
         return asyncio.run(_serve(agent.argv, settings, options))
 
 

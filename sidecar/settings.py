@@ -2,11 +2,16 @@
 
 Environment variables are `TURNWIRE_` and the field's name; spec 3's KANDEV_DEBUG_AGENT_MESSAGES and
 KANDEV_DEBUG_LOG_DIR are understood for recordings, and the standard OTEL_* names by the exporter itself.
-The file is `turnwire.toml` in the current directory, or `config.toml` in the user's configuration directory.
+The file is the one that was named; else `turnwire.toml` in the current directory, as far as it is trusted
+(sidecar/trust.py), and beneath it `config.toml` in the user's configuration directory.
 """
 
+import difflib
 import os
+import sys
 import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,6 +25,13 @@ from pydantic_settings import (
 )
 
 from normalize.model import JsonObject
+from sidecar.trust import HARMLESS, PROJECT_FILE, TrustStore, full_name
+
+FILE_LIMIT = 1 << 20
+"""Bytes of a configuration file."""
+
+OTHER_VARIABLES = frozenset({"TURNWIRE_CONFIG", "TURNWIRE_PROCESS", "TURNWIRE_AGENT_SCRIPT"})
+"""Variables of ours that are no settings: the file's name, the mark of what we start, the scripted agent's script."""
 
 
 def _split(value: object) -> object:
@@ -47,11 +59,15 @@ def state_directory() -> Path:
     return (Path(base) if base else Path.home() / ".local" / "state") / "turnwire"
 
 
-def configuration_files() -> list[Path]:
-    """Return where a configuration file is looked for, the first that exists wins."""
+def user_file() -> Path:
+    """Return where the user's configuration file is: $XDG_CONFIG_HOME/turnwire/config.toml, or below ~/.config."""
     base = os.environ.get("XDG_CONFIG_HOME")
-    user = (Path(base) if base else Path.home() / ".config") / "turnwire" / "config.toml"
-    return [Path("turnwire.toml"), user]
+    return (Path(base) if base else Path.home() / ".config") / "turnwire" / "config.toml"
+
+
+def trust_store() -> TrustStore:
+    """Return the memory of what the user trusts; no setting moves it, since settings are what is trusted."""
+    return TrustStore(state_directory() / "trusted")
 
 
 class HostedMcp(BaseModel):
@@ -194,26 +210,108 @@ class Settings(BaseSettings):
         return InitSettingsSource(settings_cls, options), env_settings, InitSettingsSource(settings_cls, file)
 
 
-def load(options: dict[str, object], config: Path | None = None) -> Settings:
-    """Merge options that were given (None: not given), the environment and the file; raises ConfigurationError."""
-    file = config or next((path for path in configuration_files() if path.is_file()), None)
-    given = {name: value for name, value in options.items() if value is not None}
+@dataclass(frozen=True, slots=True)
+class SettingsFile:
+    """A configuration file as it was read."""
+
+    path: Path
+    content: bytes
+    settings: Mapping[str, object]
+    """All that it says."""
+
+    def ignored(self) -> list[str]:
+        """Return the settings that do not count while it is not trusted; unknown ones are refused in any file."""
+        return sorted((self.settings.keys() & _known()) - HARMLESS)
+
+
+def read_file(path: Path) -> SettingsFile:
+    """Read a configuration file; raises ConfigurationError."""
     try:
-        written = tomllib.loads(file.read_text()) if file else {}
+        with path.open("rb") as file:
+            content = file.read(FILE_LIMIT + 1)
+        if len(content) > FILE_LIMIT:
+            raise ConfigurationError(
+                f"{path}: is larger than {FILE_LIMIT} bytes; name a TOML file with --config"
+            )
+        return SettingsFile(path, content, tomllib.loads(content.decode()))
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(
-            f"{file}: cannot be read as TOML ({error}); mend the file or name another with --config"
+            f"{path}: cannot be read as TOML ({error}); mend the file or name another with --config"
         ) from error
+
+
+def say(message: str) -> None:
+    """Write a warning to standard error."""
+    sys.stderr.write(f"turnwire: {message}\n")
+
+
+def load(
+    options: dict[str, object], config: Path | None = None, *, warn: Callable[[str], None] = say
+) -> Settings:
+    """Merge options that were given (None: not given), the environment and the files; raises ConfigurationError.
+
+    `warn` is told what an untrusted file says in vain.
+    """
+    _check_environment()
+    if config is None and (named := os.environ.get("TURNWIRE_CONFIG")):
+        config = Path(named)
+    given = {name: value for name, value in options.items() if value is not None}
+    written: dict[str, object] = {}
+    places: list[Path] = []
+    for path in [user_file(), Path(PROJECT_FILE)] if config is None else [config]:
+        if config is not None or path.is_file():
+            file = read_file(path)
+            places.append(path)
+            written |= (
+                file.settings if path.name != PROJECT_FILE or config is not None else _counting(file, warn)
+            )
     try:
         arguments: dict[str, Any] = {**given, "_toml": written}
         return Settings(**arguments)
     except ValidationError as error:
         raise ConfigurationError(
-            "; ".join(_complaint(item["loc"], item["msg"], file) for item in error.errors())
+            "; ".join(_complaint(item["loc"], item["msg"], places) for item in error.errors())
         ) from None
 
 
-def _complaint(location: tuple[int | str, ...], message: str, file: Path | None) -> str:
+def _counting(file: SettingsFile, warn: Callable[[str], None]) -> Mapping[str, object]:
+    """Return what counts of the file that lies in the current directory."""
+    ignored = file.ignored()
+    if not ignored or trust_store().trusts(file.path, file.content):
+        return file.settings
+    warn(
+        f"{full_name(file.path)} is not trusted, so what it says of {', '.join(ignored)} does not count; "
+        f"read it, then trust it with `turnwire trust`, or name it with --config {file.path}"
+    )
+    return {name: value for name, value in file.settings.items() if name not in ignored}
+
+
+def _known() -> frozenset[str]:
+    """All names of settings in a file; some have further ones."""
+    names = set(Settings.model_fields)
+    for field in Settings.model_fields.values():
+        if isinstance(field.validation_alias, AliasChoices):
+            names.update(choice for choice in field.validation_alias.choices if isinstance(choice, str))
+    return frozenset(names)
+
+
+def _check_environment() -> None:
+    """Refuse a variable that looks like a setting and is none; raises ConfigurationError."""
+    known = {f"TURNWIRE_{name.upper()}" for name in Settings.model_fields} | OTHER_VARIABLES
+    for name in sorted(os.environ):
+        if name.startswith("TURNWIRE_") and name not in known:
+            meant = difflib.get_close_matches(name, known, 1)
+            hint = (
+                f"did you mean {meant[0]}?"
+                if meant
+                else "unset it, or see docs/operating.md for the settings"
+            )
+            raise ConfigurationError(f"the environment variable {name} is no setting; {hint}")
+
+
+def _complaint(location: tuple[int | str, ...], message: str, files: list[Path]) -> str:
     name = ".".join(map(str, location))
-    places = [f"--{name.replace('_', '-')}", f"TURNWIRE_{name.upper()}", *([str(file)] if file else [])]
+    if not name.isprintable():
+        name = repr(name)
+    places = [f"--{name.replace('_', '-')}", f"TURNWIRE_{name.upper()}", *map(str, files)]
     return f"setting {name}: {message} (set by one of {', '.join(places)})"

@@ -88,7 +88,7 @@ def test_people_get_a_line_and_its_remedy(tmp_path: Path) -> None:
 
 def test_the_real_cli_is_found_with_its_version(tmp_path: Path) -> None:
     (tmp_path / "turnwire.toml").write_text(f'[agents]\nreal = ["{real_cli()}"]\n')
-    cli = doctor(tmp_path, "--agent", "real", code=0)["CLI"]
+    cli = doctor(tmp_path, "--agent", "real", "--config", "turnwire.toml", code=0)["CLI"]
     assert str(real_cli()) in cli["found"]
     assert cli["found"][0].isdecimal()
 
@@ -106,7 +106,9 @@ def test_a_version_that_nobody_has_tried_is_told(said: str, status: str, words: 
     program.write_text(f"#!/bin/sh\necho '{said}'\n")
     program.chmod(0o755)
     (tmp_path / "turnwire.toml").write_text(f'[agents]\nodd = ["{program}"]\n')
-    cli = doctor(tmp_path, "--agent", "odd", code=1 if status == "broken" else 0)["CLI"]
+    cli = doctor(
+        tmp_path, "--agent", "odd", "--config", "turnwire.toml", code=1 if status == "broken" else 0
+    )["CLI"]
     assert (cli["status"], words in cli["found"]) == (status, True)
 
 

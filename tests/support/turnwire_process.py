@@ -91,22 +91,30 @@ async def _line(stream: asyncio.StreamReader | None) -> str:
 
 @asynccontextmanager
 async def turnwire(
-    folder: Path, *arguments: str, env: Mapping[str, str] | None = None, stdout_lines: int = 2
+    folder: Path,
+    *arguments: str,
+    env: Mapping[str, str] | None = None,
+    stdout_lines: int = 2,
+    named: bool = True,
 ) -> AsyncIterator[Served]:
     """Run a serving command (its options, then what stands behind `--`) until the context closes.
 
+    A turnwire.toml in the folder is the test's own: it is named, so that all of it counts; unless `named` is False.
     Fails with turnwire's stderr when it does not come up, and when it does not end well on SIGTERM.
     """
     command, *options = arguments
     split = options.index("--") if "--" in options else len(options)
     own = ("--port", "0", "--state-dir", str(folder / "state"))
     log = folder / "turnwire.log"
+    variables = dict(env) if env is not None else environment(folder / "home")
+    if named and (folder / "turnwire.toml").exists():
+        variables.setdefault("TURNWIRE_CONFIG", str(folder / "turnwire.toml"))
     with log.open("wb") as stderr:
         process = await asyncio.create_subprocess_exec(
             *TURNWIRE,
             *(command, *options[:split], *(own if command != "replay" else own[:2]), *options[split:]),
             cwd=folder,
-            env=dict(env) if env is not None else environment(folder / "home"),
+            env=variables,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=stderr,
