@@ -17,6 +17,9 @@ from hub.server import Listener
 from hub.static_files import load
 from hub.subscription import Reader
 
+LOOK_S = 0.01
+"""How often the end looks whether everything is delivered."""
+
 
 class _Stopped(Exception):
     pass
@@ -88,6 +91,15 @@ class Hub:
             except BaseExceptionGroup as group:
                 raise _first(group) from None
         return self.url(self.tokens.control)
+
+    async def delivered(self, limit_s: float) -> None:
+        """Wait until all frontends have what is in the log, but no longer than the limit; for the end, when nothing is added."""
+        try:
+            async with asyncio.timeout(limit_s):
+                while self.lag:  # noqa: ASYNC110 - progress is each reader's own; this happens once, at the end
+                    await asyncio.sleep(LOOK_S)
+        except TimeoutError:
+            pass  # a frontend that does not read comes back with its cursor
 
     async def stop(self) -> None:
         """Close the port and all connections, and stop what is still being done."""

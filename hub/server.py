@@ -42,6 +42,9 @@ _library_log = logging.getLogger("hub.websockets")
 _library_log.setLevel(logging.WARNING)
 
 
+CLOSE_S = 2.0
+"""How long a peer may take to read what is left and to close."""
+
 PING_FRAME = Frame(Opcode.PING, b"").serialize(mask=False)
 
 
@@ -188,7 +191,7 @@ class Listener:
             open_timeout=None,
             # Its pings wait behind what a peer does not read, and then for ever: `beat` does it without waiting.
             ping_interval=None,
-            close_timeout=2,
+            close_timeout=CLOSE_S,
             max_size=config.limits.frame,
             write_limit=config.limits.write_buffer,
             logger=_library_log,
@@ -210,7 +213,14 @@ class Listener:
             if connection.protocol.state is not State.OPEN:
                 connection.transport.close()
         self._server.close()
-        await self._server.wait_closed()
+        try:
+            async with asyncio.timeout(CLOSE_S):
+                await self._server.wait_closed()
+        except TimeoutError:
+            # A closed transport waits for its peer to read what is unread; not all peers do.
+            for connection in tuple(self.connections):
+                connection.transport.abort()
+            await self._server.wait_closed()
 
     async def beat(self) -> None:
         """Ask all peers whether they live, now and then; runs until it is cancelled."""

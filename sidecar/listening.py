@@ -1,20 +1,30 @@
-"""The hub over some host, from its start to a signal."""
+"""The hub over some host, from its start to a signal.
+
+At the end sessions stop first, and then the hub: what their ends give is still delivered.
+"""
 
 import asyncio
+import os
 import signal
+import sys
 from collections.abc import Awaitable, Callable
 
 from hub.config import HubConfig, Limits
 from hub.host import Host
 from hub.hub import Hub
 from hub.routes import Probes
-from journal.base import Journal
+from journal.base import Journal, JournalError
 from sidecar.metrics import Metrics
 from sidecar.settings import Settings
+from sidecar.signals import stop_signals
 from sidecar.version import VERSION
 
 Ready = Callable[[Hub], Awaitable[None]]
 """Called once everything is there: to print the URL."""
+
+
+DELIVER_S = 3.0
+"""How long frontends have to take the last events; whoever is further behind comes back for them."""
 
 
 class PortError(Exception):
@@ -28,9 +38,14 @@ async def with_hub(
     ready: Ready,
     *,
     start: Callable[[], Awaitable[None]],
+    stop: Callable[[], Awaitable[None]],
     metrics: Metrics,
 ) -> None:
-    """Run a hub until SIGINT or SIGTERM; raises PortError and what `start` raises."""
+    """Run a hub until a signal; raises PortError and what `start` raises.
+
+    `stop` ends the host's sessions, also one that `start` is about to begin. A second Ctrl-C ends the process at once: the
+    watchdog ends the CLIs, and the next start closes what is open in the journal.
+    """
     probes = Probes(metrics=metrics.text, trouble=lambda: journal.trouble)
     hub = Hub(journal, host, hub_config(settings), version=VERSION, probes=probes)
     try:
@@ -42,17 +57,51 @@ async def with_hub(
         ) from error
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopped.set)
+    for number in stop_signals():
+        loop.add_signal_handler(number, _stop, stopped, number)
     watching = asyncio.create_task(metrics.watch(hub, host, journal))
+    starting = asyncio.ensure_future(start())
+    stopping = asyncio.create_task(stopped.wait())
     try:
-        await start()
-        await ready(hub)
-        await stopped.wait()
+        await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
+        if not stopped.is_set():
+            await starting
+            await ready(hub)
+            await stopping
     finally:
-        watching.cancel()
-        await hub.stop()
-        await asyncio.gather(watching, return_exceptions=True)
+        stopping.cancel()
+        try:
+            await stop()
+            await _delivered(hub, journal)
+        finally:
+            watching.cancel()
+            await hub.stop()
+            # what comes of a start that was stopped on its way interests nobody
+            await asyncio.gather(starting, watching, return_exceptions=True)
+
+
+async def _delivered(hub: Hub, journal: Journal) -> None:
+    """Let frontends have the last events."""
+    try:
+        await journal.flush()
+    except JournalError:
+        return  # what is not journaled is never published
+    await hub.delivered(DELIVER_S)
+
+
+def _stop(stopped: asyncio.Event, number: signal.Signals) -> None:
+    if number is signal.SIGINT:
+        if stopped.is_set():
+            os._exit(128 + number)
+        _say("turnwire is stopping; press Ctrl-C again to stop at once, whatever is open then")
+    stopped.set()
+
+
+def _say(message: str) -> None:
+    try:
+        print(message, file=sys.stderr, flush=True)  # noqa: T201 - for the human who pressed the keys
+    except OSError:
+        pass  # nobody is there to read it
 
 
 def hub_config(settings: Settings) -> HubConfig:

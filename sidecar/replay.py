@@ -136,7 +136,7 @@ class ReplayHost:
         for number, file in enumerate(files, 1):
             self._start(f"replay-{number}", file, speed, 0.0)
 
-    def stop(self) -> None:
+    async def stop(self) -> None:
         """Play no further."""
         for task in self._playing:
             task.cancel()

@@ -63,9 +63,11 @@ async def to_console(settings: Settings, files: Sequence[Path], speed: float | N
         host = ReplayHost(files, journal, tasks, speed=speed, field_limit=settings.field_limit)
         try:
             with _watched(host):
-                await with_hub(settings, journal, host, _announce, start=_started, metrics=metrics)
+                await with_hub(
+                    settings, journal, host, _announce, start=_started, stop=host.stop, metrics=metrics
+                )
         finally:
-            host.stop()
+            await host.stop()
             metrics.close()
 
 

@@ -23,6 +23,7 @@ from sidecar.agents import find
 from sidecar.runner_agent import RunnerAgents
 from sidecar.runner_log import RunnerLogFile
 from sidecar.settings import Settings
+from sidecar.signals import stop_signals
 
 LAST_WORDS = 2.0
 """Seconds that a reader of stderr has to take what a failing runner says."""
@@ -64,7 +65,7 @@ async def _serve(executable: tuple[str, ...], settings: Settings, options: Runne
             serving.cancel()
         received.append(number)
 
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in stop_signals():
         asyncio.get_running_loop().add_signal_handler(number, stop, number)
     try:
         async with Watchdog.start() as watchdog:

@@ -62,7 +62,15 @@ async def serve(settings: Settings, start: Callable[[LiveHost], Awaitable[None]]
                 host = LiveHost(around, store, registry, rulebook)
                 try:
                     await host.restore()
-                    await with_hub(settings, journal, host, ready, start=lambda: start(host), metrics=metrics)
+                    await with_hub(
+                        settings,
+                        journal,
+                        host,
+                        ready,
+                        start=lambda: start(host),
+                        stop=host.stop,
+                        metrics=metrics,
+                    )
                 finally:
                     await host.stop()
                     await keeper.flush()

@@ -20,6 +20,7 @@ from protocol.dialects import CLAUDE, DIALECTS, Dialect, recognise
 from protocol.framing import LineFramer
 from runner.input import Input
 from runner.output import Output, OutputLost
+from sidecar.signals import stop_signals
 from sidecar.stdio_log import Seen
 from sidecar.switchboard import Moves, Switchboard
 
@@ -41,7 +42,7 @@ async def serve(
         )
         joint = Joint(process, spoken, agent, seen)
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in stop_signals():
             loop.add_signal_handler(number, _end, process, number)
         try:
             ended = await joint.run()

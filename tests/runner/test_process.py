@@ -159,15 +159,16 @@ async def test_a_missing_program_is_fatal(tmp_path: Path) -> None:
     assert fatal["type"] == "fatal"
 
 
-async def test_a_terminated_runner_ends_its_runs_and_says_why(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+async def test_a_terminated_runner_ends_its_runs_and_says_why(tmp_path: Path, number: signal.Signals) -> None:
     async with runner(tmp_path) as running:
         running.send(ask("a", "hang"))
         await running.line()
-        running.process.send_signal(signal.SIGTERM)
+        running.process.send_signal(number)
         lines, notes = await running.rest()
-        assert running.process.returncode == 128 + signal.SIGTERM
+        assert running.process.returncode == 128 + number
     assert ends(lines)["a"]["status"] == "cancelled"
-    assert notes[-1] == {"type": "fatal", "message": "ended by SIGTERM"}
+    assert notes[-1] == {"type": "fatal", "message": f"ended by {number.name}"}
 
 
 async def test_a_caller_that_has_gone_ends_the_runner(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ async def test_a_cli_that_crashes_is_told_in_spec_1_and_by_the_exit_code(tmp_pat
         assert "no way" in await cli.stderr()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 async def test_a_signal_ends_the_cli_and_itself(tmp_path: Path, number: signal.Signals) -> None:
     async with scripted(tmp_path) as cli:
         cli.prompt("hang")
