@@ -133,6 +133,10 @@ describe("turns", () => {
     ]);
   });
 
+  test("add up to what the session cost, whatever a process's own total says", () => {
+    expect(fold(turn(), complete(), turn("turn-2"), complete("turn-2")).state.cost).toBe(0.5);
+  });
+
   test("end once, whatever the order", () => {
     const { running, turns } = fold(turn("a"), complete("a"), turn("b"));
     expect(turns).toHaveLength(2);

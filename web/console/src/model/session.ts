@@ -13,7 +13,7 @@ export class SessionState {
   commands: AvailableCommands["available_commands"] = [];
   context: ContextWindow | undefined;
   rateLimit: RateLimit | undefined;
-  /** Cumulative for the CLI process, as it reports it. */
+  /** What its turns have cost: a process's own total begins anew with /clear, and with or without the past after a resume. */
   cost: number | undefined;
   exited = false;
   readonly tasks = new Map<string, TaskUpdate>();
@@ -60,7 +60,7 @@ export class SessionState {
       case "withdrawn":
         return this.dequeue([event.prompt]);
       case "complete":
-        this.cost = event.data.total_cost_usd ?? this.cost;
+        if (event.data.cost_usd !== undefined) this.cost = (this.cost ?? 0) + event.data.cost_usd;
         this.dequeue(event.data.prompts);
         return true;
       default:

@@ -30,7 +30,7 @@ export function SessionHead(props: { onMenu: () => void; onPanel: () => void; pa
   useSource(hub.changed, live.changed);
   const summary = hub.summary;
   const { state, pending, running } = live.conversation;
-  const cost = state.cost ?? summary?.total_cost_usd;
+  const cost = summary?.total_cost_usd ?? state.cost;
   const [text, tone]: [string, Tone] = pending.size > 0 ? ["waits for you", "warn"] : summary?.state === "replaying" ? ["replaying", "busy"] : running ? ["working", "busy"] : state.exited || summary?.state === "exited" ? ["exited", "plain"] : ["idle", "good"];
   return (
     <header class="session-head">
@@ -40,7 +40,7 @@ export function SessionHead(props: { onMenu: () => void; onPanel: () => void; pa
       <span role="status"><Badge tone={tone}>{text}</Badge></span>
       <span class="spring" />
       <ContextMeter />
-      {cost !== undefined && <span class="cost" title="Cost of this agent process">{money(cost)}</span>}
+      {cost !== undefined && <span class="cost" title="Cost of this session">{money(cost)}</span>}
       <IconButton icon="bell" label="Notify me when I am asked" className="wide-only" pressed={props.notify} onClick={props.onNotify} />
       <IconButton icon="theme" label="Dark or light" className="wide-only" onClick={toggleTheme} />
       <IconButton icon="panel" label="Inspector" pressed={props.panel} onClick={props.onPanel} />
