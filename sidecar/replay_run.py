@@ -22,6 +22,7 @@ from sidecar.progress import progress
 from sidecar.replay import ReplayHost
 from sidecar.settings import Settings
 from sidecar.version import VERSION
+from tracing.pieces import distinct
 from tracing.recording import RecordingError, length, name_of, read
 from tracing.span import FinishedSpan
 from tracing.spans import SpanMaker
@@ -34,7 +35,7 @@ LONG_AGO = 1e8
 async def to_stdout(settings: Settings, files: Sequence[Path], speed: float | None) -> None:
     """Print the events of each recording, one after another, at its pace; raises RecordingError."""
     with progress() as bars:
-        for file in files:
+        for file in distinct(files):
             await _print(file, settings.field_limit, speed, bars(file))
 
 
@@ -60,7 +61,7 @@ async def to_console(settings: Settings, files: Sequence[Path], speed: float | N
     """Serve the recordings as sessions until a signal; raises RecordingError and PortError."""
     journal, metrics = MemoryJournal(), Metrics()
     async with asyncio.TaskGroup() as tasks:
-        host = ReplayHost(files, journal, tasks, speed=speed, field_limit=settings.field_limit)
+        host = ReplayHost(distinct(files), journal, tasks, speed=speed, field_limit=settings.field_limit)
         try:
             with _watched(host):
                 await with_hub(
@@ -98,7 +99,7 @@ async def to_otlp(settings: Settings, files: Sequence[Path]) -> None:
     export = SpanExport(VERSION)
     try:
         with progress() as bars:
-            for file in files:
+            for file in distinct(files):
                 count = _export(settings, file, export.export_all, bars(file))
                 typer.echo(f"{file}: {count} spans", err=True)
     finally:

@@ -18,6 +18,7 @@ import structlog
 
 from normalize.events import AgentEvent, to_json
 from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
+from tracing.pieces import CONTINUES, number_of, set_aside
 from tracing.recording import RecordingError
 from tracing.stamps import format_ts
 
@@ -42,8 +43,8 @@ class Recorder:
         """Open the files for appending; raises OSError."""
         self._clock = clock
         self._agent = json.dumps(agent)
-        self._raw = _File(folder / f"raw-streamjson-{agent}.jsonl", rotate_at)
-        self._normalized = _File(folder / f"normalized-streamjson-{agent}.jsonl", rotate_at)
+        self._raw = _File(folder / f"raw-streamjson-{agent}.jsonl", rotate_at, self._continues)
+        self._normalized = _File(folder / f"normalized-streamjson-{agent}.jsonl", rotate_at, self._continues)
         self._waiting: list[tuple[_File, bytes]] = []
         self._size = 0
         self._open = True
@@ -87,6 +88,9 @@ class Recorder:
         self.end()
         self._thread.join()
 
+    def _continues(self, number: int) -> bytes:
+        return self._row(format_ts(self._clock()), CONTINUES, _data(b'{"piece":%d}' % number))
+
     def _row(self, ts: str, event: str, rest: bytes) -> bytes:
         head = f'{{"ts":"{ts}","protocol":"streamjson","agent":{self._agent},"event":"{event}",'
         return head.encode() + rest + b"}\n"
@@ -127,9 +131,11 @@ def check_folder(folder: Path) -> None:
 class _File:
     """A file that only grows, and is set aside when it is large."""
 
-    def __init__(self, path: Path, rotate_at: int) -> None:
+    def __init__(self, path: Path, rotate_at: int, head: Callable[[int], bytes]) -> None:
+        """`head`: the first row of a piece with others before it, from its number."""
         self.path = path
         self._rotate_at = rotate_at
+        self._head = head
         self._open()
 
     def append(self, data: bytes) -> None:
@@ -149,6 +155,9 @@ class _File:
         self._size = os.fstat(self._descriptor).st_size
         if self._size and not self._ends_well():
             self._size += os.write(self._descriptor, b"\n")
+        if not self._size and (older := set_aside(self.path)):
+            number = number_of(older[min(older)]) or len(older)
+            self._size += os.write(self._descriptor, self._head(number + 1))
 
     def _ends_well(self) -> bool:
         """Tell whether the last row is whole: one of a recorder that was killed may not be."""

@@ -13,9 +13,9 @@ import msgspec
 from normalize.inputs import Ended, Received, Sent
 from protocol.decode import decode, malformed
 from protocol.framing import OversizeLine
+from tracing.pieces import TIMELINE
 from tracing.recorded import RecordingError, Timed, lines, missing
 
-TIMELINE = "timeline.jsonl"
 STDERR_TAIL = 4096
 """Bytes of stderr.txt that an end tells."""
 
