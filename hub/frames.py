@@ -6,10 +6,18 @@ A command carries an `id` and gets exactly one `reply`. Events travel in envelop
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
+from pydantic_core import PydanticCustomError
 
 JsonObject = dict[str, JsonValue]
 """An object of JSON, checked to be one."""
+
+
+def _with_subtype(request: JsonObject) -> JsonObject:
+    subtype = request.get("subtype")
+    if not isinstance(subtype, str) or not subtype:
+        raise PydanticCustomError("no_subtype", "A control request needs a `subtype`: it names what is asked")
+    return request
 
 
 class Received(BaseModel):
@@ -217,7 +225,7 @@ class Control(SessionCommand):
     """Send any other control request to the CLI; the reply's result is its response."""
 
     type: Literal["control"]
-    request: JsonObject
+    request: Annotated[JsonObject, AfterValidator(_with_subtype)]
     """With `subtype` and that subtype's fields."""
 
 

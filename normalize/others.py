@@ -5,7 +5,7 @@ from typing import Any
 
 from normalize import notices, user_lines
 from normalize.calls import LostReason
-from normalize.events import AgentEvent, CompactBoundary, Error, MessageChunk, Queued, Retraction
+from normalize.events import AgentEvent, CompactBoundary, Error, Injected, MessageChunk, Queued, Retraction
 from normalize.limits import pieces
 from normalize.notices import notice
 from normalize.place import Here
@@ -141,8 +141,20 @@ def queued(state: State, message: miriad.Queued) -> list[AgentEvent]:
 
 
 def injected(state: State, message: miriad.Injected) -> list[AgentEvent]:
-    """Waiting prompts joined the turn, as spec 1's agent says it."""
-    count = message.message_count or 1
-    joined = [prompt.uuid for prompt in state.prompts.take_first(count)]
-    uuids = [*joined, *[None] * (count - len(joined))]
-    return user_lines.injected(state, uuids, message.content_length)
+    """Waiting prompts joined the turn, as spec 1's agent says it, or will begin the next one, which names them."""
+    count = max(message.message_count or 1, 1)
+    turn = state.turns.current
+    named: list[str] = []
+    if turn is None:
+        state.prompts.begin_with(count)
+    else:
+        named = [prompt.uuid for prompt in state.prompts.take_first(count) if prompt.uuid is not None]
+        turn.prompts += named
+    return [
+        Injected(
+            **state.place.here,
+            message_count=count,
+            content_length=message.content_length,
+            prompts=named or None,
+        )
+    ]

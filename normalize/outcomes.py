@@ -16,9 +16,6 @@ _WORDS: dict[str, str] = {
     "budget": "The turn reached its budget.",
 }
 
-_DIAGNOSTIC = "[ede_diagnostic]"
-"""Begins a line that says nothing to a human; the only error of many interrupted turns."""
-
 EXIT_REASONS = {
     "exited": "the process ended by itself",
     "stopped": "stop requested",
@@ -45,9 +42,7 @@ def is_error(message: Result, outcome: Outcome) -> bool:
 
 def errors(message: Result, outcome: Outcome, failure: Failure | None) -> list[str]:
     """Return what went wrong, each once: the CLI's list, else the result's text, else what the model's line said."""
-    told = list(dict.fromkeys(error for error in message.errors if error))
-    human = [error for error in told if not error.startswith(_DIAGNOSTIC)]
-    if human:
+    if human := message.human_errors:
         return human
     if outcome == "interrupted":
         return []
@@ -55,6 +50,7 @@ def errors(message: Result, outcome: Outcome, failure: Failure | None) -> list[s
         return [message.text]
     if failure is not None:
         return [failure.message]
+    told = list(dict.fromkeys(error for error in message.errors if error))
     return told or [_WORDS.get(outcome, "The turn failed without a reason given by the agent.")]
 
 

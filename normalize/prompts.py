@@ -29,6 +29,7 @@ class Prompts:
         self._waiting: list[Prompt] = []
         self._unechoed: deque[Prompt] = deque(maxlen=_ECHOES)
         self._starting: list[str] = []
+        self._first: int | None = None
         self.overheard = False
         """Prompts are known from the sending side, so a turn without one is the CLI's own."""
         self.merged = True
@@ -55,14 +56,19 @@ class Prompts:
         """The CLI begins with a prompt; the turn itself is still to come."""
         self._starting.append(uuid)
 
+    def begin_with(self, count: int) -> None:
+        """The turn that begins next serves so many of those that wait, in order, as spec 1's agent says."""
+        self._first = count
+
     def serve(self) -> tuple[list[str], bool]:
         """Take the prompts of the turn that begins; return their UUIDs, and whether they had waited."""
         if not self._waiting and not self._starting:
             return [], False
         named, self._starting = self._starting, []
+        first, self._first = self._first, None
         served = [prompt for prompt in self._waiting if prompt.uuid in named]
         if not served:
-            served = self._waiting[:] if self.merged else self._waiting[:1]
+            served = self._waiting[: first or (None if self.merged else 1)]
         self._waiting = [prompt for prompt in self._waiting if prompt not in served]
         uuids = [*named, *(prompt.uuid for prompt in served if prompt.uuid is not None)]
         return list(dict.fromkeys(uuids)), bool(served)

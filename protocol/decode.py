@@ -16,6 +16,9 @@ from protocol.json_values import JsonObject, text_at
 from protocol.messages import Malformed, Message, Unknown
 from protocol.text import scrub_inside, scrub_json
 
+NOT_AN_OBJECT = "not a JSON object"
+"""Why a line that is JSON is no message; any other reason is a line that is no JSON."""
+
 
 class _SystemHead(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="system"):
     """Stands for any system message in the first pass."""
@@ -126,7 +129,7 @@ def _decode_odd(line: bytes) -> Message:
         value = generic.load(line)
         if isinstance(value, dict):
             return _build(_scrubbed(value))
-        return Malformed(_text(line), "not a JSON object")
+        return Malformed(_text(line), NOT_AN_OBJECT)
     except ValueError as error:
         return Malformed(_text(line), str(error) if line.strip() else "blank line")
     except RecursionError:

@@ -10,6 +10,9 @@ from msgspec import Struct, field
 from protocol.blocks import Usage
 from protocol.json_values import Json, JsonObject
 
+_DIAGNOSTIC = "[ede_diagnostic]"
+"""Begins a line that says nothing to a human; the only error of many interrupted turns (2.1)."""
+
 
 class ModelUsage(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
     """What one model used in this process, cumulative."""
@@ -124,6 +127,11 @@ class Result(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, ta
     def cost(self) -> int | float | None:
         """Dollars since the process started, in either spelling."""
         return self.cost_usd if self.total_cost_usd is None else self.total_cost_usd
+
+    @property
+    def human_errors(self) -> list[str]:
+        """What went wrong in words for a human, each once."""
+        return [error for error in dict.fromkeys(self.errors) if error and not error.startswith(_DIAGNOSTIC)]
 
     def context_window_of(self, model: str) -> int | None:
         """Return the size of a model's context window, in either spelling; None if not told."""

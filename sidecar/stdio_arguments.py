@@ -2,13 +2,14 @@
 
 The official SDK starts a CLI with dozens of options; they are not known here, but passed on in their order, so that
 what a new SDK asks of a new CLI needs no change of ours. What makes a CLI speak at all is added where it is missing.
+Spec 1's own two options are taken from whoever starts its agent: Claude Code refuses to start with what it does not know.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from protocol.dialects import DIALECTS
+from protocol.dialects import DIALECTS, MIRIAD
 
 USAGE = """\
 usage: turnwire stdio [--as auto|claude|miriad|json_rpc] [--agent NAME] [--config FILE] [--] [OPTIONS OF THE CLI]
@@ -20,7 +21,7 @@ The whole sidecar as one agent on stdin and stdout, over any CLI underneath.
   --config  TOML file with settings
   -v        the version of the CLI underneath
 
-Everything after these options goes to the CLI.
+Everything after these options goes to the CLI, but for --stdio and --db FILE: whoever gives one speaks spec 1.
 """
 
 SPEAKS = (
@@ -32,6 +33,10 @@ SPEAKS = (
 
 class UsageError(Exception):
     """A wrong call; says what is wrong."""
+
+
+SPEC_1_FLAG, SPEC_1_DATABASE = "--stdio", "--db"
+"""The command line of spec 1's agent; a CLI keeps its sessions itself, so the database has no use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +81,27 @@ def read_arguments(argv: Sequence[str]) -> Arguments:
     spoken = own.get("--as", "auto")
     if spoken not in DIALECTS:
         raise UsageError(f"--as must be one of {', '.join(DIALECTS)}, not {spoken!r}")
+    if spoken == "auto" and without_spec_1(rest) != rest:
+        spoken = MIRIAD.name
     config = Path(own["--config"]) if "--config" in own else None
     return Arguments(spoken, own.get("--agent"), config, tuple(rest))
 
 
+def without_spec_1(rest: Sequence[str]) -> list[str]:
+    """Return the options without those of spec 1's agent."""
+    left: list[str] = []
+    options = iter(rest)
+    for option in options:
+        if option == SPEC_1_DATABASE:
+            next(options, None)
+        elif option != SPEC_1_FLAG and not option.startswith(f"{SPEC_1_DATABASE}="):
+            left.append(option)
+    return left
+
+
 def cli_options(rest: Sequence[str]) -> list[str]:
     """Return the options of the CLI, with those that make it speak stream-json."""
+    rest = without_spec_1(rest)
     given = {option.partition("=")[0] for option in rest}
     missing = [f"{name}={value}" for name, value in SPEAKS if name not in given]
     if missing and not {"-p", "--print"} & given:

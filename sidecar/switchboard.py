@@ -14,7 +14,7 @@ from protocol.answers import HookOutput, answer_hook
 from protocol.blocks import AnyBlock, TextBlock
 from protocol.control import ControlCancelRequest, ControlRequest, ControlResponse, failure, success
 from protocol.dialects import CLAUDE, MIRIAD, Dialect
-from protocol.encode import EncodeError, checked_input, encode
+from protocol.encode import EncodeError, checked_input, encode, encode_input
 from protocol.json_values import JsonObject
 from protocol.messages import Malformed, Message, StreamEvent, Unknown, User, UserBody
 from protocol.miriad import Injected, Queued, SystemFailure
@@ -25,6 +25,9 @@ from protocol.system import Init, System
 BLANK_LINE = "\n\n"
 OUR_HOOK = "turnwire_tool_ended"
 OUR_GREETING = "turnwire_initialize"
+
+QUEUE_LIMIT = 64 * 1024 * 1024
+"""Bytes of prompts that may wait for their turn; more are refused, since who would not be read could not interrupt."""
 
 HOOKS: JsonObject = {
     event: [{"matcher": None, "hookCallbackIds": [OUR_HOOK]}]
@@ -59,6 +62,7 @@ class Switchboard:
         # the lines of any other agent are not what their messages would be in the caller's dialect
         self._is_claude = agent is CLAUDE
         self._queue: deque[User] = deque()
+        self._queued_bytes = 0
         self._is_running = False
         self._is_closed = False
         self._session_id: str | None = None
@@ -110,6 +114,9 @@ class Switchboard:
             self._say(SystemFailure(message=text), moves)
             failed = Result(subtype="error", is_error=True, errors=[text], top_session_id=self._session_id)
             self._say(failed, moves)
+            for prompt in self._queue:
+                moves.to_caller += self._caller.refuse(prompt, text).lines
+            self._queue.clear()
             self._is_running = False
         return moves
 
@@ -140,12 +147,8 @@ class Switchboard:
 
     def _serve(self, message: Message, line: bytes, moves: Moves) -> None:
         match message:
-            case User() if self._queues and self._is_running:
-                self._queue.append(message)
-                self._say(Queued(position=len(self._queue), session_id=self._session_id), moves)
             case User():
-                self._is_running = True
-                self._tell(message, moves)
+                self._prompt(message, moves)
             case ControlRequest(request_id, GetStatus()) if self._queues:
                 self._say(success(request_id, self._status()), moves)
             case ControlRequest(request_id, Interrupt()) if self._queues and not self._is_running:
@@ -161,6 +164,23 @@ class Switchboard:
                 pass  # the dialect has complained where it has a word for that
             case _:
                 self._pass_on(line, message, moves)
+
+    def _prompt(self, prompt: User, moves: Moves) -> None:
+        try:
+            size = len(encode_input(prompt))
+        except EncodeError as error:
+            moves.to_caller += self._caller.refuse(prompt, str(error)).lines
+            return
+        if not (self._queues and self._is_running):
+            self._is_running = True
+            self._tell(prompt, moves)
+        elif self._queued_bytes + size > QUEUE_LIMIT:
+            full = f"{self._queued_bytes} bytes of prompts wait, and this one has {size}: more than {QUEUE_LIMIT}"
+            moves.to_caller += self._caller.refuse(prompt, f"{full}; wait for the turn to end").lines
+        else:
+            self._queue.append(prompt)
+            self._queued_bytes += size
+            self._say(Queued(position=len(self._queue), session_id=self._session_id), moves)
 
     def _hear(self, message: Message, line: bytes, moves: Moves) -> None:
         moves.seen.append(Received(line, message))
@@ -199,6 +219,7 @@ class Switchboard:
             return
         waiting = list(self._queue)
         self._queue.clear()
+        self._queued_bytes = 0
         message = waiting[0] if len(waiting) == 1 else joined(waiting)
         self._tell(message, moves)
         injected = Injected(

@@ -5,7 +5,7 @@ somebody drives us. Both are a `Peer`: `read` takes a line of the other side, `w
 is a host that reads any of them and answers in the one it heard.
 """
 
-from protocol.dialects.base import Dialect, Exchange, Peer
+from protocol.dialects.base import AgentPeer, Dialect, Exchange, Peer
 from protocol.dialects.claude import CLAUDE
 from protocol.dialects.json_rpc import JSON_RPC
 from protocol.dialects.miriad import MIRIAD
@@ -21,6 +21,7 @@ __all__ = [
     "DIALECTS",
     "JSON_RPC",
     "MIRIAD",
+    "AgentPeer",
     "Dialect",
     "Exchange",
     "Overheard",

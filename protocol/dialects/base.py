@@ -33,6 +33,14 @@ class Peer(Protocol):
         ...
 
 
+class AgentPeer(Peer, Protocol):
+    """Our end towards somebody who drives us."""
+
+    def refuse(self, prompt: Message, reason: str) -> Exchange:
+        """Say that a prompt which was just read is not taken, and will have no result."""
+        ...
+
+
 class Dialect(Struct, frozen=True):
     """A way to speak."""
 
@@ -40,5 +48,5 @@ class Dialect(Struct, frozen=True):
     """Its name."""
     host: Callable[[], Peer]
     """Make our end towards an agent."""
-    agent: Callable[[], Peer]
+    agent: Callable[[], AgentPeer]
     """Make our end towards somebody who drives us."""

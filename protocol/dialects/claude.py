@@ -4,6 +4,7 @@ from protocol.decode import decode
 from protocol.dialects.base import Dialect, Exchange
 from protocol.encode import encode, encode_input
 from protocol.messages import Malformed, Message
+from protocol.miriad import SystemFailure
 
 
 class ClaudeHost:
@@ -30,6 +31,10 @@ class ClaudeAgent:
         if isinstance(message, Malformed):
             return Exchange()
         return Exchange(lines=[encode(message) if line is None else line + b"\n"])
+
+    def refuse(self, prompt: Message, reason: str) -> Exchange:  # noqa: ARG002 - the dialect has no word for which one
+        """Say that a prompt is not taken."""
+        return Exchange(lines=[encode(SystemFailure(message=reason))])
 
 
 CLAUDE = Dialect("claude", ClaudeHost, ClaudeAgent)

@@ -7,7 +7,7 @@ also hold it under `message`, or leave the type to `method`.
 from typing import TypeAlias
 
 from protocol import generic
-from protocol.decode import decode, message_of
+from protocol.decode import NOT_AN_OBJECT, decode, message_of
 from protocol.encode import line_of
 from protocol.json_values import Json, JsonObject, text_at
 from protocol.messages import Malformed, Message, Unknown
@@ -76,5 +76,5 @@ def carried_message(method: str, params: Json) -> Message | None:
 
 def _opened(item: Json) -> JsonObject | Message:
     if not isinstance(item, dict):
-        return Malformed(str(item), "not a JSON object")
+        return Malformed(str(item), NOT_AN_OBJECT)
     return item if "jsonrpc" in item else message_of(item)

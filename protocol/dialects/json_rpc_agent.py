@@ -1,24 +1,39 @@
-"""Our end towards a caller that speaks JSON-RPC: `run` in, notifications and results out."""
+"""Our end towards a caller that speaks JSON-RPC: `run` in, notifications and results out.
 
+Any other method that looks like a subtype is a control request: the CLI knows more of them than have a model here, and
+says so itself of one that it does not know.
+"""
+
+import re
 from collections import deque
 from itertools import count
-from typing import get_args
 
 import msgspec
+from msgspec import Struct
 
-from protocol.control import AnyRequest, ControlRequest, ControlResponse
-from protocol.decode import message_of
+from protocol.control import ControlRequest, ControlResponse
+from protocol.decode import NOT_AN_OBJECT, message_of
 from protocol.dialects import envelope
 from protocol.dialects.base import Exchange
 from protocol.dialects.envelope import Id
 from protocol.encode import to_json
 from protocol.json_values import Json, JsonObject, text_at
 from protocol.messages import Malformed, Message, Unknown, User, UserBody
-from protocol.miriad import Injected
+from protocol.miriad import Injected, SystemFailure
 from protocol.results import Result
 
-METHODS = frozenset(str(model.__struct_config__.tag) for model in get_args(AnyRequest))
-"""Control requests that a caller may make."""
+_SUBTYPE = re.compile(r"[a-z][a-z0-9_]*")
+"""What subtypes of control requests look like, unlike methods that belong to JSON-RPC's own conventions."""
+
+_UNSUPPORTED = "Unsupported control request subtype"
+"""How a CLI begins its answer to a subtype that it does not know (2.1; older ones do not answer)."""
+
+
+class _Run(Struct, frozen=True):
+    """A `run` that has no response yet."""
+
+    id: Id
+    prompt: User
 
 
 class JsonRpcAgent:
@@ -26,7 +41,7 @@ class JsonRpcAgent:
 
     def __init__(self) -> None:
         self._names = count(1)
-        self._runs: deque[Id] = deque()
+        self._runs: deque[_Run] = deque()
         self._joined = 0
         self._is_between = False
         self._interrupted = False
@@ -51,7 +66,7 @@ class JsonRpcAgent:
             return _response(item, request_id)
         if method == "run":
             return self._run(item, request_id)
-        if method not in METHODS:
+        if not _SUBTYPE.fullmatch(method):
             problem = _refused(request_id, envelope.METHOD_NOT_FOUND, f"no method {method}")
             return problem if "id" in item else Exchange([Unknown(item)])
         name = f"rpc-{next(self._names)}"
@@ -70,11 +85,19 @@ class JsonRpcAgent:
                 request_id, envelope.INVALID_PARAMS, "params need a user message, or a prompt that is text"
             )
         if "id" in item:
-            if request_id in self._runs:
+            if any(run.id == request_id for run in self._runs):
                 return _refused(request_id, envelope.INVALID_REQUEST, "a run with this id goes on")
             self._is_between = self._is_between and bool(self._runs)
-            self._runs.append(request_id)
+            self._runs.append(_Run(request_id, prompt))
         return Exchange([prompt])
+
+    def refuse(self, prompt: Message, reason: str) -> Exchange:
+        """Say that a prompt is not taken: its run has failed."""
+        run = next((run for run in self._runs if run.prompt is prompt), None)
+        if run is None:  # it came without an id, or without an envelope
+            return self.write(SystemFailure(message=reason))
+        self._runs.remove(run)
+        return _refused(run.id, envelope.FAILED, reason)
 
     def write(self, message: Message, line: bytes | None = None) -> Exchange:
         """Say a message to the caller: a result answers its run, all else is a notification."""
@@ -100,7 +123,7 @@ class JsonRpcAgent:
         return Exchange(lines=[envelope.notification(text_at(value, "type"), value)])
 
     def _result(self, message: Result, value: JsonObject) -> Exchange:
-        runs = [self._runs.popleft() for _ in range(min(1 + self._joined, len(self._runs)))]
+        runs = [self._runs.popleft().id for _ in range(min(1 + self._joined, len(self._runs)))]
         interrupted, self._interrupted, self._joined = self._interrupted, False, 0
         self._is_between = True
         if not runs:
@@ -113,7 +136,8 @@ class JsonRpcAgent:
             return Exchange(lines=[envelope.response(run, value) for run in runs])
         cancelled = interrupted or message.subtype == "cancelled"
         code = envelope.CANCELLED if cancelled else envelope.FAILED
-        text = message.text or "\n".join(message.errors) or message.subtype
+        text = message.text or "\n".join(message.human_errors)
+        text = text or ("cancelled" if cancelled else message.subtype)
         return Exchange(lines=[envelope.error(run, code, text, value) for run in runs])
 
     def _answer(self, message: ControlResponse) -> Exchange:
@@ -125,7 +149,9 @@ class JsonRpcAgent:
             return Exchange()
         request_id = self._requests.pop(message.request_id)
         if message.error is not None:
-            return Exchange(lines=[envelope.error(request_id, envelope.FAILED, message.error)])
+            unknown = message.error.startswith(_UNSUPPORTED)
+            code = envelope.METHOD_NOT_FOUND if unknown else envelope.FAILED
+            return Exchange(lines=[envelope.error(request_id, code, message.error)])
         return Exchange(lines=[envelope.response(request_id, message.payload or {})])
 
 
@@ -139,7 +165,9 @@ def _prompt(params: Json) -> User | None:
     inner = params.get("message")
     if isinstance(inner, dict) and inner.get("content"):
         message = message_of({**params, "type": "user"})
-        return message if isinstance(message, User) and message.message.content else None
+        if isinstance(message, User) and message.message.content and message.message.role == "user":
+            return message
+        return None
     for name in ("prompt", "message", "content", "input", "text"):
         if text_at(params, name):
             return User(message=UserBody(content=params[name]), session_id=session_id)
@@ -160,7 +188,8 @@ def _response(item: JsonObject, request_id: Id) -> Exchange:
 def _bare(message: Message) -> Exchange:
     """Take a message without an envelope, as it is: callers that mix both are understood."""
     if isinstance(message, Malformed):
-        return Exchange([message], [envelope.error(None, envelope.PARSE_ERROR, message.reason)])
+        code = envelope.INVALID_REQUEST if message.reason == NOT_AN_OBJECT else envelope.PARSE_ERROR
+        return Exchange([message], [envelope.error(None, code, message.reason)])
     if isinstance(message, Unknown):
         return Exchange([message], [envelope.error(None, envelope.INVALID_REQUEST, "no jsonrpc member")])
     return Exchange([message])

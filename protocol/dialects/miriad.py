@@ -2,12 +2,15 @@
 
 It has no control protocol but {"type":"control","action":"interrupt"|"status"}, and answers only the second. So the
 host answers our control requests itself: initialize and interrupt succeed as soon as they are said, status succeeds
-when the agent tells it, any other fails. A turn ends as success, error or cancelled.
+when the agent tells it, any other fails. A turn ends as success, error or cancelled; its `num_turns` are cycles of tool
+use, and its `session_id` is the one that the caller's prompts name.
 """
 
 from collections import deque
 
-from protocol.blocks import AnyBlock, RedactedThinkingBlock, ThinkingBlock, ToolResultBlock
+import msgspec
+
+from protocol.blocks import AnyBlock, RedactedThinkingBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock
 from protocol.control import (
     ControlCancelRequest,
     ControlRequest,
@@ -22,7 +25,7 @@ from protocol.dialects.base import Dialect, Exchange
 from protocol.encode import EncodeError, encode, encode_input, line_of, to_json
 from protocol.json_values import JsonObject, text_at
 from protocol.messages import Assistant, AssistantBody, Malformed, Message, Unknown, User, UserBody
-from protocol.miriad import SystemFailure, SystemToolResult
+from protocol.miriad import Injected, Queued, SystemFailure, SystemToolResult
 from protocol.results import Result
 from protocol.system import Status, System
 
@@ -43,9 +46,7 @@ class MiriadHost:
             case SystemToolResult():
                 body = UserBody(content=[message.tool_result])
                 return Exchange([User(message=body, uuid=message.uuid, session_id=message.session_id)])
-            case Status() if self._asked and (
-                message.running is not None or message.queued_messages is not None
-            ):
+            case Status() if self._asked and _tells_status(message):
                 # all that wait, since one that was never answered must not shift the answers of the others
                 answers = [success(request_id, _status_of(message)) for request_id in self._asked]
                 self._asked.clear()
@@ -89,6 +90,9 @@ class MiriadAgent:
         self._statuses: set[str] = set()
         self._interrupts: set[str] = set()
         self._interrupted = False
+        self._session_id: str | None = None
+        self._cycles = 0
+        self._cycle: str | None = None
 
     def read(self, line: bytes) -> Exchange:
         """Take a line of the host; what it gets wrong is told to it as a system error."""
@@ -100,6 +104,9 @@ class MiriadAgent:
                 return Exchange([message], [_error(f"not a message: {reason}")])
             case Unknown():
                 return Exchange([message], [_error(f"unknown type: {message.type or 'none'}")])
+            case User():
+                self._session_id = message.session_id or None
+                return Exchange([message])
             case _:
                 return Exchange([message])
 
@@ -120,24 +127,66 @@ class MiriadAgent:
         """Say a message to the host; reasoning, partial messages and echoes have no word in this dialect."""
         match message:
             case Assistant():
+                self._count(message)
                 return _assistant(message)
             case User():
+                session_id = self._session_id or message.session_id
                 results = [block for block in message.blocks if isinstance(block, ToolResultBlock)]
                 return Exchange(
                     lines=[
-                        encode(SystemToolResult(tool_result=block, session_id=message.session_id))
+                        encode(SystemToolResult(tool_result=block, session_id=session_id))
                         for block in results
                     ]
                 )
             case Result():
-                interrupted, self._interrupted = self._interrupted, False
-                return Exchange(lines=[line_of(_result(message, interrupted))])
+                return Exchange(lines=[line_of(self._result(message))])
+            case Queued() | Injected() | Status() if line is None:
+                if isinstance(message, Status) and _tells_status(message):
+                    self._statuses.clear()  # told by the agent itself: its answers would tell it again
+                named = msgspec.structs.replace(message, session_id=self._session_id or message.session_id)
+                return Exchange(lines=[encode(named)])
             case ControlResponse():
                 return self._answer(message)
             case ControlRequest() | ControlCancelRequest() | System():
                 return Exchange(lines=[encode(message) if line is None else line + b"\n"])
             case _:
                 return Exchange()
+
+    def refuse(self, prompt: Message, reason: str) -> Exchange:  # noqa: ARG002 - the dialect has no word for which one
+        """Say that a prompt is not taken."""
+        return Exchange(lines=[_error(reason)])
+
+    def _count(self, message: Assistant) -> None:
+        """Count a cycle of tool use: the calls of one message of the model, which a CLI says in a line each."""
+        if message.parent_tool_use_id is not None:
+            return
+        if any(isinstance(block, ToolUseBlock) for block in message.blocks):
+            cycle = message.message.id
+            self._cycles += cycle is None or cycle != self._cycle
+            self._cycle = cycle
+
+    def _result(self, message: Result) -> JsonObject:
+        failed = bool(message.is_error) or message.subtype != "success"
+        if message.subtype == "cancelled" or (self._interrupted and failed):
+            subtype = "cancelled"
+        else:
+            subtype = "error" if failed else "success"
+        text = message.text
+        if text is None and subtype == "error":
+            text = "\n".join(message.human_errors) or None
+        fields: JsonObject = {
+            "type": "result",
+            "subtype": subtype,
+            "duration_ms": message.duration_ms or 0,
+            "is_error": subtype == "error",
+            "num_turns": self._cycles,
+            "session_id": self._session_id or message.session_id,
+            "result": text,
+            "usage": message.usage
+            and {"input_tokens": message.usage.input_tokens, "output_tokens": message.usage.output_tokens},
+        }
+        self._interrupted, self._cycles, self._cycle = False, 0, None
+        return {name: value for name, value in fields.items() if value is not None}
 
     def _answer(self, message: ControlResponse) -> Exchange:
         request_id = message.request_id
@@ -152,10 +201,17 @@ class MiriadAgent:
             return Exchange(lines=[_error(message.error)])
         if request_id in self._statuses:
             self._statuses.discard(request_id)
-            return Exchange(
-                lines=[line_of({"type": "system", "subtype": "status", **(message.payload or {})})]
-            )
+            payload = message.payload if isinstance(message.payload, dict) else {}
+            told: JsonObject = {"type": "system", "subtype": "status", **payload}
+            if self._session_id is not None:
+                told["session_id"] = self._session_id
+            return Exchange(lines=[line_of(told)])
         return Exchange()
+
+
+def _tells_status(message: Status) -> bool:
+    """Tell whether it is a status that was asked for; CLIs have others, of compaction and of permission modes."""
+    return message.running is not None or message.queued_messages is not None
 
 
 def _status_of(message: Status) -> JsonObject:
@@ -179,26 +235,6 @@ def _assistant(message: Assistant) -> Exchange:
         return Exchange()
     body = AssistantBody(content=blocks, model=message.message.model)
     return Exchange(lines=[encode(Assistant(message=body, parent_tool_use_id=message.parent_tool_use_id))])
-
-
-def _result(message: Result, interrupted: bool) -> JsonObject:
-    failed = bool(message.is_error) or message.subtype != "success"
-    if message.subtype == "cancelled" or (interrupted and failed):
-        subtype = "cancelled"
-    else:
-        subtype = "error" if failed else "success"
-    fields: JsonObject = {
-        "type": "result",
-        "subtype": subtype,
-        "duration_ms": message.duration_ms or 0,
-        "is_error": subtype == "error",
-        "num_turns": message.num_turns or 0,
-        "session_id": message.session_id,
-        "result": message.text if message.text is not None else "\n".join(message.errors) or None,
-        "usage": message.usage
-        and {"input_tokens": message.usage.input_tokens, "output_tokens": message.usage.output_tokens},
-    }
-    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _error(text: str) -> bytes:

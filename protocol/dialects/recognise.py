@@ -5,10 +5,11 @@ is right for all but JSON-RPC, since miriad only adds to Claude's vocabulary.
 """
 
 from collections.abc import Iterable
+from typing import Generic, TypeVar
 
 from protocol.control import ControlCancelRequest, ControlRequest, ControlResponse
 from protocol.decode import decode
-from protocol.dialects.base import Dialect, Exchange, Peer
+from protocol.dialects.base import AgentPeer, Dialect, Exchange, Peer
 from protocol.dialects.claude import ClaudeAgent, ClaudeHost
 from protocol.dialects.json_rpc import JsonRpcAgent, JsonRpcHost
 from protocol.dialects.miriad import MiriadAgent, MiriadHost
@@ -47,13 +48,16 @@ def _told_by(message: Message) -> str | None:
             return None
 
 
-class _Automatic:
+PeerT = TypeVar("PeerT", bound=Peer)
+
+
+class _Automatic(Generic[PeerT]):
     """Reads any dialect, and writes in the one it recognised; until then in Claude's.
 
     What was asked in Claude's until then is asked again in the dialect that it turned out to be: nobody has answered it.
     """
 
-    def __init__(self, peers: dict[str, Peer]) -> None:
+    def __init__(self, peers: dict[str, PeerT]) -> None:
         self._peers = peers
         self._name: str | None = None
         self._asked: dict[str, ControlRequest] = {}
@@ -77,15 +81,24 @@ class _Automatic:
         """Say a message to the other side."""
         if self._name is None and isinstance(message, ControlRequest):
             self._asked[message.request_id] = message
-        return self._peers[self._name or "claude"].write(message, line)
+        return self._speaker().write(message, line)
+
+    def _speaker(self) -> PeerT:
+        return self._peers[self._name or "claude"]
+
+
+class _AutomaticAgent(_Automatic[AgentPeer]):
+    def refuse(self, prompt: Message, reason: str) -> Exchange:
+        """Say that a prompt is not taken."""
+        return self._speaker().refuse(prompt, reason)
 
 
 def _automatic_host() -> Peer:
-    return _Automatic({"claude": ClaudeHost(), "miriad": MiriadHost(), "json_rpc": JsonRpcHost()})
+    return _Automatic[Peer]({"claude": ClaudeHost(), "miriad": MiriadHost(), "json_rpc": JsonRpcHost()})
 
 
-def _automatic_agent() -> Peer:
-    return _Automatic({"claude": ClaudeAgent(), "miriad": MiriadAgent(), "json_rpc": JsonRpcAgent()})
+def _automatic_agent() -> AgentPeer:
+    return _AutomaticAgent({"claude": ClaudeAgent(), "miriad": MiriadAgent(), "json_rpc": JsonRpcAgent()})
 
 
 AUTOMATIC = Dialect("auto", _automatic_host, _automatic_agent)

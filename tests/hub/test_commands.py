@@ -38,6 +38,19 @@ def test_a_good_frame_is_a_command() -> None:
             "attachments.0.base64",
         ),
         ('{"type":"subscribe","id":"1","session":"s","after":-1}', "1", "invalid_params", "after"),
+        ('{"type":"control","id":"1","session":"s","request":{}}', "1", "invalid_params", "request"),
+        (
+            '{"type":"control","id":"1","session":"s","request":{"subtype":""}}',
+            "1",
+            "invalid_params",
+            "request",
+        ),
+        (
+            '{"type":"control","id":"1","session":"s","request":{"subtype":5}}',
+            "1",
+            "invalid_params",
+            "request",
+        ),
         ('{"type":"prompt","id":"1","session":"\\ud800"}', None, "bad_frame", None),
     ],
 )

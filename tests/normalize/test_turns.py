@@ -78,6 +78,20 @@ def test_prompts_that_wait_are_merged_by_new_versions() -> None:
     assert talk.hears(init()) == ["turn_started turn-3 autonomous"]
 
 
+def test_prompts_that_are_injected_between_turns_belong_to_the_turn_that_begins_with_them() -> None:
+    talk = Talk()
+    talk.says(user("one"), user("two", uuid=P2), user("three", uuid=P3), user("four", uuid="p4"))
+    talk.hears(assistant(text("A")), result("A"))
+    assert talk.hears(system("injected", message_count=2, content_length=10)) == ["injected 2"]
+    assert "prompts" not in talk.last("injected")
+    assert talk.hears(assistant(text("B"), id="m2"))[0] == "turn_started turn-2 queued"
+    assert talk.last("turn_started")["prompts"] == [P2, P3]
+    talk.hears(result("B", uuid="r2"))
+    talk.hears(system("injected", message_count=1))
+    assert talk.hears(assistant(text("C"), id="m3"))[0] == "turn_started turn-3 queued"
+    assert talk.last("turn_started")["prompts"] == ["p4"]
+
+
 def test_prompts_that_wait_get_one_turn_each_in_old_versions() -> None:
     talk = Talk()
     talk.says(user("one", uuid=None), user("two", uuid=None), user("three", uuid=None))

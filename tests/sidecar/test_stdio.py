@@ -153,6 +153,31 @@ async def _answer(cli: AgentProcess, request_id: str) -> JSON:
             return message
 
 
+@pytest.mark.parametrize("spoken", ["miriad", "json_rpc"])
+async def test_a_refused_prompt_is_answered_and_the_end_of_stdin_ends_it(tmp_path: Path, spoken: str) -> None:
+    async with scripted(tmp_path, "--as", spoken) as cli:
+        bad = {"type": "user", "message": {"role": "assistant", "content": "x"}}
+        if spoken == "miriad":
+            cli.send(bad)
+            assert (await cli.next())["subtype"] == "error"
+        else:
+            cli.send({"jsonrpc": "2.0", "id": "a", "method": "run", "params": bad})
+            assert (await _answer(cli, "a"))["error"]["code"] == -32602
+        assert await cli.rest() == []
+        assert await cli.exit_code() == 0
+
+
+async def test_it_starts_as_the_agent_of_spec_1_does(tmp_path: Path) -> None:
+    async with scripted(tmp_path, "--stdio", "--db", "./agent.db") as cli:
+        cli.prompt("Read /tmp/test.txt", session_id="sess_1")
+        result = await cli.result()
+        assert (result["session_id"], result["num_turns"]) == ("sess_1", 1)
+        cli.prompt("Thanks!", session_id="sess_1")
+        assert (await cli.result())["num_turns"] == 0
+        assert await cli.rest() == []
+        assert await cli.exit_code() == 0
+
+
 async def test_large_lines_pass_whole(tmp_path: Path) -> None:
     async with scripted(tmp_path) as cli:
         cli.prompt("big")
@@ -271,3 +296,4 @@ async def test_the_real_cli_is_interrupted_and_goes_on_with_what_waited(tmp_path
             cli.send({"type": "control", "action": "interrupt"})
             cancelled, done = await cli.result(), await cli.result()
     assert (cancelled["subtype"], done["subtype"], done["result"]) == ("cancelled", "success", "ok: next")
+    assert "result" not in cancelled

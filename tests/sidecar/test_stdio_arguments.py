@@ -37,6 +37,15 @@ def test_a_cli_is_made_to_speak_stream_json() -> None:
     ]
 
 
+@pytest.mark.parametrize("database", [["--db", "./agent.db"], ["--db=./agent.db"], []])
+def test_the_command_line_of_spec_1_is_taken(database: list[str]) -> None:
+    arguments = read_arguments(["--stdio", *database, "--model", "m"])
+    assert arguments.spoken == "miriad"
+    assert cli_options(arguments.rest)[-2:] == ["--model", "m"]
+    assert not {"--stdio", "--db", "--db=./agent.db", "./agent.db"} & set(cli_options(arguments.rest))
+    assert read_arguments(["--as=claude", "--stdio"]).spoken == "claude"
+
+
 @pytest.mark.parametrize("rest", [["-v"], ["--version"], ["-v", "--anything"]])
 def test_a_version_is_asked_for_by_the_first_option(rest: list[str]) -> None:
     assert read_arguments(["--agent=demo", *rest]).asks_version

@@ -8,6 +8,7 @@ import pytest
 from normalize.inputs import Ended, Received, Sent
 from protocol.dialects import CLAUDE, JSON_RPC, MIRIAD
 from recordings import Recording, recordings
+from sidecar import switchboard
 from sidecar.switchboard import OUR_GREETING, OUR_HOOK, Moves, Switchboard
 
 JSON = dict[str, Any]
@@ -129,7 +130,7 @@ def test_a_turn(miriad: Transcript) -> None:
             "subtype": "success",
             "duration_ms": 5,
             "is_error": False,
-            "num_turns": 1,
+            "num_turns": 0,
             "session_id": "s",
             "result": "ok",
         }
@@ -235,6 +236,30 @@ def test_what_it_does_not_understand_is_an_error_and_goes_nowhere(miriad: Transc
     bad = {"type": "user", "message": {"role": "assistant", "content": "x"}}
     assert miriad.caller(bad).to_caller[0]["subtype"] == "error"
     assert miriad.to_cli == []
+    assert miriad.closed().closes
+
+
+def test_a_refused_prompt_is_no_turn_and_joins_no_queue(miriad: Transcript) -> None:
+    bad = {"type": "user", "message": {"role": "assistant", "content": "x"}}
+    miriad.caller(prompt("first"))
+    assert [said["subtype"] for said in miriad.caller(bad).to_caller] == ["error"]
+    status = miriad.caller({"type": "control", "action": "status"}).to_caller[0]
+    assert (status["running"], status["queued_messages"]) == (True, 0)
+    assert miriad.cli(RESULT).to_cli == []
+    assert miriad.closed().closes
+
+
+def test_prompts_beyond_what_may_wait_are_refused(
+    miriad: Transcript, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(switchboard, "QUEUE_LIMIT", 5000)
+    miriad.caller(prompt("first"))
+    told = [miriad.caller(prompt("x" * 2000)).to_caller[0] for _ in range(3)]
+    assert [said["subtype"] for said in told] == ["queued", "queued", "error"]
+    assert "wait for the turn to end" in told[-1]["message"]
+    miriad.cli(RESULT)
+    assert len(miriad.to_cli[0]["message"]["content"]) == 4002
+    assert miriad.caller(prompt("x" * 2000)).to_caller[0]["position"] == 1
 
 
 def test_the_end_of_input_lets_the_turn_and_the_queue_be_done(miriad: Transcript) -> None:
@@ -288,6 +313,18 @@ def test_every_run_is_answered_with_the_result_of_the_turn_that_heard_it() -> No
     assert answered == [1, 2]
     answered = [said["id"] for said in rpc.cli(RESULT).to_caller if "id" in said]
     assert answered == [3, 4]
+
+
+def test_every_run_is_answered_when_the_cli_dies() -> None:
+    rpc = Transcript(Switchboard(JSON_RPC, CLAUDE))
+    for number in (1, 2, 3):
+        rpc.caller({"jsonrpc": "2.0", "id": number, "method": "run", "params": {"prompt": "hi"}})
+    said = objects(rpc.board.ended(Ended("exited", 3)).to_caller)
+    assert [(row["id"], row["error"]["code"]) for row in said if "id" in row] == [
+        (1, -32000),
+        (2, -32000),
+        (3, -32000),
+    ]
 
 
 def test_an_introduction_is_asked_of_the_cli_once() -> None:

@@ -3,7 +3,7 @@ import pytest
 from protocol.control import ControlRequest, Interrupt
 from protocol.dialects import CLAUDE
 from protocol.encode import EncodeError
-from protocol.messages import Malformed, Unknown
+from protocol.messages import Malformed, Unknown, User
 from protocol.notices import KeepAlive
 
 
@@ -25,6 +25,11 @@ def test_a_message_of_ours_is_written_from_what_it_is() -> None:
 
 def test_a_malformed_line_is_not_passed_on() -> None:
     assert CLAUDE.agent().write(Malformed("x", "no"), b"x").lines == []
+
+
+def test_a_prompt_that_is_not_taken_is_an_error_of_the_system() -> None:
+    (line,) = CLAUDE.agent().refuse(User(), "no room").lines
+    assert line == b'{"type":"system","subtype":"error","message":"no room"}\n'
 
 
 def test_both_ends_read_every_message() -> None:

@@ -253,7 +253,17 @@ def test_a_run_keeps_its_session() -> None:
 
 @pytest.mark.parametrize(
     "params",
-    [None, {}, [], ["a", "b"], [5], {"prompt": 5}, {"message": {"content": ""}}, {"message": {"content": 5}}],
+    [
+        None,
+        {},
+        [],
+        ["a", "b"],
+        [5],
+        {"prompt": 5},
+        {"message": {"content": ""}},
+        {"message": {"content": 5}},
+        {"message": {"role": "assistant", "content": "hi"}},
+    ],
 )
 def test_a_run_without_a_prompt_is_refused(params: Json) -> None:
     exchange = JSON_RPC.agent().read(line(id=1, method="run", params=params))
@@ -370,6 +380,49 @@ def test_control_requests_are_methods() -> None:
     assert agent.write(success("rpc-3")).lines == []
 
 
+def test_a_control_request_without_a_model_is_passed_on_and_the_cli_says_whether_it_knows_it() -> None:
+    agent = JSON_RPC.agent()
+    asked = UnknownRequest({"subtype": "brand_new", "x": 1})
+    assert agent.read(line(id=5, method="brand_new", params={"x": 1})).messages == [
+        ControlRequest("rpc-1", asked)
+    ]
+    assert parsed(agent.write(success("rpc-1", {"y": 2})).lines) == [
+        {"jsonrpc": "2.0", "id": 5, "result": {"y": 2}}
+    ]
+    agent.read(line(id=6, method="explode"))
+    (row,) = parsed(agent.write(failure("rpc-2", "Unsupported control request subtype: explode")).lines)
+    assert (row["id"], row["error"]["code"]) == (6, -32601)
+
+
+def test_a_run_that_is_not_taken_has_failed_and_the_others_go_on() -> None:
+    agent = JSON_RPC.agent()
+    agent.read(run(1, "one"))
+    (refused,) = agent.read(run(2, "two")).messages
+    assert parsed(agent.refuse(refused, "no room").lines) == [
+        {"jsonrpc": "2.0", "id": 2, "error": {"code": -32000, "message": "no room"}}
+    ]
+    assert [row["id"] for row in parsed(agent.write(GOOD).lines)] == [1]
+    (row,) = parsed(agent.refuse(prompt("of nobody"), "no room").lines)
+    assert (row["method"], row["params"]["message"]) == ("system", "no room")
+
+
+@pytest.mark.parametrize(
+    ("interrupted", "code", "text"), [(True, -32800, "cancelled"), (False, -32000, "error_during_execution")]
+)
+def test_diagnostics_of_the_cli_are_no_text_for_a_human(interrupted: bool, code: int, text: str) -> None:
+    agent = JSON_RPC.agent()
+    agent.read(run(1))
+    if interrupted:
+        agent.read(line(id=2, method="interrupt"))
+        agent.write(success("rpc-1"))
+    (row,) = parsed(
+        agent.write(
+            Result(subtype="error_during_execution", is_error=True, errors=["[ede_diagnostic] x"])
+        ).lines
+    )
+    assert (row["error"]["code"], row["error"]["message"]) == (code, text)
+
+
 def test_an_answer_without_content_is_an_empty_object() -> None:
     agent = JSON_RPC.agent()
     agent.read(line(id=5, method="interrupt"))
@@ -379,14 +432,18 @@ def test_an_answer_without_content_is_an_empty_object() -> None:
 @pytest.mark.parametrize(
     ("row", "request_id", "code"),
     [
-        (line(id=1, method="explode"), 1, -32601),
+        (line(id=1, method="$/explode"), 1, -32601),
+        (line(id=1, method="rpc.explode"), 1, -32601),
         (line(id=[1], method="run"), None, -32600),
         (line(id=True, method="run"), None, -32600),
         (line(id=1), 1, -32600),
         (line(id=1, method=5), 1, -32600),
         (b"not json", None, -32700),
         (b'{"type":"brand_new"}', None, -32600),
-        (b"[1]", None, -32700),
+        (b"[]", None, -32600),
+        (b"[1]", None, -32600),
+        (b"5", None, -32600),
+        (b"[1", None, -32700),
     ],
 )
 def test_what_the_caller_gets_wrong_is_told_to_it(row: bytes, request_id: Json, code: int) -> None:
@@ -395,8 +452,8 @@ def test_what_the_caller_gets_wrong_is_told_to_it(row: bytes, request_id: Json, 
 
 
 def test_a_notification_with_a_method_that_nobody_knows_is_unknown_and_not_answered() -> None:
-    exchange = JSON_RPC.agent().read(line(method="explode"))
-    assert exchange.messages == [Unknown({"jsonrpc": "2.0", "method": "explode"})]
+    exchange = JSON_RPC.agent().read(line(method="$/explode"))
+    assert exchange.messages == [Unknown({"jsonrpc": "2.0", "method": "$/explode"})]
     assert exchange.lines == []
 
 

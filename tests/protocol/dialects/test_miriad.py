@@ -2,13 +2,15 @@ import json
 
 import pytest
 
-from protocol.blocks import AnyBlock, TextBlock, ThinkingBlock, ToolResultBlock, Usage
+from protocol.blocks import AnyBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock, Usage
 from protocol.control import (
     ControlCancelRequest,
     ControlRequest,
+    ControlResponse,
     GetStatus,
     Initialize,
     Interrupt,
+    ResponseBody,
     SetModel,
     UnknownRequest,
     failure,
@@ -149,6 +151,9 @@ def test_a_status_without_content_is_still_told() -> None:
     agent = MIRIAD.agent()
     agent.read(b'{"type":"control","action":"status"}')
     assert lines(agent.write(success("control-1")).lines) == [{"type": "system", "subtype": "status"}]
+    agent.read(b'{"type":"control","action":"status"}')
+    odd = ControlResponse(response=ResponseBody(subtype="success", request_id="control-2", response=[1]))
+    assert lines(agent.write(odd).lines) == [{"type": "system", "subtype": "status"}]
 
 
 def test_a_good_answer_to_an_interrupt_needs_no_line_and_a_bad_one_is_an_error() -> None:
@@ -267,6 +272,71 @@ def test_an_interrupt_of_nothing_says_nothing_and_cancels_no_later_turn() -> Non
     assert agent.write(failure("control-1", "no turn runs")).lines == []
     (line,) = lines(agent.write(Result(subtype="error_during_execution", is_error=True)).lines)
     assert line["subtype"] == "error"
+
+
+def test_a_turn_that_was_interrupted_says_nothing_of_the_clis_diagnostics() -> None:
+    agent = MIRIAD.agent()
+    agent.read(b'{"type":"control","action":"interrupt"}')
+    agent.write(success("control-1"))
+    broken = Result(
+        subtype="error_during_execution", is_error=True, errors=["[ede_diagnostic] result_type=user", "Boom"]
+    )
+    cancelled, failed = (lines(agent.write(broken).lines)[0] for _ in range(2))
+    assert "result" not in cancelled
+    assert failed["result"] == "Boom"
+
+
+def call(message_id: str | None, parent: str | None = None) -> Assistant:
+    body = AssistantBody(id=message_id, content=[ToolUseBlock("t", "read", {})], model="m")
+    return Assistant(message=body, parent_tool_use_id=parent)
+
+
+@pytest.mark.parametrize(
+    ("said", "cycles"),
+    [
+        ([assistant(TextBlock("hi"))], 0),
+        ([call("a")], 1),
+        ([call("a"), call("a")], 1),
+        ([call("a"), call("b")], 2),
+        ([call(None), call(None)], 2),
+        ([call("a"), call("b", parent="t")], 1),
+    ],
+)
+def test_the_turns_of_a_result_are_its_cycles_of_tool_use(said: list[Assistant], cycles: int) -> None:
+    agent = MIRIAD.agent()
+    for message in said:
+        agent.write(message)
+    good = Result(subtype="success", is_error=False, num_turns=7)
+    assert [lines(agent.write(good).lines)[0]["num_turns"] for _ in range(2)] == [cycles, 0]
+
+
+def test_the_session_is_the_one_that_the_callers_prompt_names() -> None:
+    agent = MIRIAD.agent()
+    good = Result(subtype="success", is_error=False, top_session_id="of-the-cli")
+    told: list[Message] = [
+        Queued(position=1, session_id="of-the-cli"),
+        User(message=UserBody(content=[ToolResultBlock("a", "1")]), session_id="of-the-cli"),
+        good,
+    ]
+    agent.read(b'{"type":"user","message":{"role":"user","content":"hi"},"session_id":"sess_1"}')
+    assert {lines(agent.write(message).lines)[0]["session_id"] for message in told} == {"sess_1"}
+    agent.read(b'{"type":"control","action":"status"}')
+    (status,) = lines(agent.write(success("control-1", {"running": False, "session_id": "of-the-cli"})).lines)
+    assert status["session_id"] == "sess_1"
+    agent.read(b'{"type":"user","message":{"role":"user","content":"hi"},"session_id":""}')
+    assert lines(agent.write(good).lines)[0]["session_id"] == "of-the-cli"
+
+
+def test_a_status_that_the_agent_tells_by_itself_is_told_once() -> None:
+    host, agent = MIRIAD.host(), MIRIAD.agent()
+    for _ in range(2):
+        (asked,) = agent.read(b'{"type":"control","action":"status"}').messages
+        host.write(asked)
+    told = b'{"type":"system","subtype":"status","running":true,"queued_messages":2}'
+    said = [
+        line for _ in range(2) for message in host.read(told).messages for line in agent.write(message).lines
+    ]
+    assert said == [told + b"\n"] * 2
 
 
 def test_metadata_passes_through() -> None:

@@ -58,6 +58,7 @@ def test_an_automatic_agent_answers_in_the_dialect_it_heard() -> None:
     agent = AUTOMATIC.agent()
     assert agent.read(b'{"jsonrpc":"2.0","id":1,"method":"run","params":["hi"]}').messages == [PROMPT]
     assert b'"jsonrpc"' in agent.read(b"not json").lines[0]
+    assert b"no room" in agent.refuse(PROMPT, "no room").lines[0]
 
 
 def test_what_was_asked_before_the_dialect_was_known_is_asked_again_in_it() -> None:
