@@ -126,14 +126,17 @@ class Session:
 
         With `escalate_after`, the whole CLI is stopped when the turn has not ended so many seconds later.
         """
+        ends = self._turns.ends
         self._gatekeeper.happened(InterruptSent())
         try:
             answer = await self._client.request(Interrupt(), deadline or self.options.control_deadline)
         except RequestTimeout:
             if escalate_after is None:
                 raise
+            if self._turns.ends != ends:
+                return {}  # it did what it was asked, without a word
         else:
-            if escalate_after is None or await self._turns.over_within(escalate_after):
+            if escalate_after is None or await self._turns.over_within(escalate_after, ends):
                 return answer
         await self.stop("hung")
         return {}
@@ -187,11 +190,12 @@ class Session:
         self._folder.remove()
 
     async def _end_turn(self) -> None:
+        ends = self._turns.ends
         try:
             await self._client.exchange(Interrupt(), self.options.stop.interrupt)
         except (ProcessGone, RequestTimeout):
             return
-        await self._turns.over()
+        await self._turns.over(ends)
 
     async def _request(self, request: AnyRequest, deadline: float | None = None) -> JsonObject:
         return await self._client.request(request, deadline or self.options.control_deadline)

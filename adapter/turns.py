@@ -14,7 +14,8 @@ class TurnWatch:
     def __init__(self) -> None:
         self.busy = False
         """True from a prompt, or from the first line of a turn that the CLI starts by itself, to its result."""
-        self._ends = 0
+        self.ends = 0
+        """Turns that have ended; whoever ends a turn notes it before, since the next one may begin at once."""
         self._changed = asyncio.Event()
         self._heard = asyncio.get_running_loop().time()
 
@@ -40,18 +41,17 @@ class TurnWatch:
         """The CLI has gone."""
         self._set(busy=False)
 
-    async def over(self) -> None:
-        """Wait until the turn that runs is over; the next one may have begun then."""
-        ends = self._ends
-        while self.busy and self._ends == ends:
+    async def over(self, ends: int) -> None:
+        """Wait until the turn is over that ran when so many had ended; the next one may have begun then."""
+        while self.busy and self.ends == ends:
             self._changed.clear()
             await self._changed.wait()
 
-    async def over_within(self, seconds: float) -> bool:
-        """Wait until the turn that runs is over, for so many seconds at most, and tell whether it is."""
+    async def over_within(self, seconds: float, ends: int) -> bool:
+        """Wait as `over` does, for so many seconds at most, and tell whether the turn is over."""
         try:
             async with asyncio.timeout(seconds):
-                await self.over()
+                await self.over(ends)
         except TimeoutError:
             return False
         return True
@@ -79,5 +79,5 @@ class TurnWatch:
     def _set(self, *, busy: bool) -> None:
         if busy != self.busy:
             self.busy = busy
-            self._ends += not busy
+            self.ends += not busy
             self._changed.set()

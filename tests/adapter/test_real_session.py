@@ -202,6 +202,19 @@ async def test_a_prompt_for_now_interrupts_the_turn_and_is_answered(office: Offi
         assert [m.message.content for m in desk.sent if isinstance(m, User)] == ["one", "two"]
 
 
+async def test_a_prompt_that_waits_has_its_turn_after_an_interrupt(office: Office) -> None:
+    async with office.desk() as desk:
+        await desk.session.prompt(plan([text("slow"), hang()]))
+        await until(lambda: office.api.requests)
+        await desk.session.prompt(plan([text("next"), hang()]))
+        await desk.session.interrupt(escalate_after=3)
+        assert desk.ended is None
+        await until(lambda: len(office.api.requests) == 2)
+        await desk.session.interrupt(escalate_after=20)
+        await desk.until(lambda: len(desk.results) == 2)
+        assert desk.ended is None
+
+
 async def test_the_model_changes(office: Office) -> None:
     async with office.desk() as desk:
         assert (await desk.session.set_model("claude-haiku-4-5"))["model"] == "claude-haiku-4-5"

@@ -229,6 +229,27 @@ while True:
         assert desk.ended == Ended("hung", None, "SIGKILL", "")
 
 
+async def test_an_interrupt_is_obeyed_when_the_next_turn_begins_before_its_answer_is_read(
+    stage: Stage,
+) -> None:
+    program = """
+for message in messages():
+    if message["type"] == "control_request":
+        init = {"type": "system", "subtype": "init", "session_id": "s"}
+        answer = {"subtype": "success", "request_id": message["request_id"], "response": {"still_queued": ["u"]}}
+        result = {"type": "result", "subtype": "error_during_execution", "is_error": True, "session_id": "s"}
+        lines = [{"type": "control_response", "response": answer}, result, init]
+        sys.stdout.write("".join(json.dumps(line) + "\\n" for line in lines))
+        sys.stdout.flush()
+"""
+    async with stage.desk(program) as desk:
+        await desk.session.prompt("one")
+        await desk.session.prompt("two")
+        assert await desk.session.interrupt(escalate_after=0.2) == {"still_queued": ["u"]}
+        assert desk.ended is None
+        assert desk.session.busy
+
+
 async def test_an_interrupt_that_is_not_answered_fails_or_ends_in_the_stop_ladder(stage: Stage) -> None:
     async with stage.desk("for message in messages(): pass") as desk:
         await desk.session.prompt("Go.")
