@@ -5,7 +5,8 @@
             ...
 
 A runner that dies ends its runs with RunError, and the next run starts another. Events wait in memory for whoever
-iterates; when all together are too many, the runner is no longer read, and slows down.
+iterates; when all together are too many, the runner is no longer read, and slows down. An iterator that is left lets
+its run go on, but nothing waits for it any more.
 """
 
 import asyncio
@@ -35,7 +36,7 @@ class RunError(Exception):
 
 
 class ClientRun:
-    """One run; iterate it once."""
+    """One run; iterate it once. Whoever leaves the iterator early leaves the run to itself; `cancel` stops it."""
 
     def __init__(self, run_id: str, process: "_RunnerProcess") -> None:
         self.id = run_id
@@ -48,6 +49,9 @@ class ClientRun:
         self._process = process
         self._waiting: deque[bytes] = deque()
         self._filled = asyncio.Event()
+        self._is_iterated = False
+        self.is_left = False
+        """Nobody wants its events any more."""
 
     @property
     def waits(self) -> int:
@@ -55,16 +59,24 @@ class ClientRun:
         return sum(map(len, self._waiting))
 
     async def __aiter__(self) -> AsyncIterator[JsonObject]:
-        """Yield the events until the end; a cancelled run just ends. Raises RunError."""
-        while True:
-            while self._waiting:
-                event = self._waiting.popleft()
-                self._process.taken(len(event))
-                yield _loaded(event)
-            if self.status is not None:
-                break
-            self._filled.clear()
-            await self._filled.wait()
+        """Yield the events until the end; a cancelled run just ends. Raises RunError, and RuntimeError the second time."""
+        if self._is_iterated:
+            raise RuntimeError("a run is iterated once; its events are gone")
+        self._is_iterated = True
+        try:
+            while True:
+                while self._waiting:
+                    event = self._waiting.popleft()
+                    self._process.taken(len(event))
+                    yield _loaded(event)
+                if self.status is not None:
+                    break
+                self._filled.clear()
+                await self._filled.wait()
+        finally:
+            self.is_left = True
+            self._process.taken(self.waits)
+            self._waiting.clear()
         if self.status == "error":
             raise RunError(self.error or "error")
 
@@ -147,6 +159,8 @@ class _RunnerProcess:
         if run is None:
             return
         match message:
+            case Event() if run.is_left:
+                pass
             case Event(event=event):
                 self._held += len(bytes(event))
                 if self._held > AHEAD:

@@ -10,6 +10,10 @@ from runner.agent import Agent, AgentFailed
 DEADLINE = 60.0
 """Seconds for all servers to connect, and for any answer of the CLI."""
 
+UNLISTED = 5.0
+"""Seconds that the CLI may not name a server in its list: it names those that it connects to at once, and leaves out
+without a word what it cannot make sense of."""
+
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 """Seconds between two looks; each pause is twice the last one."""
 
@@ -18,12 +22,16 @@ async def connect_servers(agent: Agent, names: Collection[str]) -> None:
     """Return once every server is connected; raises AgentFailed when one cannot be, or not in time."""
     await agent.ask(Initialize(), DEADLINE)
     waiting = sorted(names)
-    pause = FIRST_PAUSE
+    clock = asyncio.get_running_loop().time
+    began, pause = clock(), FIRST_PAUSE
     try:
         async with asyncio.timeout(DEADLINE):
             while waiting:
                 told = {text_at(server, "name"): server for server in await _servers(agent)}
                 waiting = [name for name in waiting if not _is_connected(name, told.get(name))]
+                unlisted = [name for name in waiting if name not in told]
+                if unlisted and clock() - began > UNLISTED:
+                    raise AgentFailed(f"MCP server {unlisted[0]}: the CLI does not take its configuration")
                 if waiting:
                     await asyncio.sleep(pause)
                     pause = min(2 * pause, LONGEST_PAUSE)

@@ -1,7 +1,7 @@
 """One run: a CLI, its MCP servers, the prompt, what it says, and over again when a rate limit is waited for.
 
 The CLI is read only as fast as its lines can be written, so a slow reader of the runner slows the CLI down. After the
-result stdin is closed, and the CLI may still say what it has to say until it exits.
+result stdin is closed, and the CLI may still say what it has to say until it exits. One that does not exit is stopped.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from runner.retry import RateLimitRetry, Wait
 from runner.wire import EventLines, Level, Run, diag_line
 
 LINGER = 10.0
-"""Seconds that a CLI may be silent after its result, before it is stopped."""
+"""Seconds that a CLI may be silent after its result, or live after the end of its output, before it is stopped."""
 
 _Item = TypeVar("_Item")
 
@@ -55,6 +55,7 @@ class Performance:
         self._lines = EventLines(run.id)
         self._retry = RateLimitRetry(run.params)
         self._has_result = False
+        self._is_silent = False
         self._is_closed = False
 
     async def perform(self) -> None:
@@ -81,7 +82,7 @@ class Performance:
                 wait = await self._follow(agent)
                 opening.cancel()
                 if wait is None:
-                    await self._close(await agent.ended())
+                    await self._close(await self._ended(agent))
         except* AgentFailed as failed:
             raise RunFailed(str(_first(failed))) from None
         except* RunFailed as failed:
@@ -121,8 +122,22 @@ class Performance:
             async with asyncio.timeout(LINGER if self._has_result else None):
                 return await anext(batches, None)
         except TimeoutError:
+            self._is_silent = True
             await self._note("warn", f"the CLI was silent for {LINGER:.0f} s after its result and is stopped")
             return None
+
+    async def _ended(self, agent: Agent) -> Ended:
+        """Wait for the exit, unless the CLI has to be stopped, which is done when its context is left."""
+        if self._is_silent:
+            return Ended("stopped")
+        try:
+            async with asyncio.timeout(LINGER):
+                return await agent.ended()
+        except TimeoutError:
+            await self._note(
+                "warn", f"the CLI lived on for {LINGER:.0f} s after the end of its output and is stopped"
+            )
+            return Ended("stopped")
 
     async def _take(self, agent: Agent, received: Received) -> None:
         match received.message:
@@ -159,6 +174,8 @@ def _refusal(request: ControlRequest) -> ControlResponse:
 
 
 def _how(ended: Ended) -> str:
+    if ended.reason == "stopped":
+        return "the CLI ended its output without a result, and was stopped"
     how = f"was ended by {ended.signal}" if ended.signal else f"exited with code {ended.exit_code}"
     said = f": {ended.stderr_tail}" if ended.stderr_tail.strip() else ""
     return f"the CLI {how} without a result{said}"

@@ -62,6 +62,29 @@ class RunParams(Struct, frozen=True, kw_only=True):
         return DEFAULT_MAX_WAIT if wait is None else wait
 
 
+class _Program(Struct, frozen=True):
+    """An MCP server that the CLI starts."""
+
+    command: Annotated[str, Meta(min_length=1)]
+    args: list[str] = []
+    env: dict[str, str] = {}
+
+
+class _Address(Struct, frozen=True):
+    """An MCP server that the CLI calls."""
+
+    url: Annotated[str, Meta(min_length=1)]
+    headers: dict[str, str] = {}
+
+
+class _Other(Struct, frozen=True):
+    """An MCP server of a type that a newer CLI may know."""
+
+
+_SERVERS: dict[str, type[Struct]] = {"stdio": _Program, "sse": _Address, "http": _Address}
+"""What an MCP server needs, by its type."""
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """Start a run."""
@@ -184,9 +207,21 @@ def _run(run_id: str, params: Json) -> Run | Refused:
         if not isinstance(message, User):
             raise EncodeError("message must be a user message - at `$.message`")
         checked_input(bytes(read.message))
+        _check_servers(read.mcp_servers or {})
     except (ValueError, RecursionError) as error:
         return Refused(run_id, flat(f"invalid-params: {error}"))
     return Run(run_id, read, message)
+
+
+def _check_servers(servers: dict[str, JsonObject]) -> None:
+    """Refuse what no CLI can connect to: it would leave the server out without a word, and the run wait for it."""
+    for name, server in servers.items():
+        kind = server.get("type", "stdio")
+        try:
+            msgspec.convert(server, _SERVERS.get(msgspec.convert(kind, str), _Other))
+        except msgspec.ValidationError as error:
+            what, _, where = str(error).partition(" - at `$")
+            raise EncodeError(f"{what} - at `$.mcp_servers.{name}{where or '`'}") from None
 
 
 def _params(params: Json) -> RunParams:

@@ -4,11 +4,25 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from typer.core import TyperCommand
 
 from sidecar.command_line import ConfigOption, app
 
 
-@app.command("runner")
+class _RunnerCommand(TyperCommand):
+    """Says what is wrong with its call as its callers read it: every line of a runner's stderr is JSON."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        try:
+            return super().parse_args(ctx, args)
+        except typer.TyperException as error:
+            from sidecar.runner_command import say_fatal
+
+            say_fatal(f"{error.format_message().rstrip('.')}; see turnwire runner --help.")
+            raise typer.Exit(2) from None
+
+
+@app.command("runner", cls=_RunnerCommand)
 def runner_command(
     *,
     agent: Annotated[

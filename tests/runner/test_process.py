@@ -159,6 +159,17 @@ async def test_a_missing_program_is_fatal(tmp_path: Path) -> None:
     assert fatal["type"] == "fatal"
 
 
+@pytest.mark.parametrize(
+    "options", [["--bogus"], ["--max-running", "0"], ["--max-running"], ["--at-end", "never"], ["extra"]]
+)
+async def test_a_wrong_call_is_one_fatal_line(tmp_path: Path, options: list[str]) -> None:
+    async with runner(tmp_path, *options) as running:
+        lines, notes = await running.rest()
+        assert running.process.returncode == 2
+    assert lines == []
+    assert [(note["type"], bool(note["message"])) for note in notes] == [("fatal", True)]
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 async def test_a_terminated_runner_ends_its_runs_and_says_why(tmp_path: Path, number: signal.Signals) -> None:
     async with runner(tmp_path) as running:
@@ -295,7 +306,7 @@ async def test_a_runner_that_is_killed_ends_its_runs_and_the_next_run_has_a_new_
             pass
         os.kill(first, signal.SIGKILL)
         with pytest.raises(RunError, match="the runner has ended"):
-            await gathered(hanging)
+            [event async for event in events]
         assert hanging.status == "error"
         assert (await gathered(await run(running, "again")))[-1] == "result"
         assert running.pid not in (None, first)
@@ -316,6 +327,22 @@ async def test_a_run_that_nobody_iterates_costs_no_more_than_the_bound(
         kinds = await gathered(flood)
         assert kinds.count("stream_event") > 19_950
         assert flood.status == "ok"
+
+
+async def test_an_iterator_that_is_left_early_blocks_no_other_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runner.client.AHEAD", 100_000)
+    async with client(tmp_path) as running:
+        flood = await run(running, "flood")
+        async for event in flood:
+            if event["type"] == "stream_event":
+                break
+        assert (await gathered(await run(running, "hello")))[-1] == "result"
+        await until(lambda: flood.status == "ok")
+        assert flood.waits == 0
+        with pytest.raises(RuntimeError, match="iterated once"):
+            await gathered(flood)
 
 
 async def test_random_cancels_over_real_processes(tmp_path: Path) -> None:

@@ -109,6 +109,18 @@ async def test_an_mcp_server_that_fails_fails_the_run(tmp_path: Path, api: Scrip
         assert api.requests == []
 
 
+async def test_an_mcp_server_that_the_cli_does_not_understand_fails_the_run(
+    tmp_path: Path, api: ScriptedMessagesApi
+) -> None:
+    async with runner(tmp_path, api) as running:
+        with pytest.raises(RunError, match=r"invalid-params: .*mcp_servers\.odd"):
+            await events(await run(running, "add", mcp_servers={"odd": {}}))
+        odd = {"odd": {"type": "brand_new", "command": "x"}}
+        with pytest.raises(RunError, match="MCP server odd: the CLI does not take its configuration"):
+            await events(await run(running, "add", mcp_servers=odd))
+        assert api.requests == []
+
+
 async def test_a_rate_limit_is_waited_for_and_the_turn_is_finished(
     tmp_path: Path, api: ScriptedMessagesApi
 ) -> None:

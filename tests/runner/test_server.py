@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import random
+import sys
+from pathlib import Path
 
 import pytest
 from runner_stand import (
@@ -23,12 +25,14 @@ from runner_stand import (
     serving,
 )
 
+from adapter.watchdog import Watchdog
 from normalize.inputs import Ended
 from runner import mcp, server
 from runner import run as performance
 from runner.agent import Start
 from runner.output import OutputLost
 from runner.server import RunnerOptions
+from sidecar.runner_agent import RunnerAgents
 from waiting import until
 
 GOOD: list[Step] = [INIT, said("hello"), RESULT]
@@ -410,9 +414,55 @@ async def test_a_cli_that_stays_after_its_result_is_stopped(monkeypatch: pytest.
     assert "silent" in caller.diags()[0]["message"]
 
 
+@pytest.mark.parametrize(
+    ("last", "status", "error"),
+    [
+        ('say({"type": "result", "subtype": "success", "is_error": False})', "ok", None),
+        (
+            'say({"type": "result", "subtype": "success", "is_error": False}); os.close(1)',
+            "ok",
+            None,
+        ),
+        ("os.close(1)", "error", "the CLI ended its output without a result, and was stopped"),
+    ],
+)
+async def test_a_cli_that_hangs_at_its_end_is_stopped_whether_its_output_has_ended_or_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: str, status: str, error: str | None
+) -> None:
+    monkeypatch.setattr(performance, "LINGER", 0.5)
+    program = tmp_path / "agent.py"
+    program.write_text(
+        "import json, os, signal, sys, time\n"
+        "def say(message): print(json.dumps(message), flush=True)\n"
+        "sys.stdin.readline()\n"
+        'say({"type": "system", "subtype": "init", "session_id": "s"})\n'
+        f"{last}\n"
+        "time.sleep(600)\n"
+    )
+    async with asyncio.timeout(DEADLINE), Watchdog.start() as watchdog:
+        agents = RunnerAgents([sys.executable, str(program)], (), watchdog)
+        async with serving(agents) as (caller, task):
+            caller.send(request("a"))
+            caller.close()
+            await caller.read()
+            await task
+    end = caller.ends()["a"]
+    assert (end["status"], end.get("error")) == (status, error)
+    assert [note["message"].endswith("and is stopped") for note in caller.diags()] == [True]
+
+
+async def test_a_server_that_the_cli_never_lists_fails_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mcp, "UNLISTED", 0.0)
+    agents = always(INIT, Hang())
+    agents.answers = {"mcp_status": [{"mcpServers": [{"name": "other", "status": "connected"}]}]}
+    caller = await served(agents, request("a", mcp_servers={"s": {"command": "x"}}))
+    assert caller.ends()["a"]["error"] == "MCP server s: the CLI does not take its configuration"
+
+
 async def test_servers_that_never_connect_fail_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mcp, "DEADLINE", 0.01)
     agents = always(INIT, Hang())
+    agents.answers = {"mcp_status": [{"mcpServers": [{"name": "s", "status": "pending"}]}]}
     caller = await served(agents, request("a", mcp_servers={"s": {"command": "x"}}))
     assert caller.ends()["a"]["error"].startswith("MCP server s did not connect")
 

@@ -16,6 +16,7 @@ from protocol.requests import AnyRequest
 from runner.agent import AgentFailed, Start
 from runner.output import Output
 from runner.server import Runner, RunnerOptions
+from sidecar.runner_agent import RunnerAgents
 
 JSON = dict[str, Any]
 DEADLINE = 30.0
@@ -200,7 +201,7 @@ def _read_all(fd: int) -> list[bytes]:
 
 @asynccontextmanager
 async def serving(
-    agents: Agents, options: RunnerOptions | None = None, now: float = 1000.0
+    agents: Agents | RunnerAgents, options: RunnerOptions | None = None, now: float = 1000.0
 ) -> AsyncIterator[tuple[Caller, asyncio.Task[None]]]:
     """Serve while the context is open; its output is closed once `serve` returns."""
     (out_read, out_write), (note_read, note_write) = os.pipe(), os.pipe()
