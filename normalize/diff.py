@@ -1,10 +1,15 @@
 r"""Unified diffs: computed from texts, where the CLI gives no hunks or wrong ones.
 
 Lines are split at "\n" alone, as git does. A diff is the empty string when nothing changes. The matcher is quadratic,
-so it sees only what lies between the first and the last difference, and nothing at all when that is very large.
+so it sees only what lies between the first and the last difference, and nothing at all when that is very large. Its
+matches are then given their context from the whole text: git and patch take a hunk that ends without context for one
+that ends with its file.
 """
 
+import re
+from collections.abc import Iterator
 from difflib import SequenceMatcher
+from typing import NamedTuple
 
 CONTEXT = 3
 """Unchanged lines shown around a change."""
@@ -12,15 +17,15 @@ CONTEXT = 3
 WORK = 4_000_000
 """Above this product of line counts everything between the first and the last difference counts as replaced."""
 
-POPULAR = 200
-"""From so many lines on the matcher does not look at those that are frequent."""
-
 NO_NEWLINE = "\\ No newline at end of file"
+
+_UNPLAIN = re.compile(r'[\x00-\x1f\x7f"\\]')
+_ESCAPES = {"\n": "\\n", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 
 
 def of_files(path: str, old: str, new: str, *, start: int = 1) -> str:
     """Return the diff between two whole files, or between their ends from the line `start` on."""
-    return _between(path, _file_lines(old), _file_lines(new), start)
+    return _between(path, file_lines(old), file_lines(new), start)
 
 
 def of_new_file(path: str, content: str) -> str:
@@ -34,9 +39,23 @@ def of_new_file(path: str, content: str) -> str:
     return f"{opening}{lines}" if ended else f"{opening}{lines}\n{NO_NEWLINE}\n"
 
 
-def of_passages(path: str, old: str, new: str, *, start: int = 1) -> str:
-    """Return the diff between two passages of a file whose first lines have the number `start`."""
-    return _between(path, old.split("\n"), new.split("\n"), start)
+def of_passages(path: str, old: str, new: str) -> str:
+    """Return the diff between two passages, counted from their own first lines.
+
+    Passages that both end within a line are shown as if that were whole: it is not the end of a file.
+    """
+    if not (old.endswith("\n") or new.endswith("\n")):
+        old, new = old and f"{old}\n", new and f"{new}\n"
+    return _between(path, file_lines(old), file_lines(new), 1)
+
+
+def of_part(path: str, old: str, new: str, *, start: int) -> str:
+    """Return the diff between two versions of a part of a file, from the line `start` on; the file goes on behind it.
+
+    The last four lines must be equal. They are not taken for a change, even where that could be: what follows them is
+    not known, and a hunk needs its context.
+    """
+    return _between(path, old.split("\n"), new.split("\n"), start, kept=CONTEXT + 1)
 
 
 def document(path: str, body: list[str]) -> str:
@@ -62,11 +81,19 @@ def line_count(content: str) -> int:
 
 
 def _name(path: str) -> str:
-    return path.replace("\n", " ")
+    """Return the path as git writes it into a header: quoted if it must be, and ended by a tab if it has blanks."""
+    if _UNPLAIN.search(path):
+        return '"' + _UNPLAIN.sub(_escaped, path) + '"'
+    return f"{path}\t" if " " in path else path
 
 
-def _file_lines(text: str) -> list[str]:
-    """Return the lines; the last one carries git's mark if no newline ends it."""
+def _escaped(found: re.Match[str]) -> str:
+    char = found[0]
+    return _ESCAPES.get(char) or f"\\{ord(char):03o}"
+
+
+def file_lines(text: str) -> list[str]:
+    """Return the lines of a file; the last one carries git's mark if no newline ends it."""
     lines = text.split("\n")
     last = lines.pop()
     if last:
@@ -74,23 +101,30 @@ def _file_lines(text: str) -> list[str]:
     return lines
 
 
-def _between(path: str, old: list[str], new: list[str], start: int) -> str:
+class _Change(NamedTuple):
+    """The lines from `old` up to `old_end` are replaced by those from `new` up to `new_end`, counted from 0."""
+
+    old: int
+    old_end: int
+    new: int
+    new_end: int
+
+
+def _between(path: str, old: list[str], new: list[str], start: int, *, kept: int = 0) -> str:
     if old == new:
         return ""
-    head, tail = _equal_ends(old, new)
-    removed, added = old[head : len(old) - tail], new[head : len(new) - tail]
-    above, below = old[max(head - CONTEXT, 0) : head], old[len(old) - tail :][:CONTEXT]
-    first = start + head - len(above)
-    if len(removed) * len(added) > WORK or _is_one_change(removed, added, above + below):
-        return document(path, _hunk(first, above, removed, added, below))
-    return document(path, _matched(first, above + removed + below, above + added + below))
+    head, tail = _equal_ends(old, new, kept)
+    body: list[str] = []
+    for group in _groups(_changes(old, new, head, tail)):
+        body += _hunk(old, new, group, start)
+    return document(path, body)
 
 
-def _equal_ends(old: list[str], new: list[str]) -> tuple[int, int]:
-    """Return how many lines are equal at the beginning, and at the end of the rest."""
+def _equal_ends(old: list[str], new: list[str], kept: int) -> tuple[int, int]:
+    """Return how many lines are equal at the beginning, and at the end of the rest; `kept` ones count as end."""
     shortest = min(len(old), len(new))
     head = 0
-    while head < shortest and old[head] == new[head]:
+    while head < shortest - kept and old[head] == new[head]:
         head += 1
     tail = 0
     while tail < shortest - head and old[-1 - tail] == new[-1 - tail]:
@@ -98,45 +132,41 @@ def _equal_ends(old: list[str], new: list[str]) -> tuple[int, int]:
     return head, tail
 
 
-def _is_one_change(removed: list[str], added: list[str], context: list[str]) -> bool:
-    """Tell whether the matcher could only find what is known: context, one change, context.
-
-    That is so when the changed lines are all new, and the context around a mere insertion or deletion says in one way
-    alone where it belongs. Most edits are like that, and the matcher costs ten times as much as this question.
-    """
-    if not context and not (removed and added):
-        return True
-    if len(context) + len(added) >= POPULAR:
-        return False
-    around = set(context)
-    if not (around.isdisjoint(removed) and around.isdisjoint(added) and set(removed).isdisjoint(added)):
-        return False
-    return bool(removed and added) or len(around) == len(context)
+def _changes(old: list[str], new: list[str], head: int, tail: int) -> list[_Change]:
+    """Return the changes between the equal ends."""
+    removed, added = old[head : len(old) - tail], new[head : len(new) - tail]
+    # Most edits share no line between their two sides, and the matcher costs ten times as much as this question.
+    if len(removed) * len(added) > WORK or set(removed).isdisjoint(added):
+        return [_Change(head, len(old) - tail, head, len(new) - tail)]
+    codes = SequenceMatcher(None, removed, added).get_opcodes()
+    return [_Change(head + a, head + b, head + c, head + d) for tag, a, b, c, d in codes if tag != "equal"]
 
 
-def _hunk(first: int, above: list[str], removed: list[str], added: list[str], below: list[str]) -> list[str]:
-    """Return the lines of a hunk with one change; `first` is the number of its first line."""
-    around = len(above) + len(below)
-    old_lines, new_lines = around + len(removed), around + len(added)
+def _groups(changes: list[_Change]) -> Iterator[list[_Change]]:
+    """Put changes together whose context would meet."""
+    group: list[_Change] = []
+    for change in changes:
+        if group and change.old - group[-1].old_end > 2 * CONTEXT:
+            yield group
+            group = []
+        group.append(change)
+    yield group
+
+
+def _hunk(old: list[str], new: list[str], group: list[_Change], start: int) -> list[str]:
+    """Return the lines of a hunk."""
+    first, last = group[0], group[-1]
+    above, below = min(first.old, CONTEXT), min(len(old) - last.old_end, CONTEXT)
+    begin = first.old - above
+    old_lines = last.old_end - first.old + above + below
+    new_lines = last.new_end - first.new + above + below
     # A side without lines is numbered by the line before it.
-    body = [header(first - (not old_lines), old_lines, first - (not new_lines), new_lines)]
-    body += [" " + line for line in above]
-    body += ["-" + line for line in removed]
-    body += ["+" + line for line in added]
-    body += [" " + line for line in below]
-    return body
-
-
-def _matched(first: int, a: list[str], b: list[str]) -> list[str]:
-    """Return the lines of the hunks that the matcher finds."""
-    body: list[str] = []
-    for group in SequenceMatcher(None, a, b).get_grouped_opcodes(CONTEXT):
-        i1, i2, j1, j2 = group[0][1], group[-1][2], group[0][3], group[-1][4]
-        body.append(header(i1 + first - (i1 == i2), i2 - i1, j1 + first - (j1 == j2), j2 - j1))
-        for tag, a1, a2, b1, b2 in group:
-            if tag == "equal":
-                body += [" " + line for line in a[a1:a2]]
-            else:
-                body += ["-" + line for line in a[a1:a2]]
-                body += ["+" + line for line in b[b1:b2]]
+    old_start, new_start = start + begin - (not old_lines), start + first.new - above - (not new_lines)
+    body = [header(old_start, old_lines, new_start, new_lines)]
+    for change in group:
+        body += [" " + line for line in old[begin : change.old]]
+        body += ["-" + line for line in old[change.old : change.old_end]]
+        body += ["+" + line for line in new[change.new : change.new_end]]
+        begin = change.old_end
+    body += [" " + line for line in old[begin : begin + below]]
     return body

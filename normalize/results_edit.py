@@ -74,7 +74,7 @@ def _written(path: str, only: Mutation, answer: Answer) -> tuple[list[Mutation],
     if created:
         change = diff.of_new_file(path, content)
         return [Mutation(type="create", content=content, diff=change)], True
-    patch = hunks.of_result(path, result, original)
+    patch = hunks.of_result(path, result, original, content)
     if patch is None and original is not None:
         patch = diff.of_files(path, original, content)
     return [Mutation(type="overwrite", content=content, old_content=original, diff=patch)], False
@@ -87,9 +87,16 @@ def _edited(path: str, only: Mutation, answer: Answer) -> tuple[list[Mutation], 
     everywhere = flag(result, "replaceAll") if "replaceAll" in result else only.replace_all
     original = text(result, "originalFile")
     created = not old and not original
-    patch = hunks.of_result(path, result, original)
-    if patch is None and original is not None and old in original:
-        patch = diff.of_files(path, original, _applied(original, old, new, everywhere=bool(everywhere)))
+    # The CLI also finds text whose quotes are curly where the model's are straight, and then curls the new ones, too.
+    as_asked = only.old_content is None or only.old_content == old
+    known = original is not None and as_asked and old in original
+    after = _applied(original or "", old, new, everywhere=bool(everywhere)) if known or created else None
+    if created and after is not None and "originalFile" in result:
+        patch: str | None = diff.of_new_file(path, after)
+    else:
+        patch = hunks.of_result(path, result, original, after)
+        if patch is None and original is not None and after is not None:
+            patch = diff.of_files(path, original, after)
     if patch is None:
         patch = _from_snippet(path, old, new, answer.text)
     change = replace(
@@ -135,7 +142,7 @@ def _from_snippet(path: str, old: str, new: str, said: str) -> str | None:
     before = after[:at] + old + after[at + len(new) :]
     if after.count("\n", at + len(new)) < _AROUND:
         return diff.of_files(path, before, after, start=start)
-    return diff.of_passages(path, before, after, start=start)
+    return diff.of_part(path, before, after, start=start)
 
 
 def _several(body: ModifyFile, original: str | None) -> list[Mutation]:

@@ -1,12 +1,13 @@
 """Diffs: computed ones apply, are minimal and carry true line numbers; the CLI's are checked against the file."""
 
+import subprocess
+from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from patches import patched
+from patches import git_applied, patched
 
 from normalize import diff, hunks
 
@@ -66,11 +67,41 @@ def test_a_missing_newline_at_the_end_is_marked_as_git_does() -> None:
 
 
 def test_a_passage_has_no_end_of_file() -> None:
-    assert body(diff.of_passages("f", "a", "b", start=7)) == ["@@ -7,1 +7,1 @@", "-a", "+b"]
+    assert body(diff.of_passages("f", "a", "b")) == ["@@ -1,1 +1,1 @@", "-a", "+b"]
+    assert body(diff.of_passages("f", "a", "")) == ["@@ -1,1 +0,0 @@", "-a"]
+    assert body(diff.of_passages("f", "", "b")) == ["@@ -0,0 +1,1 @@", "+b"]
 
 
-def test_a_path_cannot_break_the_header() -> None:
-    assert diff.of_passages("a\nb", "x", "y").startswith("--- a b\n+++ a b\n@@")
+def test_a_passage_that_ends_in_a_newline_has_no_line_behind_it() -> None:
+    change = diff.of_passages("f", "a\nb\n", "a\nB\n")
+    assert body(change) == ["@@ -1,2 +1,2 @@", " a", "-b", "+B"]
+    assert git_applied("a\nb\n", change) == "a\nB\n"
+
+
+def test_a_passage_that_loses_its_newline_says_so() -> None:
+    change = diff.of_passages("f", "a\n", "b")
+    assert body(change) == ["@@ -1,1 +1,1 @@", "-a", "+b", "\\ No newline at end of file"]
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("a\nb", r'"a\nb"'),
+        ("tab\there", r'"tab\there"'),
+        ('quo"te', r'"quo\"te"'),
+        ("back\\slash", r'"back\\slash"'),
+        ("bell\x07", r'"bell\007"'),
+        ("two words", "two words\t"),
+        ("größe", "größe"),
+    ],
+)
+def test_a_path_is_written_as_git_does(path: str, name: str, tmp_path: Path) -> None:
+    change = diff.of_files(path, "x\n", "y\n")
+    assert change.startswith(f"--- {name}\n+++ {name}\n@@")
+    (tmp_path / path).write_text("x\n")
+    git = ["git", "apply", "-p0", "-"]
+    subprocess.run(git, input=change.encode(), cwd=tmp_path, check=True)
+    assert (tmp_path / path).read_text() == "y\n"
 
 
 def test_lines_are_counted_that_look_like_headers() -> None:
@@ -100,23 +131,95 @@ def test_computed_diffs_give_the_new_text(old: str, new: str) -> None:
         assert patched(old, change) == new
 
 
-few = st.lists(st.sampled_from(["a", "b", "c", "", "x"]), max_size=4)
-changed = st.lists(st.sampled_from(["new", "newer", "x"]), max_size=3)
+repeated = st.lists(st.sampled_from(["", "}", "\treturn nil", "  x", "a"]), max_size=40)
 
 
-@given(few, changed, changed, few)
-def test_a_change_that_is_known_is_what_the_matcher_would_find(
-    head: list[str], old: list[str], new: list[str], tail: list[str]
+def test_a_hunk_among_equal_lines_has_context_to_its_end() -> None:
+    block = "func {}() {{\n\tif err {{\n\t\treturn err\n\t}}\n\treturn nil\n}}\n\n"
+    old = "".join(block.format(name) for name in "abcd")
+    new = old.replace(f"{block.format('a')}{block.format('b')}", block.format("ab"))
+    change = diff.of_files("f", old, new)
+    assert patched(old, change) == new
+    assert git_applied(old, change) == new
+
+
+@settings(max_examples=50, deadline=None)
+@given(repeated, repeated, repeated, repeated, st.booleans())
+def test_git_applies_what_is_computed_among_repeated_lines(
+    head: list[str], old: list[str], new: list[str], tail: list[str], ended: bool
 ) -> None:
+    end = "\n" if ended else ""
+    before, after = "\n".join([*head, *old, *tail]) + end, "\n".join([*head, *new, *tail]) + end
+    change = diff.of_files("f", before, after)
+    assume(change)
+    assert git_applied(before, change) == after
+
+
+hostile = st.lists(
+    st.text(
+        st.sampled_from(
+            [
+                "a",
+                "b",
+                " ",
+                "\t",
+                "\r",
+                "\x0b",
+                "\x0c",
+                "\x85",
+                "\u2028",
+                "\u2029",
+                "\ufeff",
+                "+",
+                "-",
+                "@",
+                "\\",
+                "🎉",
+            ]
+        ),
+        max_size=4,
+    ),
+    max_size=12,
+).map("\n".join)
+
+
+@settings(max_examples=50, deadline=None)
+@given(hostile, hostile)
+def test_git_applies_what_is_computed_between_hostile_files(old: str, new: str) -> None:
+    change = diff.of_files("f", old, new)
+    assume(change)
+    assert git_applied(old, change) == new
+
+
+@pytest.mark.parametrize("step", [1, 97, 5000])
+def test_git_applies_what_is_computed_between_large_files(step: int) -> None:
+    lines = [f"line {number % 1000}" for number in range(20_000)]
+    changed = [f"{line}!" if number % step == 7 % step else line for number, line in enumerate(lines)]
+    old, new = "\n".join(lines), "\n".join([*changed, "more"]) + "\n"
+    assert git_applied(old, diff.of_files("f", old, new)) == new
+
+
+def test_git_applies_the_diff_of_a_new_file() -> None:
+    for content in ("a\n", "a", "\n", "a\n\n\u2028b"):
+        assert git_applied(None, diff.of_new_file("f", content)) == content
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(st.sampled_from(["", "}", "a"]), min_size=4, max_size=8),
+    repeated,
+    repeated,
+    st.lists(st.sampled_from(["", "}", "a"]), min_size=4, max_size=8),
+    st.sampled_from(["", "last\n", "last", "\n"]),
+)
+def test_git_applies_the_diff_of_a_part_wherever_the_file_ends(
+    head: list[str], old: list[str], new: list[str], tail: list[str], rest: str
+) -> None:
+    above = "one\ntwo\n"
     before, after = "\n".join([*head, *old, *tail]), "\n".join([*head, *new, *tail])
-    known = diff.of_passages("f", before, after)
-    with patch.object(diff, "_is_one_change", return_value=False):
-        assert diff.of_passages("f", before, after) == known
-
-
-def test_a_long_change_is_left_to_the_matcher() -> None:
-    new = "".join(f"new {number}\n" for number in range(diff.POPULAR))
-    assert diff.counts(diff.of_files("f", "head\nold\n", f"head\n{new}")) == (diff.POPULAR, 1)
+    change = diff.of_part("f", before, after, start=3)
+    assume(change)
+    assert git_applied(f"{above}{before}\n{rest}", change) == f"{above}{after}\n{rest}"
 
 
 @given(texts, texts, texts)
@@ -144,8 +247,8 @@ def hunk(start: int, lines: list[str], new_start: int | None = None) -> dict[str
     }
 
 
-def patch_of(original: str | None, *parts: Any) -> str | None:
-    return hunks.of_result("f", {"structuredPatch": list(parts)}, original)
+def patch_of(original: str | None, *parts: Any, after: str | None = None) -> str | None:
+    return hunks.of_result("f", {"structuredPatch": list(parts)}, original, after)
 
 
 def test_hunks_of_the_cli_become_a_unified_diff() -> None:
@@ -161,6 +264,25 @@ def test_a_side_without_lines_is_numbered_as_patch_wants_it() -> None:
 
 def test_hunks_that_do_not_fit_the_file_are_refused() -> None:
     assert patch_of("\ta\n", hunk(1, ["-  a", "+  b"])) is None
+
+
+def test_hunks_that_do_not_give_the_new_file_are_refused() -> None:
+    fitting = hunk(1, [" a", "+\tb"])
+    assert patch_of("a\n", fitting, after="a\n\tb\n") == "--- f\n+++ f\n@@ -1,1 +1,2 @@\n a\n+\tb\n"
+    assert patch_of("a\n", hunk(1, [" a", "+  b"]), after="a\n\tb\n") is None
+    assert patch_of("a\nc\n", hunk(1, [" a", "+\tb"]), after="a\n\tb\nC\n") is None
+    assert patch_of("x\na\n", hunk(2, [" a", "+b"]), after="y\na\nb\n") is None
+
+
+def test_hunks_must_know_whether_the_last_line_is_ended() -> None:
+    marked = hunk(1, ["-a", "\\ No newline at end of file", "+b"])
+    assert patch_of("a", marked, after="b\n") is not None
+    assert patch_of("a\n", marked) is None
+    assert patch_of("a", hunk(1, ["-a", "+b"])) is None
+
+
+def test_a_hunk_that_begins_with_a_mark_is_refused() -> None:
+    assert patch_of("a\n", hunk(1, ["\\ No newline at end of file", "-a", "+b"])) is None
 
 
 def test_hunks_are_taken_as_they_are_when_the_file_is_unknown() -> None:

@@ -1,6 +1,10 @@
-"""Applying a unified diff, the strict way: an oracle for the diffs we publish."""
+"""Applying a unified diff, the strict way and git's own: oracles for the diffs we publish."""
 
+import os
 import re
+import subprocess
+import tempfile
+from pathlib import Path
 
 HUNK = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
 NO_NEWLINE = "\\ No newline at end of file"
@@ -42,3 +46,26 @@ def patched(original: str, diff: str) -> str:
                 added += 1
         assert (removed, added) == (length, new_length)
     return "".join(new + old[at:])
+
+
+def git_applied(original: str | None, diff: str) -> str:
+    """Apply the diff of one file with `git apply`; `original` is None where there is no file yet.
+
+    Raises AssertionError with git's words when it refuses.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "f")
+        if original is not None:
+            path.write_text(original, encoding="utf-8", newline="")
+        lines = diff.split("\n")
+        lines[:2] = ["--- /dev/null" if original is None else "--- f", "+++ f"]
+        done = subprocess.run(
+            ["git", "apply", "-p0", "--whitespace=nowarn", "-"],
+            input="\n".join(lines).encode(),
+            cwd=folder,
+            env={"PATH": os.environ["PATH"], "HOME": folder, "GIT_CEILING_DIRECTORIES": folder},
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr.decode() + diff
+        return path.read_bytes().decode() if path.exists() else ""
