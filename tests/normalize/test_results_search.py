@@ -179,7 +179,62 @@ def test_the_count_of_one_file_is_counted_for_it() -> None:
             [("a.py", 1, "x", False), ("b.py", 9, "x", False)],
         ),
         ("--\na.py:1:x", {"-B": 1}, [("a.py", 1, "x", False)]),
-        ("a.py-7-y", {}, [("a.py", 7, "y", True)]),
+        ("a.py-7-y", {}, [(None, None, "a.py-7-y", False)]),
+        (
+            "n/LICENSE:x\nn/LICENSE-MIT:x\nn/Dockerfile-dev:x",
+            {"-n": False},
+            [
+                ("n/LICENSE", None, "x", False),
+                ("n/LICENSE-MIT", None, "x", False),
+                ("n/Dockerfile-dev", None, "x", False),
+            ],
+        ),
+        (
+            "n/posts/2024-01-15-hello.md:x",
+            {"-n": False, "path": "/w/n/posts"},
+            [("n/posts/2024-01-15-hello.md", None, "x", False)],
+        ),
+        (
+            "/w/s/a-1-b.txt:needle one\n/w/s/a-1-b.txt:needle-7-two",
+            {"path": "/w/s"},
+            [("/w/s/a-1-b.txt", None, "needle one", False), ("/w/s/a-1-b.txt", None, "needle-7-two", False)],
+        ),
+        (
+            "s/a:2:c.txt:x\ns/a:2:c.txt-other: 5:6",
+            {"-n": False, "-A": 1},
+            [("s/a:2:c.txt", None, "x", False), ("s/a:2:c.txt", None, "other: 5:6", True)],
+        ),
+        (
+            "n/V-1.sql:x\n/w/n/V-1.sql-second line",
+            {"-n": False, "-C": 1, "path": "/w/n"},
+            [("n/V-1.sql", None, "x", False), ("n/V-1.sql", None, "second line", True)],
+        ),
+        (
+            "src/a.py:x\nsrc/b.py:y.z: x",
+            {"path": "/w/project"},
+            [("src/a.py", None, "x", False), ("src/b.py", None, "y.z: x", False)],
+        ),
+        (
+            "key: x\nother: y",
+            {"path": "/w/run"},
+            [("/w/run", None, "key: x", False), ("/w/run", None, "other: y", False)],
+        ),
+        (
+            "run:see a.py:7\nrun:x",
+            {"-n": False},
+            [("run", None, "see a.py:7", False), ("run", None, "x", False)],
+        ),
+        ("run:x\nrun-y", {"-n": False, "-A": 1}, [("run", None, "x", False), ("run", None, "y", True)]),
+        (
+            "a.py:x\nb.py:y\nc z",
+            {"-n": False, "-A": 1, "path": "."},
+            [(".", None, "a.py:x", False), (".", None, "b.py:y", False), (".", None, "c z", False)],
+        ),
+        (
+            "a.py:x\nb.py:y\nc-z",
+            {"-n": False, "-A": 1},
+            [("a.py", None, "x", False), ("b.py", None, "y", False), (None, None, "c-z", False)],
+        ),
         ("a-b c", {}, [(None, None, "a-b c", False)]),
     ],
 )
@@ -208,10 +263,38 @@ def test_what_ripgrep_prints_with_context_is_read_back(files: dict[str, list[str
     assert [(one.file, one.line, one.text, one.context) for one in found] == expected
 
 
+names = st.from_regex(r"([a-z]{1,3}/)?([A-Z]{2,4}(-[A-Z]{2})?|[0-9]{2}-[0-9]-[a-z]{1,3}\.md)", fullmatch=True)
+
+
+@given(st.dictionaries(names, st.lists(contents, min_size=1, max_size=3), min_size=1, max_size=4))
+def test_what_ripgrep_prints_without_numbers_is_read_back(files: dict[str, list[str]]) -> None:
+    expected = [(path, text) for path, texts in files.items() for text in texts]
+    printed = "\n".join(f"{path}:{text}" for path, text in expected)
+    found = grep_lines.parse(printed, path=".", numbers=False, context=False)
+    assert [(one.file, one.text, one.line, one.context) for one in found] == [
+        (*e, None, None) for e in expected
+    ]
+
+
+@given(st.dictionaries(names, st.lists(contents, min_size=1, max_size=3), min_size=1, max_size=4))
+def test_what_ripgrep_prints_with_context_and_without_numbers_is_read_back(
+    files: dict[str, list[str]],
+) -> None:
+    groups = [[(path, text, at > 0) for at, text in enumerate(texts)] for path, texts in files.items()]
+    printed = "\n--\n".join(
+        "\n".join(f"{path}{'-' if around else ':'}{text}" for path, text, around in group) for group in groups
+    )
+    found = grep_lines.parse(printed, path=".", numbers=False, context=True)
+    expected = [(path, text, around or None) for group in groups for path, text, around in group]
+    assert [(one.file, one.text, one.context) for one in found] == expected
+
+
 def test_a_line_of_thousands_of_numbers_is_read_quickly() -> None:
     line = "f.py:1:" + "2:" * 200_000
     assert lines(line)[0][:2] == ("f.py", 1)
     assert lines(f"{line}\n{line}", **{"-A": 1})[0][1] == 1
+    assert lines(f"{line}\n{line}", **{"-n": False})[0][0] == "f.py"
+    assert lines(f"{line}\n{line}", **{"-n": False, "-A": 1})[0][0] == "f.py"
 
 
 def test_a_folder_is_listed_as_paths() -> None:
