@@ -29,11 +29,14 @@ Reason = Literal["failed", "denied", "interrupted"]
 _OPENS, _CLOSES = "<tool_use_error>", "</tool_use_error>"
 
 _INTERRUPTED = re.compile(
-    r"\A(?:Error: )?(?:Exit code -?\d{1,10}\n)?\[Request interrupted by user"
+    r"\A(?:Error: )?\[Request interrupted by user"
     r"|\ATool permission request failed: AbortError\s*\Z"
     r"|\AThe user doesn't want to proceed with this tool use\..*this call was stopped while running, not refused",
     re.DOTALL,
 )
+_EXIT = re.compile(r"\AExit code (-?\d{1,10})(?:\n|\Z)")
+_KILLED = 128
+"""A shell's exit code above this: a signal ended the command."""
 _ABORTED = "<error>Command was aborted before completion</error>"
 
 _NEVER_BEGAN = re.compile(
@@ -111,9 +114,10 @@ def read(block: ToolResultBlock, tool_use_result: Json | None, *, denied: bool) 
     """Read a result; `denied` says that a permission for its call is known to be refused."""
     content = block.content if isinstance(block.content, str) else parts(block.content)
     plain = content if isinstance(content, str) else _text(content)
-    refused = plain.startswith(_OPENS)
+    # A command may print the mark, too: only what failed carries the CLI's own.
+    refused = bool(block.is_error) and plain.startswith(_OPENS) and plain.rstrip().endswith(_CLOSES)
     if refused:
-        plain = plain.rstrip().removeprefix(_OPENS).removesuffix(_CLOSES)
+        plain = plain.rstrip()[len(_OPENS) : -len(_CLOSES)]
     reason: Reason | None = None
     error: str | None = None
     if block.is_error:
@@ -150,7 +154,21 @@ def text_part(content: str) -> ContentPart:
     return ContentPart(type="text", text=content)
 
 
+def exit_code(content: str) -> tuple[int | None, str]:
+    """Return the exit code of a failed command and the text behind it; None where the CLI names none."""
+    found = _EXIT.match(content)
+    return (None, content) if found is None else (int(found[1]), content[found.end() :])
+
+
+def is_its_own(code: int | None) -> bool:
+    """Tell whether a command with this exit code ended by itself, so that all its text is its own."""
+    return code is not None and 0 <= code <= _KILLED
+
+
 def _reason(content: str) -> Reason:
+    code, content = exit_code(content)
+    if is_its_own(code):
+        return "failed"
     if _INTERRUPTED.match(content) or content.rstrip().endswith(_ABORTED):
         return "interrupted"
     if content.startswith(_DENIED) or _DENIED_BY_HOOK.match(content):

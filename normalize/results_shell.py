@@ -12,13 +12,14 @@ from msgspec.structs import replace
 from normalize.fields import fields, flag, text, whole
 from normalize.model import JsonObject
 from normalize.payload_work import ShellExec, ShellOutput
-from normalize.results_answer import Answer
+from normalize.results_answer import Answer, exit_code, is_its_own
 
-_EXIT = re.compile(r"\AExit code (-?\d{1,10})(?:\n|\Z)")
 _INTERRUPTED = re.compile(r"\A\[Request interrupted by user(?: for tool use)?\](?:\n|\Z)")
 _ABORTED = re.compile(r"\n?<error>Command was aborted before completion</error>\s*\Z")
 _TIMED_OUT = re.compile(r"\ACommand timed out after [^\n]*(?:\n|\Z)")
 _BACKGROUND = re.compile(r"\ACommand .*\bbackground\b.*\bID: ([\w-]+)")
+_AS_ASKED = "Command running in background with ID"
+"""How the CLI says that a command is in the background from its start."""
 _PERSISTED = re.compile(
     r"\A<persisted-output>\n[^\n]*Full output saved to: ([^\n]*)\n(?:\nPreview [^\n]*\n)?(.*?)(?:\n\.\.\.)?\n?</persisted-output>\Z",
     re.DOTALL,
@@ -26,7 +27,7 @@ _PERSISTED = re.compile(
 _CUT = re.compile(r"\.\.\. \[\d+ (?:lines|characters) truncated\] \.\.\.")
 _NO_OUTPUT = "(Bash completed with no output)"
 _NO_MESSAGE = "Error"
-"""All that 1.0 and 2.0 say of a command that failed in silence."""
+"""All that 1.0 and 2.0 say of a command that failed in silence; of one that printed just this they say the same."""
 _FORGIVEN = {"grep", "egrep", "fgrep", "rg", "find", "diff", "test", "["}
 """Commands whose exit code 1 is no error to the CLI; the last one of a line decides."""
 _NOTE_LENGTH = 2000
@@ -56,7 +57,7 @@ def shell(body: ShellExec, answer: Answer) -> ShellExec:
 
 def _says_nothing(answer: Answer) -> bool:
     """Tell whether a failure is the CLI's word alone: where it gives structured results, a command's own has a code."""
-    return isinstance(answer.structured, str) and not _EXIT.match(answer.text)
+    return isinstance(answer.structured, str) and exit_code(answer.text)[0] is None
 
 
 def _structured(body: ShellExec, answer: Answer) -> ShellOutput:
@@ -93,24 +94,25 @@ def _code(result: JsonObject, answer: Answer) -> int | None:
 def _plain(body: ShellExec, answer: Answer) -> ShellOutput:
     rest = answer.text
     code = 0 if answer.reason is None and not _is_forgiven(body.command) else None
-    interrupted = timed_out = 0
+    silence = _NO_OUTPUT
+    interrupted = timed_out = aborted = 0
     task_id = persisted = None
     if answer.reason is not None:
-        if found := _EXIT.match(rest):
-            code, rest = int(found[1]), rest[found.end() :]
-        rest, interrupted = _INTERRUPTED.subn("", rest)
-        rest, timed_out = _TIMED_OUT.subn("", rest)
+        code, rest = exit_code(rest)
+        silence = _NO_MESSAGE if code is None else ""
+        if not is_its_own(code):
+            rest, interrupted = _INTERRUPTED.subn("", rest)
+            rest, timed_out = _TIMED_OUT.subn("", rest)
     else:
-        task_id, rest = _launched(rest)
+        task_id, rest = _launched(rest, asked=bool(body.background))
         timed_out = task_id is not None and not body.background
-    aborted = 0
-    if "</error>" in rest:
+    if "</error>" in rest and not is_its_own(code or None):
         rest, aborted = _ABORTED.subn("", rest)
     if saved := _PERSISTED.match(rest):
         persisted, rest = saved[1], saved[2]
     return ShellOutput(
         exit_code=None if aborted else code,
-        stdout="" if rest == (_NO_OUTPUT if answer.reason is None else _NO_MESSAGE) else rest,
+        stdout="" if rest == silence else rest,
         interrupted=bool(interrupted or aborted) or None,
         timed_out=bool(timed_out) or None,
         task_id=task_id,
@@ -125,9 +127,11 @@ def _is_forgiven(command: str) -> bool:
     return bool(words) and words[0] in _FORGIVEN
 
 
-def _launched(said: str) -> tuple[str | None, str]:
+def _launched(said: str, *, asked: bool) -> tuple[str | None, str]:
     """Return the id of the background task that a command became, and what it had written before."""
     before, _, note = said.rpartition("\n")
+    if note.startswith(_AS_ASKED) and not asked:
+        return None, said
     found = _BACKGROUND.match(note) if len(note) < _NOTE_LENGTH else None
     return (None, said) if found is None else (found[1], before)
 

@@ -34,7 +34,9 @@ def check_status(pair: Pair, done: Enriched) -> None:
     if done.error is not None:
         assert done.error in pair.text
         assert "tool_use_error" not in done.error
-    if "Request interrupted by user" in pair.text[:80]:
+    ended = re.match(r"Exit code (\d+)\n", pair.text)
+    by_itself = not pair.is_error or (ended is not None and int(ended[1]) <= 128)
+    if "Request interrupted by user" in pair.text[:80] and not by_itself:
         assert done.reason == "interrupted"
     if pair.text.startswith(("Claude requested permissions", "This command requires approval")):
         assert done.reason == "denied"
@@ -44,7 +46,11 @@ def check_status(pair: Pair, done: Enriched) -> None:
             and isinstance(pair.structured, dict)
             and ("backgroundTaskId" in pair.structured or pair.structured.get("isAsync") is True)
         )
-        or (not pair.is_error and pair.text.startswith("Command running in background with ID"))
+        or (
+            not pair.is_error
+            and pair.text.startswith("Command running in background with ID")
+            and pair.input.get("run_in_background") is True
+        )
     )
 
 
