@@ -1,13 +1,13 @@
 """What the agent says and does: assistant lines, streamed pieces, and what user lines carry back."""
 
-from normalize import lifecycle, user_lines
+from normalize import lifecycle, server_tools, user_lines
 from normalize.events import AgentEvent, Error
 from normalize.payload import ShowPlanPayload
 from normalize.state import State
 from normalize.texts import Source, Thread
 from normalize.turns import Failure
 from protocol import blocks, stream
-from protocol.json_values import text_at
+from protocol.json_values import JsonObject
 from protocol.messages import Assistant, StreamEvent
 
 SYNTHETIC = "<synthetic>"
@@ -55,30 +55,39 @@ def _block(
             return thread.whole(message_id, "thinking", block.thinking)
         case blocks.RedactedThinkingBlock():
             return [thread.redacted(message_id)]
-        case blocks.ToolUseBlock() | blocks.ServerToolUseBlock():
-            index = thread.index(message_id)
-            opened = state.calls.open(
-                block.id, block.name, block.input, parent=parent, message_id=message_id, block_index=index
-            )
-            events: list[AgentEvent] = [*opened]
-            for call in opened:
-                if isinstance(call.normalized, ShowPlanPayload):
-                    events += state.requests.plan(
-                        call.normalized, block.id, state.calls.find(block.id, block.name, block.input)
-                    )
-            return events
+        case blocks.ToolUseBlock():
+            return _call(state, thread, message, (block.id, block.name, block.input))
+        case blocks.ServerToolUseBlock():
+            return _call(state, thread, message, (block.id, block.name, block.arguments))
         case blocks.ToolResultBlock():
             thread.index(message_id)
             return user_lines.tool_result(state, block, None, parent=parent, uuid=None)
         case blocks.UnknownBlock(tool_use_id=call_id) if call_id:
-            # The API's own tools answer within the assistant's message, such as web_search_tool_result.
             thread.index(message_id)
-            failed = text_at(block.content, "type").endswith("_error")
-            answer = blocks.ToolResultBlock(call_id, [block], failed or None)
-            return user_lines.tool_result(state, answer, block.content, parent=parent, uuid=None)
+            answer, structured = server_tools.result(block)
+            return user_lines.tool_result(state, answer, structured, parent=parent, uuid=None)
         case _:
+            if isinstance(block, blocks.UnknownBlock) and (call := server_tools.call(block)):
+                return _call(state, thread, message, call)
             thread.index(message_id)
             return [user_lines.odd_block(state, block, "assistant")]
+
+
+def _call(
+    state: State, thread: Thread, message: Assistant, call: tuple[str, str, JsonObject]
+) -> list[AgentEvent]:
+    call_id, name, arguments = call
+    message_id, parent = message.message.id, message.parent_tool_use_id
+    index = thread.index(message_id)
+    opened = state.calls.open(
+        call_id, name, arguments, parent=parent, message_id=message_id, block_index=index
+    )
+    events: list[AgentEvent] = [*opened]
+    for call_event in opened:
+        if isinstance(call_event.normalized, ShowPlanPayload):
+            found = state.calls.find(call_id, name, arguments)
+            events += state.requests.plan(call_event.normalized, call_id, found)
+    return events
 
 
 def _failed(state: State, message: Assistant, text: str) -> list[AgentEvent]:
@@ -119,8 +128,9 @@ def streamed(state: State, message: StreamEvent) -> list[AgentEvent]:
         case stream.MessageStop():
             abandoned = message.abandoned_blocks
             return thread.end(None if abandoned is None else abandoned.from_block_index)
-        case stream.MessageDelta() if parent is None:
-            return _usage(state, event.usage)
+        case stream.MessageDelta():
+            thread.finish()
+            return _usage(state, event.usage) if parent is None else []
         case stream.MessageStart():
             events = thread.begin(event.message.id)
             return events if parent is not None else [*_message_start(state, event), *events]

@@ -40,6 +40,8 @@ class Thread:
         self._message_id: str | None = None
         self._blocks: dict[int, Block] = {}
         self._streaming = False
+        self._finished = False
+        """The message that streams has said why it ends."""
         self._next_index: dict[str, int] = {}
         self._firm = False
 
@@ -69,6 +71,7 @@ class Thread:
         self._next_index.pop(message_id, None)
         self._message_id = message_id
         self._streaming = True
+        self._finished = False
         return withdrawn
 
     def open(self, index: int, kind: Kind) -> None:
@@ -131,13 +134,22 @@ class Thread:
         block.pieces.append("\ufffd")
         return self._say(block.kind, "\ufffd", self._message_id, index)
 
+    def finish(self) -> None:
+        """The API says why the message ends: it is whole."""
+        self._finished = True
+
     def end(self, abandoned_from: int | None) -> list[AgentEvent]:
-        """The message has stopped; blocks from that index on will not be finished."""
-        self._streaming = False
-        if abandoned_from is None:
-            return []
-        lost = [block for block in self._unconfirmed() if block.index >= abandoned_from]
-        return [event for block in lost for event in self._empty(block)]
+        """The message has stopped; blocks from that index on will not be finished.
+
+        One that stops without a reason has broken off: what has no line yet goes when another message begins.
+        """
+        events: list[AgentEvent] = []
+        if abandoned_from is not None:
+            for block in self._unconfirmed():
+                if block.index >= abandoned_from:
+                    events += self._empty(block)
+        self._streaming = not self._finished and bool(self._unconfirmed())
+        return events
 
     # What the CLI writes as lines.
 

@@ -2,6 +2,7 @@
 
 import re
 
+from normalize import server_tools
 from normalize.events import AgentEvent, Injected, MessageChunk, Notice, UserMessage
 from normalize.limits import pieces
 from normalize.results_answer import parts
@@ -44,12 +45,9 @@ def user(state: State, message: User) -> list[AgentEvent]:
                     state, block, structured, parent=message.parent_tool_use_id, uuid=message.uuid
                 )
             case UnknownBlock(tool_use_id=call_id) if call_id:
+                answer, structured = server_tools.result(block)
                 events += tool_result(
-                    state,
-                    ToolResultBlock(call_id, [block]),
-                    block.content,
-                    parent=message.parent_tool_use_id,
-                    uuid=message.uuid,
+                    state, answer, structured, parent=message.parent_tool_use_id, uuid=message.uuid
                 )
             case TextBlock() | ImageBlock() | DocumentBlock():
                 said.append(block)

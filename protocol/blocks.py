@@ -4,6 +4,7 @@ Blocks carry their `type` as the msgspec tag, so a consumer matches on classes. 
 modelled is an `UnknownBlock` with its raw value; it never costs its neighbours.
 """
 
+import json
 from typing import TypeAlias
 
 from msgspec import Struct, field
@@ -56,8 +57,19 @@ class ServerToolUseBlock(Block, frozen=True, gc=False, omit_defaults=False, tag=
     """The call's id."""
     name: str = ""
     """The tool's name."""
-    input: JsonObject = field(default_factory=dict)
-    """The arguments."""
+    input: JsonObject | str = field(default_factory=dict)
+    """The arguments; 1.0 leaves them the JSON text that was streamed."""
+
+    @property
+    def arguments(self) -> JsonObject:
+        """The arguments as an object; empty if they are the text of something else."""
+        if isinstance(self.input, dict):
+            return self.input
+        try:
+            parsed = json.loads(self.input)
+        except (ValueError, RecursionError):
+            return {}
+        return parsed if isinstance(parsed, dict) else {}
 
 
 class ToolResultBlock(Block, frozen=True, gc=False, tag="tool_result"):

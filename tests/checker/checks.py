@@ -157,7 +157,9 @@ def statuses_agree_with_the_results(facts: Facts, shown: Shown) -> Iterator[str]
             if event["tool_status"] != "error" or not event.get("reason"):
                 yield f"{call.id} has no result, yet is {event['tool_status']} for {event.get('reason')}"
             continue
-        failed = bool(call.result.get("is_error"))
+        content = call.result.get("content")
+        api_failed = isinstance(content, dict) and str(content.get("type")).endswith("_error")
+        failed = bool(call.result.get("is_error")) or api_failed
         if (event["tool_status"] == "error") != failed:
             yield f"{call.id} is {event['tool_status']}, is_error is {call.result.get('is_error')}"
         yield from _exit_code(call, event)

@@ -160,7 +160,7 @@ def _item(block: JsonObject, position: int) -> Item | None:
             return Item(position, "thinking", whole(block["thinking"])) if block["thinking"] else None
         case "redacted_thinking":
             return Item(position, "redacted", "")
-        case "tool_use" | "server_tool_use":
+        case "tool_use" | "server_tool_use" | "mcp_tool_use":
             return Item(position, "tool", block["id"])
         case _:
             return None
@@ -314,7 +314,7 @@ def _calls(messages: list[JsonObject]) -> dict[str, Call]:
             continue
         parent = message.get("parent_tool_use_id")
         for block in blocks(message):
-            if block.get("type") in ("tool_use", "server_tool_use"):
+            if block.get("type") in ("tool_use", "server_tool_use", "mcp_tool_use"):
                 calls.setdefault(block["id"], Call(block["id"], block["name"], parent, turn))
             elif block.get("tool_use_id") in calls and calls[block["tool_use_id"]].result is None:
                 call = calls[block["tool_use_id"]]

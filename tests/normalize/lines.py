@@ -124,6 +124,10 @@ def block_stop(index: int = 0) -> JsonObject:
     return stream({"type": "content_block_stop", "index": index})
 
 
+def message_delta(stop_reason: str = "end_turn") -> JsonObject:
+    return stream({"type": "message_delta", "delta": {"stop_reason": stop_reason}})
+
+
 def message_stop(**fields: Any) -> JsonObject:
     return stream({"type": "message_stop"}, **fields)
 

@@ -11,6 +11,7 @@ from tests.normalize.lines import (
     block_stop,
     delta,
     init,
+    message_delta,
     message_start,
     message_stop,
     result,
@@ -203,8 +204,25 @@ def test_the_result_speaks_when_what_was_streamed_was_withdrawn() -> None:
 
 def test_a_message_that_stopped_is_never_withdrawn() -> None:
     talk = Talk()
-    talk.hears(init(), message_start("m1"), block_start(), delta(" "), message_stop())
+    talk.hears(init(), message_start("m1"), block_start(), delta(" "), message_delta(), message_stop())
     assert talk.hears(message_start("m2"), message_stop(), result("?")) == ["complete turn-1 completed"]
+
+
+def test_thinking_that_broke_off_goes_when_another_message_begins() -> None:
+    talk = Talk()
+    talk.hears(
+        init(), message_start("m1"), block_start(0, thinking("")), thought("I begin to"), message_stop()
+    )
+    assert talk.hears(assistant(thinking("I think again."), id="m2")) == [
+        "retraction ['m1']",
+        "reasoning I think again.",
+    ]
+
+
+def test_text_that_broke_off_stays_when_the_turn_ends_with_it() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start("m1"), block_start(), delta("Half"), message_stop())
+    assert talk.hears(result("Half")) == ["complete turn-1 completed"]
 
 
 def test_abandoned_blocks_are_emptied() -> None:
