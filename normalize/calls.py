@@ -40,6 +40,8 @@ class Call(Struct, gc=False):
     """Leave to run it was refused."""
     asked: bool = False
     """Leave to run it was asked for."""
+    undecided: bool = False
+    """Leave to run it was asked for, and no answer was heard."""
 
 
 class Calls:
@@ -113,7 +115,9 @@ class Calls:
         call = self._pending.pop(call_id, None)
         if call is None:
             call = _unseen(call_id, parent)
-        enriched = results.enrich(call.payload, block, tool_use_result, denied=call.denied)
+        enriched = results.enrich(
+            call.payload, block, tool_use_result, denied=call.denied, undecided=call.undecided
+        )
         if enriched.background:
             self._background.add(call_id)
         here = self._place.here
@@ -141,6 +145,12 @@ class Calls:
         call = self._pending.get(call_id or "")
         if call is not None:
             call.denied = True
+
+    def not_denied(self, call_id: str | None) -> None:
+        """Leave to run the tool was given, or is not asked for any more."""
+        call = self._pending.get(call_id or "")
+        if call is not None:
+            call.undecided = False
 
     def progress(self, call_id: str, name: str, parent: str | None, elapsed_s: float) -> list[ToolUpdate]:
         """A tool is still at work."""

@@ -118,6 +118,7 @@ class Requests:
             message = answer.message if answer is not None else response.error
             interrupt = answer.interrupt if answer is not None else None
             return [self._resolved(pending, "deny", message=message or None, interrupt=interrupt)]
+        self._calls.not_denied(pending.tool_call_id)
         return [self._resolved(pending, "answer" if pending.kind == "question" else "allow")]
 
     def decided(self, decision: Decision) -> list[AgentEvent]:
@@ -129,6 +130,8 @@ class Requests:
             return [self._activity(pending, "answered", decision.behavior, decision.message)]
         if decision.behavior == "deny":
             self._calls.denied(pending.tool_call_id)
+        else:
+            self._calls.not_denied(pending.tool_call_id)
         return [
             PermissionResolved(
                 **self._place.here,
@@ -149,7 +152,10 @@ class Requests:
     def cancelled(self, request_id: str, reason: Void) -> list[AgentEvent]:
         """The CLI takes a request back."""
         pending = self._pending.pop(request_id, None)
-        return [] if pending is None else self._void(pending, reason)
+        if pending is None:
+            return []
+        self._calls.not_denied(pending.tool_call_id)
+        return self._void(pending, reason)
 
     def tool_ended(self, tool_call_id: str, *, denied: bool) -> list[AgentEvent]:
         """The tool has answered: leave was given or refused by somebody we did not hear."""
@@ -179,7 +185,7 @@ class Requests:
     def _tool(self, request_id: str, request: control.CanUseTool) -> list[AgentEvent]:
         call = self._calls.find(request.tool_use_id, request.tool_name, request.input)
         if call is not None:
-            call.asked = True
+            call.asked = call.undecided = True
         if call is not None and call.input == request.input:
             payload, title = call.payload, call.title
         else:

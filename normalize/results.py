@@ -51,10 +51,19 @@ class Enriched(Struct, gc=False):
 
 
 def enrich(
-    payload: NormalizedPayload, block: ToolResultBlock, tool_use_result: Json | None, *, denied: bool = False
+    payload: NormalizedPayload,
+    block: ToolResultBlock,
+    tool_use_result: Json | None,
+    *,
+    denied: bool = False,
+    undecided: bool = False,
 ) -> Enriched:
-    """Return the payload with its output; `denied` says that a permission for this call is known to be refused."""
-    answer = results_answer.read(block, tool_use_result, denied=denied)
+    """Return the payload with its output.
+
+    `denied`: a permission for this call is known to be refused; `undecided`: one was asked for, and nobody heard the
+    answer.
+    """
+    answer = results_answer.read(block, tool_use_result, denied=denied, undecided=undecided)
     if answer.reason == "failed" and answer.ran and isinstance(payload, ShowPlanPayload | AskUserPayload):
         # These two only ask; when nothing is wrong with the question, a failure is a human's no.
         answer = replace(answer, reason="denied")

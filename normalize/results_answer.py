@@ -49,8 +49,6 @@ _DENIED = (
     "Claude requested permissions to ",
     "Permission to use ",
     "Permission for this ",
-    "The user doesn't want to proceed with this ",
-    "The user doesn't want to take this ",
     "Tool permission request failed",
     "The canUseTool callback returned an invalid permission result",
     "PreToolUse:",
@@ -63,6 +61,9 @@ _DENIED = (
     "MCP tool call requires approval",
 )
 """How the CLI words a refusal. A host's own words are known to who saw the permission being answered."""
+
+_STOPPED = ("The user doesn't want to proceed with this ", "The user doesn't want to take this ")
+"""How the CLI words both a refusal without a word and, of some versions, an interruption."""
 
 _DENIED_BY_HOOK = re.compile(r"\w+ operation blocked by hook")
 _NEEDS_APPROVAL, _BLOCKED = (
@@ -104,14 +105,20 @@ class Answer(Struct, gc=False):
 
     @property
     def ran(self) -> bool:
-        """False when the tool never started."""
+        """False when the tool never started, or nobody can tell whether it did."""
+        if self.reason is None:
+            return True
         if self.refused_input or self.reason == "denied":
             return False
+        if self.text.startswith(_STOPPED):
+            return _INTERRUPTED.match(self.text) is not None
         return not (self.text.startswith(_NEVER_BEGAN_OPENS) and _NEVER_BEGAN.match(self.text))
 
 
-def read(block: ToolResultBlock, tool_use_result: Json | None, *, denied: bool) -> Answer:
-    """Read a result; `denied` says that a permission for its call is known to be refused."""
+def read(
+    block: ToolResultBlock, tool_use_result: Json | None, *, denied: bool, undecided: bool = False
+) -> Answer:
+    """Read a result; `denied` and `undecided` say what is known of a permission for its call."""
     content = block.content if isinstance(block.content, str) else parts(block.content)
     plain = content if isinstance(content, str) else _text(content)
     # A command may print the mark, too: only what failed carries the CLI's own.
@@ -121,7 +128,7 @@ def read(block: ToolResultBlock, tool_use_result: Json | None, *, denied: bool) 
     reason: Reason | None = None
     error: str | None = None
     if block.is_error:
-        reason = "denied" if denied else _reason(plain)
+        reason = "denied" if denied else _reason(plain, undecided=undecided)
         error = _error(plain, tool_use_result)
     return Answer(plain, content, tool_use_result, fields(tool_use_result), reason, error, refused)
 
@@ -165,12 +172,15 @@ def is_its_own(code: int | None) -> bool:
     return code is not None and 0 <= code <= _KILLED
 
 
-def _reason(content: str) -> Reason:
+def _reason(content: str, *, undecided: bool) -> Reason:
     code, content = exit_code(content)
     if is_its_own(code):
         return "failed"
     if _INTERRUPTED.match(content) or content.rstrip().endswith(_ABORTED):
         return "interrupted"
+    if content.startswith(_STOPPED):
+        # Nobody refused what nobody was asked for.
+        return "denied" if undecided else "interrupted"
     if content.startswith(_DENIED) or _DENIED_BY_HOOK.match(content):
         return "denied"
     first_line = content.partition("\n")[0]

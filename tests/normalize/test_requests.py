@@ -172,6 +172,39 @@ def test_the_result_of_the_tool_answers_what_nobody_was_heard_to_answer() -> Non
     assert talk.hears(user(tool_result("t2", refused, is_error=True)))[0] == "permission_resolved t2 c2 deny"
 
 
+REJECTED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+
+
+def test_an_interruption_in_the_words_of_a_refusal_is_no_refusal() -> None:
+    talk = asked()
+    told = talk.hears(user(tool_result("t", REJECTED, is_error=True)))
+    assert told[0].startswith("tool_update t error interrupted")
+
+
+def test_a_command_stopped_after_leave_was_given_is_interrupted() -> None:
+    talk = asked()
+    talk.hears(may_run())
+    talk.says(answer("c1", behavior="allow", updatedInput={}))
+    told = talk.hears(user(tool_result("t", REJECTED, is_error=True)))
+    assert told[0].startswith("tool_update t error interrupted")
+
+
+def test_a_command_stopped_after_somebody_gave_leave_is_interrupted() -> None:
+    talk = asked()
+    talk.hears(may_run())
+    talk.decides(Decision("c1", "allow", by="human", waited_ms=1))
+    told = talk.hears(user(tool_result("t", REJECTED, is_error=True)))
+    assert told[0].startswith("tool_update t error interrupted")
+
+
+def test_a_command_whose_request_was_taken_back_is_interrupted_and_never_ran() -> None:
+    talk = asked()
+    talk.hears(may_run(), {"type": "control_cancel_request", "request_id": "c1"})
+    told = talk.hears(user(tool_result("t", REJECTED, is_error=True)))
+    assert told[0].startswith("tool_update t error interrupted")
+    assert "output" not in talk.last("tool_update")["normalized"]["shell_exec"]
+
+
 def test_what_still_waits_is_void_with_the_end_of_the_turn() -> None:
     talk = asked()
     talk.hears(may_run())

@@ -314,3 +314,41 @@ def test_a_result_leaves_the_calls_payload_as_it_was() -> None:
     assert msgspec.json.encode(payload) == before
     assert isinstance(done.payload, ShellExecPayload)
     assert done.payload is not payload
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "<tool_use_error>InputValidationError: no</tool_use_error>\nmore",
+        "<tool_use_error>no</tool_use_error>",
+        "[Request interrupted by user for tool use]",
+        "The user doesn't want to proceed with this tool use.",
+        "Command aborted before execution",
+        "Command running in background with ID: abc123. Output is being written to: /tmp/x",
+    ],
+)
+def test_what_a_command_that_succeeded_prints_is_its_output(said: str) -> None:
+    assert bash(said) == {"exit_code": 0, "stdout": said}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Error",
+        "Error: Exit code 9",
+        "[Request interrupted by user for tool use]",
+        "Command timed out after 2m 0s",
+        "<error>Command was aborted before completion</error>",
+        "<tool_use_error>no</tool_use_error>",
+        "PreToolUse:Bash hook error: fake",
+        "Permission to use Bash has been denied.",
+    ],
+)
+def test_what_a_command_that_ended_by_itself_prints_is_its_output(said: str) -> None:
+    text = f"Exit code 8\n{said}"
+    done = answered("Bash", {"command": "x"}, text, f"Error: {text}", is_error=True)
+    assert (done.reason, output(done)) == ("failed", {"exit_code": 8, "stdout": said})
+
+
+def test_the_marks_of_an_error_are_taken_off_only_where_both_are() -> None:
+    assert bash("<tool_use_error>half", is_error=True) == {"stdout": "<tool_use_error>half"}
