@@ -292,7 +292,11 @@ export interface Mutation {
   old_content?: string;
   /** The passage that replaces it. */
   new_content?: string;
-  /** Unified diff with the file's true line numbers, as far as they are known. */
+  /**
+   * Unified diff with the file's true line numbers, as far as they are known; `git apply` takes it, unless `relative`.
+   *
+   * It is one of the file as the agent reads it: with CR LF read as LF, and with U+FFFD for what is not UTF-8.
+   */
   diff?: string;
   /** True when the diff counts lines from the beginning of the passage, the file's own numbers being unknown. */
   relative?: boolean;
