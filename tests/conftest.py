@@ -1,6 +1,12 @@
 """Options that every test folder shares."""
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How fast examples are made and run says something of the machine, not of the code: other tests run beside, and in a fresh
+# clone the table of Unicode's characters is made on the way. Tests inherit this and set only what they mean differently.
+settings.register_profile("turnwire", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("turnwire")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -276,5 +276,5 @@ class Permissions(RuleBasedStateMachine):
             assert self.timers <= set(self.state.waiting_for_humans)
 
 
-Permissions.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+Permissions.TestCase.settings = settings(max_examples=150, stateful_step_count=40)
 TestPermissions = Permissions.TestCase

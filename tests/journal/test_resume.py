@@ -77,13 +77,16 @@ async def follow(journal: Journal, steps: list[Step]) -> None:
         assert got[reader] == log
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(STEPS)
 def test_in_memory(steps: list[Step]) -> None:
     asyncio.run(follow(MemoryJournal(), steps))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40,
+    suppress_health_check=[*settings().suppress_health_check, HealthCheck.function_scoped_fixture],
+)
 @given(steps=STEPS, log_count=st.integers(1, 8), log_bytes=st.integers(1, 500))
 def test_in_a_file_however_little_is_cached(
     monkeypatch: pytest.MonkeyPatch, steps: list[Step], log_count: int, log_bytes: int

@@ -28,7 +28,7 @@ ODD = [None, 0, -1.5, 10**400, "", "x", [], [1], {}, {"type": "x"}, True]
 BEHAVIORS: tuple[Literal["allow", "deny", "ask", "answer"], ...] = ("allow", "deny", "ask", "answer")
 ENDS = st.sampled_from([Ended("end_of_input"), Ended("exited", exit_code=1), Ended("hung")])
 FEW = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=150, suppress_health_check=[*settings().suppress_health_check, HealthCheck.data_too_large]
 )
 
 

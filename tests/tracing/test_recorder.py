@@ -40,7 +40,10 @@ def test_every_line_of_the_recordings_survives_byte_for_byte(tmp_path: Path) -> 
         assert back[-1] == Ended("end_of_input")
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(
+    max_examples=60,
+    suppress_health_check=[*settings().suppress_health_check, HealthCheck.function_scoped_fixture],
+)
 @given(lines=st.lists(st.binary(max_size=80).map(lambda line: line.replace(b"\n", b" ")), max_size=20))
 def test_any_bytes_survive(tmp_path: Path, lines: list[bytes]) -> None:
     folder = tmp_path / str(len(list(tmp_path.iterdir())))
