@@ -4,6 +4,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMPS := .stamps
+# Silent when all goes well, and the whole story when it does not.
+pip_install = mkdir -p $(STAMPS) && $(BIN)/python -m pip install --progress-bar off --disable-pip-version-check \
+	-c constraints.txt -e $(1) >$(STAMPS)/pip.log 2>&1 || { cat $(STAMPS)/pip.log >&2; exit 1; }
 PYTEST_ARGS ?=
 # Tests with processes wait more than they compute, the long ones most of all: workers side by side share the waiting.
 JOBS ?= 2
@@ -24,10 +27,16 @@ help: ## list the targets
 
 venv: $(STAMPS)/venv ## create .venv with turnwire and the development tools
 
-$(STAMPS)/venv: pyproject.toml constraints.txt
+$(STAMPS)/turnwire: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	@mkdir -p $(STAMPS) && touch $@
+	@echo "installing turnwire into $(VENV)"
+	@$(call pip_install,.)
+	@touch $@
+
+$(STAMPS)/venv: $(STAMPS)/turnwire
+	@echo "installing the development tools into $(VENV)"
+	@$(call pip_install,'.[dev]')
+	@touch $@
 
 system: ## install chromium, redis-server and curl where apt-get is there and they are missing
 	@missing=; \
@@ -41,8 +50,8 @@ system: ## install chromium, redis-server and curl where apt-get is there and th
 	    || echo "apt-get could not install them; the tests that need them will say so" >&2; \
 	fi
 
-demo: venv ## serve a scripted session; prints the URL to open
-	$(BIN)/turnwire run --agent demo --journal memory $(DEMO_ARGS)
+demo: $(STAMPS)/turnwire ## serve a scripted session; prints the URL to open
+	@$(BIN)/turnwire run --agent demo --journal memory $(DEMO_ARGS)
 
 test: venv system lint types test-web ## everything that must hold, in under ten minutes
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "$(MARKS)" $(PYTEST_ARGS)
