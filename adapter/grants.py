@@ -5,10 +5,12 @@ in memory for the session, in a file of turnwire's own for the rest. (The CLI's 
 source: they come with a repository, and nobody here agreed to them.)
 """
 
+import fcntl
 import json
 import os
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -70,7 +72,8 @@ class GrantStore:
 
     def remember(self, workspace: Path, grants: Sequence[tuple[Grant, str]]) -> None:
         """Add grants whose destination outlives the session."""
-        with self._writing:
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with self._writing, self._alone():
             table = self._read()
             for grant, destination in grants:
                 if destination != "session":
@@ -78,11 +81,17 @@ class GrantStore:
                     pairs = table.setdefault(place, [])
                     if list(grant) not in pairs:
                         pairs.append(list(grant))
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             fresh = self._path.with_suffix(f".{os.getpid()}.new")
             fresh.write_text(json.dumps(table, indent=1), encoding="utf-8")
             fresh.chmod(0o600)
             fresh.replace(self._path)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other sidecars from writing meanwhile: what they add between our reading and writing would be lost."""
+        with self._path.with_suffix(".lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def _read(self) -> dict[str, list[list[str]]]:
         try:

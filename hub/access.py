@@ -2,7 +2,7 @@
 
 A token is never compared to another by ==, never logged, and never part of a URL the hub would see: the printed URL
 has it in the fragment. A browser exchanges it (POST /login) for a cookie, which holds a value derived from
-the token, so that it outlives a restart with a configured token and dies with a random one.
+the token, so that it lives as long as the token does.
 """
 
 import hmac
@@ -45,17 +45,24 @@ class Tokens:
     view: str
 
     @classmethod
-    def of(cls, config: HubConfig) -> "Tokens":
-        """Take the configured tokens, or random ones; raises AccessError when these would not protect."""
+    def random(cls) -> "Tokens":
+        """Make new ones."""
+        return cls(secrets.token_urlsafe(32), secrets.token_urlsafe(32))
+
+    @classmethod
+    def of(cls, config: HubConfig, kept: "Tokens | None" = None) -> "Tokens":
+        """Take the configured tokens, else those kept from an earlier start, else random ones.
+
+        Raises AccessError when the configuration would not protect.
+        """
         if config.token is None and not is_loopback(config.host):
             raise AccessError(
                 f"Listening on {config.host} lets other machines in: configure a token "
                 f"(at least {MINIMUM_TOKEN} characters), or listen on 127.0.0.1."
             )
-        control, view = (
-            secrets.token_urlsafe(32) if token is None else token.get_secret_value()
-            for token in (config.token, config.view_token)
-        )
+        otherwise = kept or cls.random()
+        control = otherwise.control if config.token is None else config.token.get_secret_value()
+        view = otherwise.view if config.view_token is None else config.view_token.get_secret_value()
         if min(len(control), len(view)) < MINIMUM_TOKEN:
             raise AccessError(f"A configured token is too short: use at least {MINIMUM_TOKEN} characters.")
         if control == view:

@@ -57,9 +57,9 @@ class HubConfig(BaseModel):
     port: int = Field(default=0, ge=0, le=65535)
     """Port to listen on; 0 takes a free one."""
     token: SecretStr | None = None
-    """Token of the role control; a random one for this start when absent."""
+    """Token of the role control; a kept or random one when absent."""
     view_token: SecretStr | None = None
-    """Token of the role view; a random one for this start when absent."""
+    """Token of the role view; a kept or random one when absent."""
     allowed_hosts: tuple[str, ...] = ()
     """Names under which the hub may be addressed, beside loopback and (when it listens elsewhere) any IP address."""
     allowed_origins: tuple[str, ...] = ()

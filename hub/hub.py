@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+from urllib.parse import quote
 
 from hub.access import Allowance, Tokens
 from hub.config import HubConfig
@@ -44,10 +45,11 @@ class Hub:
         *,
         version: str = "0",
         probes: Probes | None = None,
+        kept: Tokens | None = None,
     ) -> None:
-        """Raises AccessError when the configuration would let in whom it should not."""
+        """Take `kept` tokens where none are configured; raises AccessError when the configuration would let in whom it should not."""
         self.config = config or HubConfig()
-        self.tokens = Tokens.of(self.config)
+        self.tokens = Tokens.of(self.config, kept)
         """The tokens of the roles, for the sidecar that prints the URL. Not to be logged."""
         self.port = 0
         """Where it listens, once it was started."""
@@ -107,13 +109,14 @@ class Hub:
         if self._life is not None:
             await self._life
 
-    def url(self, token: str) -> str:
-        """Return the console's URL with a token in its fragment, which browsers send to nobody."""
+    def url(self, token: str, session: str | None = None) -> str:
+        """Return the console's URL with a token, and what session to open, in its fragment, which browsers send to nobody."""
         scheme = "http" if self.config.certificate is None else "https"
         host = self.config.host
         if host in {"0.0.0.0", "::"}:
             host = "127.0.0.1"
-        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}/#token={token}"
+        opened = "" if session is None else f"session={quote(session, safe='')}&"
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}/#{opened}token={token}"
 
     def _readers(self) -> list[Reader]:
         connections = () if self._listener is None else self._listener.connections

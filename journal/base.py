@@ -106,6 +106,10 @@ class JournalUnavailable(JournalError):
     """The storage is missing, locked, read-only, full or damaged."""
 
 
+class JournalInUse(JournalUnavailable):
+    """Another sidecar has it."""
+
+
 class Journal(Protocol):
     """An append-only log per session. All methods run in one event loop."""
 

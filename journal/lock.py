@@ -15,7 +15,7 @@ class FileLock:
     """Holds the lock of one journal file until released."""
 
     def __init__(self, path: Path) -> None:
-        """Take the lock; raises JournalUnavailable when another process has it."""
+        """Take the lock; raises JournalInUse when another process has it, JournalUnavailable when there can be none."""
         beside = path.with_name(path.name + ".lock")
         try:
             self._fd = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -23,10 +23,13 @@ class FileLock:
             raise explain(path, error) from error
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             holder = os.pread(self._fd, 20, 0).decode(errors="replace").strip()
             os.close(self._fd)
             raise in_use(path, f"process {holder}" if holder else "another process") from error
+        except OSError as error:
+            os.close(self._fd)
+            raise explain(path, error) from error
         os.ftruncate(self._fd, 0)
         os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0)
 

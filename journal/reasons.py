@@ -7,7 +7,7 @@ import shlex
 import sqlite3
 from pathlib import Path
 
-from journal.base import JournalUnavailable
+from journal.base import JournalInUse, JournalUnavailable
 
 _REMEDY = (
     "`turnwire journal set-aside --state-dir {folder}` moves it away, with all that is in it, so that a new one can begin; "
@@ -51,10 +51,11 @@ def too_new(path: Path, version: int, known: int) -> JournalUnavailable:
     )
 
 
-def in_use(path: Path, holder: str) -> JournalUnavailable:
+def in_use(path: Path, holder: str) -> JournalInUse:
     """Return the refusal of a file that another sidecar has."""
-    return JournalUnavailable(
-        f"The journal {path} is in use by another turnwire ({holder}). Stop that one or give this one another path."
+    return JournalInUse(
+        f"The journal {path} is in use by another turnwire ({holder}). Stop that one, or give this one another directory "
+        "with --state-dir."
     )
 
 

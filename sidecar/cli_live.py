@@ -14,14 +14,19 @@ if TYPE_CHECKING:
 
 Host = Annotated[str | None, typer.Option(help="Address to listen on.", show_default="127.0.0.1")]
 Port = Annotated[
-    int | None, typer.Option(help="Port to listen on; 0 takes any free one.", show_default="8790")
+    int | None,
+    typer.Option(help="Port to listen on; 0 takes any free one.", show_default="8790, or the next free one"),
 ]
 Journal = Annotated[
     Literal["sqlite", "memory", "redis"] | None,
     typer.Option(help="Where events are kept.", show_default="sqlite"),
 ]
 StateDir = Annotated[
-    Path | None, typer.Option(help="Directory of the journal and the audit trail.", show_default=False)
+    Path | None,
+    typer.Option(
+        help="Directory of the journal, the tokens and the audit trail.",
+        show_default="one for each workspace",
+    ),
 ]
 Agent = Annotated[str | None, typer.Option(help="claude, demo, or a configured name.", show_default="claude")]
 Policy = Annotated[
@@ -35,6 +40,10 @@ Record = Annotated[
 RecordDir = Annotated[Path | None, typer.Option(help="Directory of the recordings.", show_default="here")]
 Rules = Annotated[
     Path | None, typer.Option(help="TOML file with permission rules and hooks.", show_default=False)
+]
+NewTokens = Annotated[
+    bool,
+    typer.Option("--new-tokens", help="Make new access tokens: former URLs and cookies open nothing more."),
 ]
 LogLevel = Annotated[
     Literal["debug", "info", "warning", "error"] | None,
@@ -71,6 +80,7 @@ def run_command(
     port: Port = None,
     journal: Journal = None,
     state_dir: StateDir = None,
+    new_tokens: NewTokens = False,
     record: Record = None,
     record_dir: RecordDir = None,
     log_level: LogLevel = None,
@@ -83,7 +93,7 @@ def run_command(
     going = Going(resume, resume_session_at, branch=fork_session, latest=continue_latest)
     first = First(tuple(context.args), workspace, prompt, going)
     settings = configured(context)
-    serving(run(settings, first))
+    serving(run(settings, first, new_tokens=new_tokens))
 
 
 @app.command("serve")
@@ -98,6 +108,7 @@ def serve_command(
     port: Port = None,
     journal: Journal = None,
     state_dir: StateDir = None,
+    new_tokens: NewTokens = False,
     record: Record = None,
     record_dir: RecordDir = None,
     log_level: LogLevel = None,
@@ -106,7 +117,7 @@ def serve_command(
     """Serve many sessions; frontends create, resume, fork and close them."""
     from sidecar.run import run
 
-    serving(run(configured(context), None))
+    serving(run(configured(context), None, new_tokens=new_tokens))
 
 
 @app.command("replay")

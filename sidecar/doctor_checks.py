@@ -1,6 +1,7 @@
 """What the doctor looks at. Nothing is changed by looking: no file is made, no journal begins a new life."""
 
 import asyncio
+import errno
 import os
 import socket
 import sqlite3
@@ -21,6 +22,7 @@ from sidecar.finding import Finding
 from sidecar.listening import hub_config
 from sidecar.rulebook import read_rulebook
 from sidecar.settings import ConfigurationError, Settings
+from sidecar.state import located
 from sidecar.storage import journal_file
 from sidecar.version import VERSION
 from tracing.recorder import check_folder
@@ -44,6 +46,8 @@ async def examine(settings: Settings, recording: Path | None) -> Sequence[Findin
         state_directory,
         journal,
     ]
+    if "state_dir" not in settings.model_fields_set and journal_file(located(settings, Path())).exists():
+        looks.append(journal_here)
     if settings.journal == "redis":
         looks.append(redis)
     if settings.record:
@@ -99,7 +103,7 @@ async def access(settings: Settings) -> Finding:
                 f"{name} {path} cannot be read",
                 f"mend the path or its permissions ({name})",
             )
-    kind = "a configured token" if settings.token else "a random token for each start"
+    kind = "a configured token" if settings.token else "random tokens, kept from one start to the next"
     return Finding("access", "ok", f"{kind}, {'TLS' if settings.tls_certificate else 'no TLS'}")
 
 
@@ -114,6 +118,8 @@ async def port(settings: Settings) -> Finding:
             taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             taken.bind(address)
     except OSError as error:
+        if error.errno == errno.EADDRINUSE and "port" not in settings.model_fields_set:
+            return Finding("port", "ok", f"{where} is taken; the next free one will be used")
         return Finding(
             "port",
             "broken",
@@ -165,23 +171,32 @@ async def journal(settings: Settings) -> Finding:
     path = journal_file(settings)
     if not path.exists():
         return Finding("journal", "ok", f"{path} will be made")
+    return await _sound("journal", path)
+
+
+async def journal_here(settings: Settings) -> Finding:
+    """Is the journal sound that `turnwire run` keeps for this folder?"""
+    return await _sound("journal of this folder", journal_file(located(settings, Path())))
+
+
+async def _sound(what: str, path: Path) -> Finding:
     try:
-        return await asyncio.to_thread(_look_into, path)
+        return await asyncio.to_thread(_look_into, what, path)
     except (JournalUnavailable, OSError, sqlite3.Error) as error:
         return Finding(
-            "journal",
+            what,
             "broken",
             str(error),
             f"`turnwire journal set-aside --state-dir {path.parent}` moves it away, so that a new one can begin",
         )
 
 
-def _look_into(path: Path) -> Finding:
+def _look_into(what: str, path: Path) -> Finding:
     size = f"{path.stat().st_size / 1e6:.1f} MB"
     try:
         lock = FileLock(path)
     except JournalUnavailable:
-        return Finding("journal", "ok", f"{path} ({size}) is in use by a running turnwire")
+        return Finding(what, "ok", f"{path} ({size}) is in use by a running turnwire")
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=rw", uri=True, isolation_level=None)) as connection:
             connection.execute("BEGIN IMMEDIATE")
@@ -192,7 +207,7 @@ def _look_into(path: Path) -> Finding:
         lock.release()
     if wrong != ["ok"]:
         raise sqlite3.DatabaseError(f"{path} is damaged: {'; '.join(wrong)}")
-    return Finding("journal", "ok", f"{path} is sound: {events} events, {size}")
+    return Finding(what, "ok", f"{path} is sound: {events} events, {size}")
 
 
 async def redis(settings: Settings) -> Finding:

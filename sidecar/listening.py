@@ -4,6 +4,7 @@ At the end sessions stop first, and then the hub: what their ends give is still 
 """
 
 import asyncio
+import errno
 import os
 import signal
 import sys
@@ -14,10 +15,14 @@ from hub.host import Host
 from hub.hub import Hub
 from hub.routes import Probes
 from journal.base import Journal, JournalError
+from sidecar.kept_access import KeptAccess
 from sidecar.metrics import Metrics
 from sidecar.settings import Settings
 from sidecar.signals import stop_signals
 from sidecar.version import VERSION
+
+PORTS = 100
+"""How many ports are tried when none was given, before any free one is taken."""
 
 Ready = Callable[[Hub], Awaitable[None]]
 """Called once everything is there: to print the URL."""
@@ -40,21 +45,24 @@ async def with_hub(
     start: Callable[[], Awaitable[None]],
     stop: Callable[[], Awaitable[None]],
     metrics: Metrics,
+    new_tokens: bool = False,
 ) -> None:
-    """Run a hub until a signal; raises PortError and what `start` raises.
+    """Run a hub until a signal; raises AccessError, PortError and what `start` raises.
 
     `stop` ends the host's sessions, also one that `start` is about to begin. A second Ctrl-C ends the process at once: the
     watchdog ends the CLIs, and the next start closes what is open in the journal.
     """
     probes = Probes(metrics=metrics.text, trouble=lambda: journal.trouble)
-    hub = Hub(journal, host, hub_config(settings), version=VERSION, probes=probes)
-    try:
-        await hub.start()
-    except OSError as error:
-        where = f"{settings.host} port {settings.port}"
-        raise PortError(
-            f"cannot listen on {where} ({error.strerror or error}); give another with --port, or 0 for any free one"
-        ) from error
+    access = KeptAccess(settings.state_dir)
+    if new_tokens:
+        access.renew()
+
+    def hub_at(port: int) -> Hub:
+        config = hub_config(settings).model_copy(update={"port": port})
+        return Hub(journal, host, config, version=VERSION, probes=probes, kept=access.tokens)
+
+    hub = await _listening(settings, access.port, hub_at)
+    access.keep(access.port if "port" in settings.model_fields_set else hub.port)
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in stop_signals():
@@ -102,6 +110,26 @@ def _say(message: str) -> None:
         print(message, file=sys.stderr, flush=True)  # noqa: T201 - for the human who pressed the keys
     except OSError:
         pass  # nobody is there to read it
+
+
+async def _listening(settings: Settings, kept: int | None, hub_at: Callable[[int], Hub]) -> Hub:
+    """Start a hub on the given port, or on the first free one; raises PortError."""
+    ports = [settings.port]
+    if "port" not in settings.model_fields_set:
+        ports = [*([kept] if kept else []), *range(settings.port, settings.port + PORTS), 0]
+    for port in ports:
+        hub = hub_at(port)
+        try:
+            await hub.start()
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE and port != ports[-1]:
+                continue
+            where = f"{settings.host} port {port}"
+            raise PortError(
+                f"cannot listen on {where} ({error.strerror or error}); give another with --port, or 0 for any free one"
+            ) from error
+        return hub
+    raise AssertionError("there is always a last port")
 
 
 def hub_config(settings: Settings) -> HubConfig:

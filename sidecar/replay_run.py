@@ -21,6 +21,7 @@ from sidecar.player import BATCH, Player
 from sidecar.progress import progress
 from sidecar.replay import ReplayHost
 from sidecar.settings import Settings
+from sidecar.state import claimed
 from sidecar.version import VERSION
 from tracing.pieces import distinct
 from tracing.recording import RecordingError, length, name_of, read
@@ -62,10 +63,15 @@ async def to_console(settings: Settings, files: Sequence[Path], speed: float | N
     journal, metrics = MemoryJournal(), Metrics()
     async with asyncio.TaskGroup() as tasks:
         host = ReplayHost(distinct(files), journal, tasks, speed=speed, field_limit=settings.field_limit)
+
+        async def announce(hub: Hub) -> None:
+            first = host.replays()[0].session
+            typer.echo(f"turnwire is ready; open {hub.url(hub.tokens.control, first)}")
+
         try:
-            with _watched(host):
+            with _watched(host), claimed(settings, Path()) as placed:
                 await with_hub(
-                    settings, journal, host, _announce, start=_started, stop=host.stop, metrics=metrics
+                    placed, journal, host, announce, start=_started, stop=host.stop, metrics=metrics
                 )
         finally:
             await host.stop()
@@ -147,10 +153,6 @@ def _written(file: Path) -> int:
         return file.stat().st_mtime_ns
     except OSError as error:
         raise RecordingError(f"{file}: {error.strerror}; name a recording") from error
-
-
-async def _announce(hub: Hub) -> None:
-    typer.echo(f"turnwire is ready; open {hub.url(hub.tokens.control)}")
 
 
 async def _started() -> None:

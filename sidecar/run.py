@@ -11,9 +11,11 @@ from hub.host import CommandRefused
 from hub.hub import Hub
 from sidecar.agents import find, named
 from sidecar.going import NEW, Going
-from sidecar.host import LiveHost
+from sidecar.host import LiveHost, workspace_of
+from sidecar.live import LiveSession
 from sidecar.serve import serve
 from sidecar.settings import Settings
+from sidecar.state import claimed
 
 GREETING_S = 15.0
 """How long a CLI may take to answer `initialize` before the URL is printed all the same."""
@@ -34,10 +36,12 @@ class First:
     going: Going = NEW
 
 
-async def run(settings: Settings, first: First | None) -> None:
+async def run(settings: Settings, first: First | None, *, new_tokens: bool = False) -> None:
     """Serve until a signal; raises StartError and what sidecar.serve raises."""
+    # Whoever allowed something everywhere meant all workspaces.
+    grants = settings.state_dir / "grants.json"
     if first is None:
-        await serve(settings, _nothing, _announce)
+        await serve(settings, _nothing, _announce, grants=grants, new_tokens=new_tokens)
         return
     if first.argv:
         agent = named(Path(first.argv[0]).name, first.argv)
@@ -46,13 +50,24 @@ async def run(settings: Settings, first: First | None) -> None:
     else:
         find(settings.agent, settings.agents)
 
+    started: LiveSession
+
     async def start(host: LiveHost) -> None:
-        await _start(host, settings, first)
+        nonlocal started
+        started = await _start(host, settings, first)
 
-    await serve(settings, start, _announce)
+    async def ready(hub: Hub) -> None:
+        await _announce(hub, started.session)
+
+    try:
+        workspace = workspace_of(str(first.workspace) if first.workspace else None)
+    except CommandRefused as error:
+        raise StartError(error.message) from error
+    with claimed(settings, workspace) as placed:
+        await serve(placed, start, ready, grants=grants, new_tokens=new_tokens)
 
 
-async def _start(host: LiveHost, settings: Settings, first: First) -> None:
+async def _start(host: LiveHost, settings: Settings, first: First) -> LiveSession:
     workspace = str(first.workspace) if first.workspace else None
     command = SessionCreate(type="session.create", id="run", workspace=workspace, agent=settings.agent)
     try:
@@ -62,13 +77,14 @@ async def _start(host: LiveHost, settings: Settings, first: First) -> None:
             raise StartError(trouble)
         if first.prompt:
             await host.say(session, first.prompt)
+        return session
     except CommandRefused as error:
         raise StartError(error.message) from error
 
 
-async def _announce(hub: Hub) -> None:
-    typer.echo(f"turnwire is ready; open {hub.url(hub.tokens.control)}")
-    typer.echo(f"to watch only: {hub.url(hub.tokens.view)}")
+async def _announce(hub: Hub, session: str | None = None) -> None:
+    typer.echo(f"turnwire is ready; open {hub.url(hub.tokens.control, session)}")
+    typer.echo(f"to watch only: {hub.url(hub.tokens.view, session)}")
     await asyncio.sleep(0)
 
 

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 
 import structlog
 
@@ -32,8 +33,15 @@ RETAIN_EVERY_S = 3600.0
 """How often events beyond the retention are dropped."""
 
 
-async def serve(settings: Settings, start: Callable[[LiveHost], Awaitable[None]], ready: Ready) -> None:
-    """Serve live sessions until a signal; `start` may create the first ones.
+async def serve(
+    settings: Settings,
+    start: Callable[[LiveHost], Awaitable[None]],
+    ready: Ready,
+    *,
+    grants: Path,
+    new_tokens: bool = False,
+) -> None:
+    """Serve live sessions until a signal; `start` may create the first ones. `grants` is the file of what was allowed for good.
 
     Raises JournalUnavailable, hub.access.AccessError and PortError before anything is served, and what `start` raises.
     """
@@ -55,9 +63,7 @@ async def serve(settings: Settings, start: Callable[[LiveHost], Awaitable[None]]
                     forget=keeper.forget,
                     changed=registry.changed,
                     taps=taps.of,
-                    grants=None
-                    if settings.journal == "memory"
-                    else GrantStore(settings.state_dir / "grants.json"),
+                    grants=None if settings.journal == "memory" else GrantStore(grants),
                 )
                 host = LiveHost(around, store, registry, rulebook)
                 try:
@@ -70,6 +76,7 @@ async def serve(settings: Settings, start: Callable[[LiveHost], Awaitable[None]]
                         start=lambda: start(host),
                         stop=host.stop,
                         metrics=metrics,
+                        new_tokens=new_tokens,
                     )
                 finally:
                     await host.stop()

@@ -98,11 +98,11 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     """Address to listen on. Anything but loopback needs a configured token."""
     port: int = Field(default=8790, ge=0, le=65535)
-    """Port to listen on; 0 takes any free one."""
+    """Port to listen on; 0 takes any free one. Without one it is the port of the last time, or else the first free one from the default on."""
     token: SecretStr | None = None
-    """Access token with the role control; a random one for each start when absent."""
+    """Access token with the role control; when absent a random one, which is kept in the state directory."""
     view_token: SecretStr | None = None
-    """Access token with the role view; a random one for each start when absent."""
+    """Access token with the role view; when absent a random one, which is kept in the state directory."""
     tls_certificate: Path | None = None
     """PEM file with the certificate chain; together with tls_key the hub speaks TLS."""
     tls_key: Path | None = None
@@ -123,7 +123,7 @@ class Settings(BaseSettings):
     redis_url: str = "redis://127.0.0.1:6379/0"
     """The server of the redis journal."""
     state_dir: Path = Field(default_factory=state_directory)
-    """Directory of the journal, the session store and the audit trail."""
+    """Directory of the journal, the session store, the access tokens and the audit trail. Without one `run` takes one of the workspace's own below the default."""
     retain_days: float | None = Field(default=30, gt=0)
     """Events older than this are dropped; empty keeps them."""
     retain_events: int | None = Field(default=None, ge=1)

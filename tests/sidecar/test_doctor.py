@@ -1,5 +1,6 @@
 """The doctor finds what keeps turnwire from working, says what to do, and changes nothing by looking."""
 
+import asyncio
 import json
 import os
 import socket
@@ -16,8 +17,9 @@ from journal.lock import FileLock
 from journal.sqlite import SqliteJournal
 from real_cli import real_cli
 from recordings import recording, recordings
-from sidecar.doctor_checks import NEWEST, OLDEST
-from turnwire_process import DEADLINE, TURNWIRE, environment
+from sidecar.doctor_checks import NEWEST, OLDEST, port
+from sidecar.settings import Settings
+from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
 
 
 def doctor(folder: Path, *arguments: str, code: int, **variables: str) -> dict[str, Any]:
@@ -116,14 +118,36 @@ def test_a_taken_port_and_an_open_door_are_broken(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        port = taken.getsockname()[1]
-        found = doctor(tmp_path, "--port", str(port), code=1)
+        number = taken.getsockname()[1]
+        found = doctor(tmp_path, "--port", str(number), code=1)
         assert found["port"]["status"] == "broken"
-        assert f"port {port}: Address already in use" in found["port"]["found"]
+        assert f"port {number}: Address already in use" in found["port"]["found"]
     found = doctor(tmp_path, "--host", "0.0.0.0", code=1)
     assert found["access"]["status"] == "broken"
     assert "TURNWIRE_TOKEN" in found["access"]["remedy"]
     assert doctor(tmp_path, "--host", "0.0.0.0", code=0, TURNWIRE_TOKEN="a" * 32)["access"]["status"] == "ok"
+
+
+async def test_the_journal_that_run_keeps_for_this_folder_is_looked_into_too(tmp_path: Path) -> None:
+    env = environment(tmp_path / "home", XDG_STATE_HOME=str(tmp_path / "state"))
+    async with turnwire(tmp_path, "run", "--agent", "demo", env=env, placed=False):
+        found = doctor(tmp_path, code=0)["journal of this folder"]
+    assert "in use by a running turnwire" in found["found"]
+    path = next((tmp_path / "state" / "turnwire" / "workspaces").glob("*/journal.sqlite3"))
+    path.write_bytes(b"")
+    found = doctor(tmp_path, code=1)["journal of this folder"]
+    assert f"--state-dir {path.parent}" in found["remedy"]
+
+
+def test_a_taken_port_that_nobody_asked_for_is_no_trouble(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        settings = Settings(port=taken.getsockname()[1])
+        unasked = settings.model_copy()
+        unasked.model_fields_set.discard("port")
+        assert asyncio.run(port(settings)).status == "broken"
+        assert asyncio.run(port(unasked)).status == "ok"
 
 
 async def test_a_damaged_journal_is_broken_and_stays_as_it_is(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 from recordings import ROOT
 
@@ -64,7 +65,15 @@ class Served:
     @property
     def token(self) -> str:
         """The control token."""
-        return self.url.split("token=")[1]
+        return self._fragment()["token"][0]
+
+    @property
+    def session(self) -> str:
+        """The session that the printed URL opens."""
+        return self._fragment()["session"][0]
+
+    def _fragment(self) -> dict[str, list[str]]:
+        return parse_qs(urlsplit(self.url).fragment)
 
 
 async def lines_of(folder: Path, env: Mapping[str, str], *arguments: str) -> list[bytes]:
@@ -96,15 +105,17 @@ async def turnwire(
     env: Mapping[str, str] | None = None,
     stdout_lines: int = 2,
     named: bool = True,
+    placed: bool = True,
 ) -> AsyncIterator[Served]:
     """Run a serving command (its options, then what stands behind `--`) until the context closes.
 
     A turnwire.toml in the folder is the test's own: it is named, so that all of it counts; unless `named` is False.
+    It gets a port and a state directory of the test's own, unless `placed` is False.
     Fails with turnwire's stderr when it does not come up, and when it does not end well on SIGTERM.
     """
     command, *options = arguments
     split = options.index("--") if "--" in options else len(options)
-    own = ("--port", "0", "--state-dir", str(folder / "state"))
+    own = ("--port", "0", "--state-dir", str(folder / "state")) if placed else ()
     log = folder / "turnwire.log"
     variables = dict(env) if env is not None else environment(folder / "home")
     if named and (folder / "turnwire.toml").exists():
