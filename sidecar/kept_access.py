@@ -4,6 +4,7 @@ A file in the state directory, for its owner alone: the tokens that were made be
 was taken because none was given. Configured tokens are never written to it.
 """
 
+import errno
 import json
 import os
 import stat
@@ -70,23 +71,32 @@ class KeptAccess:
 
     def _read(self) -> Kept | None:
         try:
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            text = _private_text(self.path)
         except FileNotFoundError:
             return None
         except OSError as error:
-            return self._refused(str(error))
+            why = error.strerror or str(error)
+        else:
+            if (kept := _parsed(text)) is not None:
+                return kept
+            why = "it does not hold two tokens"
+        log.warning("the kept access tokens are not used, new ones are made", path=str(self.path), reason=why)
+        return None
+
+
+def _private_text(path: Path) -> str:
+    """Read a file that nobody but its owner can read or write; raises OSError when it is not one."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
         about = os.fstat(descriptor)
         if not stat.S_ISREG(about.st_mode):
-            os.close(descriptor)
-            return self._refused("it is no file")
-        with os.fdopen(descriptor, encoding="utf-8", errors="replace") as file:
-            if about.st_uid != os.getuid() or stat.S_IMODE(about.st_mode) & 0o077:
-                return self._refused("others could read or write it")
-            kept = _parsed(file.read())
-        return kept or self._refused("it does not hold two tokens")
-
-    def _refused(self, why: str) -> None:
-        log.warning("the kept access tokens are not used, new ones are made", path=str(self.path), reason=why)
+            raise OSError(errno.EINVAL, "it is no file")
+        if about.st_uid != os.getuid() or stat.S_IMODE(about.st_mode) & 0o077:
+            raise OSError(errno.EPERM, "others could read or write it")
+        with os.fdopen(descriptor, encoding="utf-8", errors="replace", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(descriptor)
 
 
 def _parsed(text: str) -> Kept | None:

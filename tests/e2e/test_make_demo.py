@@ -25,7 +25,8 @@ DEVELOPMENT = ("mypy", "pytest", "ruff", "playwright", "claude_agent_sdk", "redi
 
 def megabytes(folder: Path) -> float:
     """Return what a folder takes of the disk, links counted once."""
-    files = {(about.st_dev, about.st_ino): about for path in folder.rglob("*") if (about := path.lstat())}
+    found = [path.lstat() for path in folder.rglob("*")]
+    files = {(about.st_dev, about.st_ino): about for about in found}
     return sum(about.st_blocks * 512 for about in files.values()) / 1e6
 
 
