@@ -15,6 +15,7 @@ REPLY_CODES = {
     "running": "The session's CLI runs already.",
     "not_live": "This command is not for this kind of session, such as a prompt to a replay.",
     "cannot_start": "The CLI could not be started; the message says why.",
+    "journal_unavailable": "Events cannot be kept at present, and what is not kept is not shown; the message says why. Nothing was begun.",
     "limit_sessions": "There are as many sessions as there may be.",
     "limit_processes": "As many CLIs run as may.",
     "nothing_to_resume": "The session has no conversation yet.",

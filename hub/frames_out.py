@@ -47,6 +47,8 @@ class SessionSummary(Published, frozen=True, kw_only=True):
     """Requests that wait for a human."""
     created: str | None = None
     """RFC 3339."""
+    trouble: str | None = None
+    """Why its events cannot be kept, and so not be shown, at present; they come when they can. Until then it takes no prompt."""
     position: float | None = None
     """Of a replay: share of the recording that was played."""
     speed: float | None = None

@@ -6,6 +6,7 @@ when nothing can be written besides, and a flush that cannot succeed fails inste
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 
 from journal.base import JournalUnavailable
 
@@ -20,7 +21,23 @@ class Backlog:
         self._room = asyncio.Event()
         self._flushes: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._closed: JournalUnavailable | None = None
-        self.trouble: JournalUnavailable | None = None
+        self._trouble: JournalUnavailable | None = None
+        self._watchers: dict[object, Callable[[], None]] = {}
+
+    @property
+    def trouble(self) -> JournalUnavailable | None:
+        """Why nothing can be written at present."""
+        return self._trouble
+
+    def watch(self, watcher: Callable[[], None]) -> Callable[[], None]:
+        """Tell the watcher when `trouble` has become another, until the returned function is called."""
+        key = object()
+        self._watchers[key] = watcher
+
+        def remove() -> None:
+            self._watchers.pop(key, None)
+
+        return remove
 
     async def room(self) -> None:
         """Wait for room; raises JournalUnavailable when there is none to wait for."""
@@ -37,7 +54,7 @@ class Backlog:
 
     def commit(self, count: int, size: int) -> None:
         """Count batches out that became readable; what was wrong is over."""
-        self.trouble = None
+        self._turn(None)
         self._committed += count
         self._size -= size
         if self._size < self._limit:
@@ -59,12 +76,19 @@ class Backlog:
 
     def stuck(self, reason: JournalUnavailable) -> None:
         """Note that nothing can be written at present, and tell those who wait."""
-        self.trouble = reason
+        self._turn(reason)
         self._room.set()
         while self._flushes:
             _, flushed = self._flushes.popleft()
             if not flushed.done():
                 flushed.set_exception(reason)
+
+    def _turn(self, trouble: JournalUnavailable | None) -> None:
+        changed = str(trouble) != str(self._trouble)
+        self._trouble = trouble
+        if changed:
+            for watcher in tuple(self._watchers.values()):
+                watcher()
 
     def close(self, refusal: JournalUnavailable) -> None:
         """Accept no more."""

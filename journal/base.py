@@ -123,6 +123,17 @@ class Journal(Protocol):
         """Why nothing can be made durable at present, as a sentence for people; None when all is well."""
         ...
 
+    def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:
+        """Tell the watcher when `trouble` has begun, changed or ended, until the returned function is called."""
+        ...
+
+    async def check(self) -> None:
+        """Make sure that something can be written now, by writing; raises JournalUnavailable when it cannot.
+
+        For those who are about to begin what would be lost: trouble is otherwise known only once something waits.
+        """
+        ...
+
     async def append(self, session: str, entries: Sequence[Entry]) -> int:
         """Accept entries in order and return the number of the last.
 

@@ -55,6 +55,13 @@ class MemoryJournal:
         """Always None: memory does not fail."""
         return None
 
+    def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:  # noqa: ARG002 - journal.base.Journal
+        """Never tell: memory does not fail."""
+        return lambda: None
+
+    async def check(self) -> None:
+        """Do nothing: memory does not fail."""
+
     async def append(self, session: str, entries: Sequence[Entry]) -> int:
         """Append and announce."""
         log = self._logs.setdefault(session, _Log())

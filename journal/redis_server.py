@@ -27,6 +27,10 @@ class State:
     deleted: bool
 
 
+ROOM = 1 << 16
+"""Bytes that are written to see whether they can be."""
+
+
 class RedisServer:
     """The keys of one journal on one server, all beginning with `prefix`."""
 
@@ -65,6 +69,10 @@ class RedisServer:
         safe = "yes" if await self._always_synced() else "no"
         epoch: bytes = await self._redis.eval(EPOCH, 2, *keys, uuid.uuid4().hex, str(about["run_id"]), safe)
         return epoch.decode()
+
+    async def take_room(self) -> None:
+        """Write what tells whether the server takes anything."""
+        await self._redis.set(f"{self._prefix}room", bytes(ROOM))
 
     async def states(self, session: str | None = None) -> dict[str, State]:
         """Return one log, or all."""

@@ -82,6 +82,19 @@ class RedisJournal:
         """Why nothing can be written at present."""
         return None if self._backlog.trouble is None else str(self._backlog.trouble)
 
+    def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:
+        """Tell the watcher when `trouble` has become another."""
+        return self._backlog.watch(watcher)
+
+    async def check(self) -> None:
+        """Write a little; raises JournalUnavailable when the server does not take it, or has not taken what waits."""
+        if self._backlog.trouble is not None:
+            raise self._backlog.trouble
+        try:
+            await self._server.take_room()
+        except RedisError as error:
+            raise self._server.explain(error) from error
+
     async def append(self, session: str, entries: Sequence[Entry]) -> int:
         """Number the entries and queue them to be sent."""
         await self._backlog.room()

@@ -79,6 +79,16 @@ class SqliteJournal:
         """Why nothing can be written at present."""
         return None if self._backlog.trouble is None else str(self._backlog.trouble)
 
+    def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:
+        """Tell the watcher when `trouble` has become another."""
+        return self._backlog.watch(watcher)
+
+    async def check(self) -> None:
+        """Write a little; raises JournalUnavailable when that fails, or what waits cannot be written."""
+        if self._backlog.trouble is not None:
+            raise self._backlog.trouble
+        await self.writer.check()
+
     async def append(self, session: str, entries: Sequence[Entry]) -> int:
         """Number the entries and queue them for the writer."""
         size = sum(entry.size for entry in entries)

@@ -30,6 +30,8 @@ RETRY_S = 0.5
 """How long a group that could not be written waits."""
 SWEEP_S = 60.0
 """How often idle logs are looked over for retention by age."""
+ROOM = 1 << 16
+"""Bytes that are written to see whether they can be."""
 SPARE_PAGES = 1024
 """Free pages from which on the file is made smaller, this many at a time."""
 
@@ -78,6 +80,8 @@ class Writer:
         self._held: _Call | _Stop | None = None
         self._stopping = threading.Event()
         self._sweep_at = time.monotonic()
+        self._ailing = False
+        """Whether the last attempt to write has failed with nothing waiting: then a sweep is to find out when it is over."""
         self._stopped: asyncio.Future[JournalUnavailable | None] = self._loop.create_future()
         self._thread = threading.Thread(target=self._main, name=f"journal {path.name}", daemon=True)
         self._thread.start()
@@ -106,6 +110,24 @@ class Writer:
 
         self._queue.put(_Call(run, lambda reason: self._tell(_fail, done, reason)))
         return await done
+
+    async def check(self) -> None:
+        """Write a little after all that was queued before; raises JournalUnavailable, and tells it, when that fails."""
+        done: asyncio.Future[None] = self._loop.create_future()
+
+        def run() -> None:
+            try:
+                with transaction(self._connection):
+                    _take_room(self._connection)
+            except sqlite3.Error as error:
+                reason = explain(self._path, error)
+                self._fall_ill(reason)
+                self._tell(_fail, done, reason)
+            else:
+                self._tell(_succeed, done, None)
+
+        self._queue.put(_Call(run, lambda reason: self._tell(_fail, done, reason)))
+        await done
 
     async def retain(self) -> None:
         """Apply retention after all that was queued before."""
@@ -181,6 +203,7 @@ class Writer:
             except sqlite3.Error as error:
                 reason = explain(self._path, error)
             else:
+                self._ailing = False
                 self._tell(self._listener.committed, group, extents)
                 return None
             self._tell(self._listener.stuck, reason)
@@ -212,15 +235,27 @@ class Writer:
         self._sweep_at = time.monotonic() + SWEEP_S
         try:
             with transaction(self._connection):
+                if self._ailing:
+                    _take_room(self._connection)
                 extents = retain_all(self._connection, self._retention, self._clock())
+            self._ailing = False
             self._tell(self._listener.committed, [], extents)
             (free,) = self._connection.execute("PRAGMA freelist_count").fetchone()
             if free > SPARE_PAGES:
                 # As a script: `execute` would stop after the first of the pages.
                 self._connection.executescript(f"PRAGMA incremental_vacuum({SPARE_PAGES})")
         except sqlite3.Error as error:
-            # Nothing waits to be written; the next append will show whether it lasts.
-            self._tell(self._listener.stuck, explain(self._path, error))
+            self._fall_ill(explain(self._path, error))
+
+    def _fall_ill(self, reason: JournalUnavailable) -> None:
+        """Nothing waits to be written that would be tried again: have a sweep try soon."""
+        self._ailing = True
+        self._sweep_at = time.monotonic() + RETRY_S
+        self._tell(self._listener.stuck, reason)
+
+
+def _take_room(connection: sqlite3.Connection) -> None:
+    connection.execute("INSERT OR REPLACE INTO meta VALUES ('room', ?)", ("0" * ROOM,))
 
 
 def _succeed(future: asyncio.Future[T], result: T) -> None:

@@ -92,8 +92,10 @@ class LiveHost:
                 return None
             case frames.SessionCommand():
                 session = self._registry.find(command.session)
-                if isinstance(command, frames.Prompt) and session.cli is None:
-                    await self._wake(command.session)
+                if isinstance(command, frames.Prompt):
+                    await self._check_journal()
+                    if session.cli is None:
+                        await self._wake(command.session)
                 cli = session.cli
                 if cli is None:
                     refuse(
@@ -109,6 +111,7 @@ class LiveHost:
 
     async def open(self, command: frames.SessionCreate, going: Going = NEW) -> LiveSession:
         """Start a new session; `going` may lead to a conversation the CLI knows. Raises CommandRefused."""
+        await self._check_journal()
         settings = self._settings
         if len(self._registry.sessions) >= settings.max_sessions:
             refuse(
@@ -151,6 +154,7 @@ class LiveHost:
 
     async def _resume(self, command: frames.SessionResume) -> JsonValue:
         async with self._alone_with(command.session) as session:
+            await self._check_journal()
             if session.cli is not None:
                 if command.at is None:
                     refuse("running", f"session {session.session} already runs", "session")
@@ -159,6 +163,7 @@ class LiveHost:
         return {"session": session.session}
 
     async def _fork(self, command: frames.SessionFork) -> JsonValue:
+        await self._check_journal()
         parent = self._registry.find(command.session)
         origin = parent.record
         if origin.cli_session_id is None:
@@ -183,6 +188,7 @@ class LiveHost:
 
     async def _retry(self, command: frames.SessionRetry) -> JsonValue:
         async with self._alone_with(command.session) as session:
+            await self._check_journal()
             record = session.record
             if record.last_prompt is None:
                 refuse("nothing_to_retry", f"session {record.session} has had no prompt yet", "session")
@@ -214,6 +220,13 @@ class LiveHost:
             await self._around.journal.delete(name)
             session.remove_attachments()
         self._around.changed()
+
+    async def _check_journal(self) -> None:
+        """Refuse to begin what would not be kept: nobody would hear of it, and a restart would not know it."""
+        try:
+            await self._around.journal.check()
+        except JournalError as error:
+            refuse("journal_unavailable", str(error))
 
     @asynccontextmanager
     async def _alone_with(self, name: str) -> AsyncIterator[LiveSession]:

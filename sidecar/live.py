@@ -102,6 +102,7 @@ class LiveSession:
             total_cost_usd=state.total_cost_usd,
             pending=len(state.pending),
             created=record.created,
+            trouble=self._around.journal.trouble,
         )
 
     @property

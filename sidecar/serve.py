@@ -65,6 +65,7 @@ async def serve(
                     taps=taps.of,
                     grants=None if settings.journal == "memory" else GrantStore(grants),
                 )
+                journal.watch_trouble(registry.changed)
                 host = LiveHost(around, store, registry, rulebook)
                 try:
                     await host.restore()

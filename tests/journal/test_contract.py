@@ -55,6 +55,24 @@ class Progress:
                 await self._news.wait()
 
 
+# --- whether it can be written ---
+
+
+async def test_a_journal_that_can_be_written_says_so_and_holds_no_more_events_for_it(
+    journal: Journal,
+) -> None:
+    told: list[str | None] = []
+    unwatch = journal.watch_trouble(lambda: told.append(journal.trouble))
+    await fill(journal, "a", 3)
+    await journal.check()
+    await journal.check()
+    unwatch()
+    unwatch()
+    assert (journal.trouble, told) == (None, [])
+    assert [log.session for log in await journal.logs()] == ["a"]
+    assert journal.last("a") == 3
+
+
 # --- appending ---
 
 

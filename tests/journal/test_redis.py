@@ -201,6 +201,8 @@ async def test_a_session_can_move_to_another_sidecar_but_not_be_written_by_two(
 async def test_a_server_without_memory_left_is_trouble_that_passes(journal: RedisJournal) -> None:
     redis = journal._server._redis
     await redis.config_set("maxmemory", "1")
+    with pytest.raises(JournalUnavailable, match="used memory > 'maxmemory'"):
+        await journal.check()
     assert await journal.append("a", [Entry(b"{}")]) == 11
     assert "used memory > 'maxmemory'" in await fails(journal)
     heard = Heard(journal)

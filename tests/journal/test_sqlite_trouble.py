@@ -110,6 +110,29 @@ async def test_a_full_disk_is_called_a_full_disk(journal: SqliteJournal) -> None
 async def _closed() -> None: ...
 
 
+async def test_a_full_disk_is_known_before_anything_waits_and_its_end_too(journal: SqliteJournal) -> None:
+    told: list[bool] = []
+    news = asyncio.Event()
+
+    def watcher() -> None:
+        told.append(journal.trouble is not None)
+        news.set()
+
+    journal.watch_trouble(watcher)
+    with small_files(1):
+        for _ in range(3):
+            with pytest.raises(JournalUnavailable, match=str(journal.path)):
+                await journal.check()
+        assert journal.trouble is not None
+        with pytest.raises(JournalUnavailable):
+            await journal.check()
+        news.clear()
+    async with asyncio.timeout(10):
+        await news.wait()
+    assert told == [True, False]
+    await journal.check()
+
+
 async def test_readers_far_behind_go_on_while_the_disk_is_full(tmp_path: Path) -> None:
     journal = await SqliteJournal.open(tmp_path / "journal.db")
     await journal.append("a", [Entry(b"%d" % n) for n in range(3000)])

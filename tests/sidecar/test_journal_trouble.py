@@ -12,10 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from hub.client import connect
+from hub.client import Client, connect
+from hub.requests import CommandFailed
 from journal.sqlite import SqliteJournal
 from live import Frontend, running, scripted_stand
+from normalize.events import Complete, PermissionRequest
 from turnwire_process import DEADLINE, TURNWIRE, Served, environment, turnwire
+from waiting import until
 
 ECHO = """
 fallback:
@@ -132,22 +135,60 @@ def limit_files(served: Served, size: int) -> None:
     resource.prlimit(served.process.pid, resource.RLIMIT_FSIZE, (size, hard))
 
 
-async def test_a_full_disk_is_told_and_costs_nothing_once_there_is_room(tmp_path: Path) -> None:
+async def troubled(client: Client, wanted: bool) -> str | None:
+    """Wait until a frontend is told that its session is in trouble, or no more; return what it was told."""
+    await until(lambda: (client.known_sessions[0].trouble is not None) is wanted, DEADLINE)
+    return client.known_sessions[0].trouble
+
+
+async def test_a_prompt_on_a_full_disk_is_refused_and_all_frontends_are_told_until_there_is_room(
+    tmp_path: Path,
+) -> None:
     stand = scripted_stand(tmp_path, "2.1.330", ECHO)
-    async with running(tmp_path, stand) as (frontend, served):
+    async with running(tmp_path, stand) as (frontend, served), connect(served.url) as other:
         await frontend.turn("first")
-        assert await asyncio.to_thread(ready, served) == 200
+        assert other.known_sessions[0].trouble is None
         # Not even the log can grow.
         limit_files(served, 1)
-        await frontend.prompt("while the disk is full")
-        async with asyncio.timeout(DEADLINE):
-            while await asyncio.to_thread(ready, served) == 200:
-                pass
+        for _ in range(2):
+            with pytest.raises(CommandFailed) as refused:
+                await frontend.prompt("while the disk is full")
+            assert refused.value.code == "journal_unavailable"
+            assert "journal" in str(refused.value)
+        with pytest.raises(CommandFailed) as refused:
+            await frontend.client.create(workspace=str(tmp_path))
+        assert refused.value.code == "journal_unavailable"
+        told = await troubled(other, True)
+        assert str(tmp_path / "state" / "journal.sqlite3") in str(told)
+        assert await asyncio.to_thread(ready, served) == 503
         async with connect(served.url) as client:
             late = await Frontend(client, frontend.session).caught_up()
             assert late.events == frontend.events
+            assert client.known_sessions[0].trouble == told
         limit_files(served, resource.RLIM_INFINITY)
-        await frontend.turn()
-        assert "echo: while the disk is full" in frontend.text()
-        assert frontend.seqs == list(range(1, len(frontend.seqs) + 1))
+        await troubled(other, False)
         assert await asyncio.to_thread(ready, served) == 200
+        await frontend.turn("when there is room again")
+        assert "echo: when there is room again" in frontend.text()
+        assert "while the disk is full" not in frontend.text()
+        assert frontend.seqs == list(range(1, len(frontend.seqs) + 1))
+
+
+async def test_a_disk_that_fills_up_during_a_turn_is_told_and_costs_nothing_once_there_is_room(
+    tmp_path: Path,
+) -> None:
+    stand = scripted_stand(tmp_path, "2.1.330")
+    async with running(tmp_path, stand) as (frontend, served):
+        await frontend.prompt("ls")
+        request = await frontend.until(PermissionRequest)
+        limit_files(served, 1)
+        await frontend.respond(request)
+        assert await troubled(frontend.client, True)
+        with pytest.raises(CommandFailed) as refused:
+            await frontend.prompt("another")
+        assert refused.value.code == "journal_unavailable"
+        limit_files(served, resource.RLIM_INFINITY)
+        complete = await frontend.until(Complete)
+        assert complete.data.outcome == "completed"
+        await troubled(frontend.client, False)
+        assert frontend.seqs == list(range(1, len(frontend.seqs) + 1))

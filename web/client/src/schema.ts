@@ -48,6 +48,8 @@ export interface SessionSummary {
   pending: number;
   /** RFC 3339. */
   created?: string;
+  /** Why its events cannot be kept, and so not be shown, at present; they come when they can. Until then it takes no prompt. */
+  trouble?: string;
   /** Of a replay: share of the recording that was played. */
   position?: number;
   /** Of a replay: times the recorded pace; 0 when paused. */

@@ -38,6 +38,7 @@ export function SessionHead(props: { onMenu: () => void; onPanel: () => void; pa
       <h1 title={state.info?.cwd}>{visibleCode(summary?.title ?? live.id)}</h1>
       {isScripted(summary) && <Badge tone="warn">scripted</Badge>}
       <span role="status"><Badge tone={tone}>{text}</Badge></span>
+      {summary?.trouble !== undefined && <span role="alert" title={summary.trouble}><Badge tone="warn">events are not kept</Badge></span>}
       <span class="spring" />
       <ContextMeter />
       {cost !== undefined && <span class="cost" title="Cost of this session">{money(cost)}</span>}
