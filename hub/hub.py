@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+from pathlib import Path
 from urllib.parse import quote
 
 from hub.access import Allowance, Tokens
@@ -20,6 +21,10 @@ from hub.subscription import Reader
 
 LOOK_S = 0.01
 """How often the end looks whether everything is delivered."""
+
+
+class CertificateError(Exception):
+    """The hub cannot speak TLS; the message names the setting, the file, and what to do."""
 
 
 class _Stopped(Exception):
@@ -80,7 +85,7 @@ class Hub:
     async def start(self) -> str:
         """Listen, and return the console's URL with the control token in its fragment.
 
-        Raises OSError when the port is taken, and when the certificate cannot be read.
+        Raises OSError when the port is taken, and CertificateError.
         """
         started = asyncio.Event()
         self._life = asyncio.create_task(self._live(started), name="hub")
@@ -163,8 +168,30 @@ class Hub:
             await listener.close()
 
     def _tls(self) -> ssl.SSLContext | None:
-        if self.config.certificate is None:
+        certificate, key = self.config.certificate, self.config.key
+        if certificate is None:
+            if key is not None:
+                raise CertificateError(f"tls_key {key} is of no use without tls_certificate; name both files")
             return None
+        for setting, path in (("tls_certificate", certificate), ("tls_key", key)):
+            if path is not None:
+                _check_readable(setting, path)
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        context.load_cert_chain(self.config.certificate, self.config.key)
+        try:
+            context.load_cert_chain(certificate, key)
+        except ssl.SSLError as error:
+            raise CertificateError(
+                f"tls_certificate {certificate} and tls_key {key or certificate} cannot be used "
+                f"({error.reason or error}); they must be PEM files that belong together"
+            ) from error
         return context
+
+
+def _check_readable(setting: str, path: Path) -> None:
+    try:
+        with path.open("rb"):
+            pass
+    except OSError as error:
+        raise CertificateError(
+            f"{setting} {path} cannot be read: {error.strerror}; mend the path or its permissions"
+        ) from error

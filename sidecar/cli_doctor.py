@@ -30,8 +30,9 @@ def doctor_command(
 ) -> None:
     """Look whether turnwire can work here: CLI, ports, journal, collector, and what is new in a recording."""
     from sidecar.doctor import run
+    from sidecar.standard_input import on_disk
     from tracing.recording import RecordingError
 
     settings = configured(context)
-    with plain_errors(RecordingError):
-        asyncio.run(run(settings, file, as_json=as_json))
+    with plain_errors(RecordingError), on_disk([] if file is None else [file]) as found:
+        asyncio.run(run(settings, found[0] if found else None, as_json=as_json))

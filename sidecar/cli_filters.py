@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from sidecar.command_line import app, plain_errors
+from sidecar.command_line import app, fail, plain_errors
 
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 """For commands that read their arguments themselves."""
@@ -45,12 +45,13 @@ def inspect_command(
     file: Annotated[Path, typer.Argument(help="Recording, folder with a timeline, or CLI stdout.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Say what happened in a recording: turns, tools, permissions, cost, and where the time went."""
+    """Say what happened in a recording (`-`: standard input): turns, tools, permissions, cost, and where the time went."""
     from sidecar.inspect_command import run
+    from sidecar.standard_input import on_disk
     from tracing.recording import RecordingError
 
-    with plain_errors(RecordingError):
-        run(file, as_json=as_json)
+    with plain_errors(RecordingError), on_disk([file]) as (found,):
+        run(found, as_json=as_json)
 
 
 @app.command("redact")
@@ -60,6 +61,13 @@ def redact_command(
 ) -> None:
     """Make a recording shareable: secrets, tokens, e-mail addresses and home paths replaced, sizes and times kept."""
     from sidecar.redact_command import run
+    from sidecar.standard_input import on_disk
+    from tracing.recording import RecordingError
 
-    with plain_errors(OSError):
-        run(file, out)
+    try:
+        with plain_errors(RecordingError), on_disk([file]) as (found,):
+            run(found, out)
+    except FileExistsError as error:
+        fail(f"{error.filename}: {error.strerror}; name a copy that does not exist yet")
+    except OSError as error:
+        fail(f"{error.filename or file}: {error.strerror}; name a recording to read and a copy to write")

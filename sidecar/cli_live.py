@@ -1,6 +1,7 @@
 """The commands that serve frontends: run, serve and replay."""
 
 import asyncio
+import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -51,10 +52,18 @@ LogLevel = Annotated[
 ]
 
 
-@app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": False})
+@app.command("run")
 def run_command(
     context: typer.Context,
     *,
+    cli: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="-- CLI ARGUMENTS...",
+            help="The CLI to start, with arguments of its own; a prompt among those of claude is sent as the first.",
+            show_default="the configured agent",
+        ),
+    ] = None,
     workspace: Annotated[
         Path | None, typer.Option(help="Directory the CLI works in.", show_default="here")
     ] = None,
@@ -86,12 +95,17 @@ def run_command(
     log_level: LogLevel = None,
     config: ConfigOption = None,
 ) -> None:
-    """Start a CLI (after `--`: its argv), serve the console and the WebSocket, and print the URL."""
+    """Start a CLI, serve the console and the WebSocket, and print the URL."""
+    from sidecar.cli_prompt import PromptError, without_prompt
     from sidecar.going import Going
     from sidecar.run import First, run
 
     going = Going(resume, resume_session_at, branch=fork_session, latest=continue_latest)
-    first = First(tuple(context.args), workspace, prompt, going)
+    with plain_errors(PromptError, code=2):
+        argv, written = without_prompt(cli or [])
+    if prompt and written:
+        fail("there is a prompt among the CLI's arguments and one by --prompt; give one of them", 2)
+    first = First(tuple(argv), workspace, prompt or written, going)
     settings = configured(context)
     serving(run(settings, first, new_tokens=new_tokens))
 
@@ -126,8 +140,13 @@ def replay_command(
     *,
     files: Annotated[list[Path], typer.Argument(help="Recordings, folders with a timeline, or CLI stdout.")],
     speed: Annotated[
-        float, typer.Option(help="Times the recorded pace; 0 does not wait at all.", min=0)
-    ] = 1.0,
+        float | None,
+        typer.Option(
+            help="Times the recorded pace; 0 does not wait at all.",
+            min=0,
+            show_default="1 on a terminal and with --serve, else 0",
+        ),
+    ] = None,
     serve: Annotated[
         bool, typer.Option("--serve", help="Play to the console instead of standard output.")
     ] = False,
@@ -139,18 +158,23 @@ def replay_command(
     log_level: LogLevel = None,
     config: ConfigOption = None,
 ) -> None:
-    """Play recordings through the same code as a live session."""
+    """Play recordings through the same code as a live session; `-` is standard input."""
     from sidecar.replay_run import to_console, to_otlp, to_stdout
+    from sidecar.standard_input import on_disk
+    from tracing.recording import RecordingError
 
     settings = configured(context, journal="memory")
     if serve and otlp:
         fail("--serve and --otlp exclude each other; give one of them", 2)
-    if serve:
-        serving(to_console(settings, files, speed or None))
-    elif otlp:
-        serving(to_otlp(settings, files))
-    else:
-        serving(to_stdout(settings, files, speed or None))
+    if speed is None:
+        speed = 1.0 if serve or sys.stdout.isatty() else 0.0
+    with plain_errors(RecordingError), on_disk(files) as found:
+        if serve:
+            serving(to_console(settings, found, speed or None))
+        elif otlp:
+            serving(to_otlp(settings, found))
+        else:
+            serving(to_stdout(settings, found, speed or None))
 
 
 def configured(context: typer.Context, **fixed: object) -> "Settings":
@@ -168,6 +192,7 @@ def configured(context: typer.Context, **fixed: object) -> "Settings":
 def serving(work: Coroutine[None, None, None]) -> None:
     """Run the sidecar's event loop; what the user can mend is one sentence."""
     from hub.access import AccessError
+    from hub.hub import CertificateError
     from journal.base import JournalError
     from sidecar.launch import CANNOT_START
     from sidecar.listening import PortError
@@ -179,6 +204,7 @@ def serving(work: Coroutine[None, None, None]) -> None:
     mendable = (
         *CANNOT_START,
         AccessError,
+        CertificateError,
         ConfigurationError,
         JournalError,
         PortError,

@@ -22,7 +22,12 @@ def main(arguments: Sequence[str]) -> int:
     from tracing.recording import RecordingError  # noqa: PLC0415 - as above
 
     try:
-        run(chosen.file, sys.stdout.buffer, field_limit=chosen.field_limit, stats=chosen.stats)
+        run(
+            None if chosen.file == Path("-") else chosen.file,
+            sys.stdout.buffer,
+            field_limit=chosen.field_limit,
+            stats=chosen.stats,
+        )
     except (InputError, RecordingError) as error:
         sys.stderr.write(f"turnwire: {error}\n")
         return 1
@@ -44,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="?",
         type=Path,
         metavar="FILE",
-        help="CLI stdout, or a recording; standard input when absent",
+        help="CLI stdout, or a recording; standard input when absent or -",
     )
     parser.add_argument("--stats", action="store_true", help="say on stderr what became of every line")
     parser.add_argument(
