@@ -24,7 +24,6 @@ from sidecar.rulebook import read_rulebook
 from sidecar.settings import ConfigurationError, Settings
 from sidecar.state import located
 from sidecar.storage import journal_file
-from sidecar.version import VERSION
 from tracing.recorder import check_folder
 from tracing.recording import RecordingError, read
 from tracing.wanted import TracingError, metrics_wanted, tracing_wanted
@@ -264,14 +263,9 @@ async def collector(settings: Settings) -> Finding:
 
 def _send_nothing() -> str | None:
     """Export no spans; return why that failed."""
-    from tracing.otel import sender  # noqa: PLC0415 - nothing of OpenTelemetry is imported while it is off
-    from tracing.otel_logs import listen  # noqa: PLC0415 - as above
+    from tracing.otel import try_exporters  # noqa: PLC0415 - nothing of OpenTelemetry is imported while it is off
 
-    said, way = listen(), sender(VERSION, PATIENCE_S)
-    try:
-        return None if way.send([]) else said.taken()
-    finally:
-        way.shutdown()
+    return try_exporters(PATIENCE_S)
 
 
 def drift(recording: Path | None) -> Finding:

@@ -18,7 +18,6 @@ from sidecar.dialects import in_dialect
 from sidecar.going import Going
 from sidecar.rulebook import Rulebook
 from sidecar.settings import Settings
-from tracing.spans import traceparent
 from tracing.wanted import tracing_wanted
 
 CANNOT_START = (AgentNotFoundError, CommandError, EnvironmentRefused, McpError, ProgramNotFound)
@@ -38,7 +37,7 @@ def options_for(
         os.environ,
         allowed=(*ALLOWED, *settings.pass_env),
         requested=requested,
-        traceparent=traceparent(record.session) if tracing_wanted() else None,
+        traceparent=_traceparent(record.session) if tracing_wanted() else None,
     )
     command = CommandOptions(
         model=record.model,
@@ -72,6 +71,12 @@ def options_for(
         stall_after=settings.stall_after_s,
     )
     return in_dialect(options, settings.dialect)
+
+
+def _traceparent(session: str) -> str:
+    from tracing.otel_spans import traceparent  # noqa: PLC0415 - nothing of OpenTelemetry is imported while it is off
+
+    return traceparent(session)
 
 
 def _mcp_servers(record: SessionRecord) -> dict[str, JsonObject]:

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -25,9 +26,11 @@ from sidecar.state import claimed
 from sidecar.version import VERSION
 from tracing.pieces import distinct
 from tracing.recording import RecordingError, length, name_of, read
-from tracing.span import FinishedSpan
 from tracing.spans import SpanMaker
 from tracing.wanted import TracingError
+
+if TYPE_CHECKING:
+    from tracing.otel import SpanExport
 
 LONG_AGO = 1e8
 """Times below this (1973) count from a recording's start; others are since 1970."""
@@ -102,12 +105,13 @@ async def to_otlp(settings: Settings, files: Sequence[Path]) -> None:
     """Export the spans of each recording with its own times; raises RecordingError and TracingError."""
     from tracing.otel import REPLAY_CLOSE_S, SpanExport  # noqa: PLC0415 - nothing of OpenTelemetry is imported while it is off
 
-    export = SpanExport(VERSION)
+    export = SpanExport(VERSION, processors=settings.trace_processors)
     try:
         with progress() as bars:
             for file in distinct(files):
-                count = _export(settings, file, export.export_all, bars(file))
-                typer.echo(f"{file}: {count} spans", err=True)
+                before = export.started
+                _export(settings, file, export, bars(file))
+                typer.echo(f"{file}: {export.started - before} spans", err=True)
     finally:
         lost = export.close(REPLAY_CLOSE_S)
     if lost:
@@ -119,19 +123,20 @@ async def to_otlp(settings: Settings, files: Sequence[Path]) -> None:
 def _export(
     settings: Settings,
     file: Path,
-    export: Callable[[Sequence[FinishedSpan]], None],
+    export: "SpanExport",
     moved: Callable[[float], None],
-) -> int:
+) -> None:
     """Make the spans of a recording; relative times count from when the file was written."""
     maker = SpanMaker(
         name_of(file),
+        export=export,
         limit=settings.trace_limit,
         fold_deltas=settings.trace_fold_deltas,
         content=settings.trace_content,
     )
     translator = Translator()
     written = _written(file)
-    count = at = 0
+    at = 0
     inputs = length(file)
     for number, timed in enumerate(read(file)):
         if number % BATCH == 0:
@@ -140,11 +145,9 @@ def _export(
             at = max(at + 1000, written)
         else:
             at = round(timed.at * 1e6) * 1000 + (written if timed.at < LONG_AGO else 0)
-        spans = maker.take(timed.input, translate(translator, timed.input), at)
-        export(spans)
-        count += len(spans)
+        maker.take(timed.input, translate(translator, timed.input), at)
+        export.flush_when_full()
     moved(1.0)
-    return count
 
 
 def _written(file: Path) -> int:

@@ -189,6 +189,8 @@ class Settings(BaseSettings):
         ),
     )
     """Prompts, answers, arguments and results in the spans of the GenAI conventions."""
+    trace_processors: Names = []
+    """Span processors of your own, as `module:attribute`, called without arguments; spans are made also when nothing else exports them."""
     trace_url: str | None = None
     """Link to a trace, with {trace_id} in it, shown in the console."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"

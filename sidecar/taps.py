@@ -39,7 +39,7 @@ class Taps:
         self._metrics = metrics
         self._measurer = Measurer()
         self._sessions: WeakSet[_Tap] = WeakSet()
-        self._export = export = _export() if tracing_wanted() else None
+        self._export = export = _export(settings) if tracing_wanted() or settings.trace_processors else None
         if export is not None:
             metrics.spans_lost = lambda: export.lost
 
@@ -48,15 +48,13 @@ class Taps:
         settings = self._settings
         maker = SpanMaker(
             session,
+            export=self._export,
             agent=agent,
             limit=settings.trace_limit,
             fold_deltas=settings.trace_fold_deltas,
             content=settings.trace_content,
-            named=self._export is not None,
         )
-        tap = _Tap(
-            session, maker, settings, metrics=self._metrics, measurer=self._measurer, export=self._export
-        )
+        tap = _Tap(session, maker, settings, metrics=self._metrics, measurer=self._measurer)
         self._sessions.add(tap)
         return [tap.take]
 
@@ -79,14 +77,12 @@ class _Tap:
         *,
         metrics: Metrics,
         measurer: Measurer,
-        export: "SpanExport | None",
     ) -> None:
         self._session = session
         self._maker = maker
         self._settings = settings
         self._metrics = metrics
         self._measurer = measurer
-        self._export = export
         self._recorder: Recorder | None = None
         self._ended = False
         """Whether the recorder takes nothing more."""
@@ -101,8 +97,6 @@ class _Tap:
             measured = self._measurer.take(events, spans)
             if measured:
                 self._metrics.record(measured)
-        if self._export is not None and spans:
-            self._export.export(spans)
         if type(item) is Received:
             self._metrics.lines += 1
 
@@ -132,7 +126,7 @@ class _Tap:
             self._ended = True
 
 
-def _export() -> "SpanExport":
+def _export(settings: Settings) -> "SpanExport":
     from tracing.otel import SpanExport  # noqa: PLC0415 - nothing of OpenTelemetry is imported while it is off
 
-    return SpanExport(VERSION)
+    return SpanExport(VERSION, processors=settings.trace_processors)

@@ -14,7 +14,7 @@ from protocol.messages import Assistant, StreamEvent, User
 from protocol.stream import ContentBlockDelta, MessageDelta, MessageStart
 from tracing.genai_chat import Thread
 from tracing.genai_facts import Facts, prompts, usage
-from tracing.span import Attribute, FinishedSpan, OpenSpan, Trace
+from tracing.span import Attribute, Span, Trace
 
 REMEMBERED = 256
 """Subagents, and arguments and results of calls, that are remembered at most."""
@@ -46,49 +46,51 @@ class GenAiSpans:
     def __init__(self, *, agent: str, content: bool, limit: int) -> None:
         self._facts = Facts(agent, content, limit)
         self._threads: dict[str | None, Thread] = {}
-        self._callers: dict[str, OpenSpan] = {}
+        self._callers: dict[str, tuple[Trace, Span]] = {}
         """Calls under which a subagent may yet speak: those without a result, and those that went to the background."""
-        self._humans: dict[str, OpenSpan] = {}
+        self._humans: dict[str, Span] = {}
         self._content: dict[str, str] = {}
         """Arguments, then result, of calls; with content alone."""
         self._prompts: list[str] = []
 
-    def begin_turn(self, trace: Trace, root: OpenSpan, at: int) -> None:
+    def begin_turn(self, trace: Trace, root: Span, at: int) -> None:
         """Open the agent's span; background subagents of earlier turns go on."""
         facts = self._facts
         attributes = facts.common("invoke_agent") | {"gen_ai.agent.name": facts.agent}
         agent = trace.begin(f"invoke_agent {facts.agent}", at, root, attributes, client=True)
-        self._threads[None] = Thread(agent, at, facts)
+        self._threads[None] = Thread(trace, agent, at, facts)
 
-    def end_turn(self, event: ev.Complete, at: int) -> list[FinishedSpan]:
+    def end_turn(self, event: ev.Complete, at: int) -> list[Span]:
         """Close all that the turn opened."""
         main = self._threads.pop(None, None)
         if main is None:
             return []
         data = event.data
-        main.agent.attributes |= usage(
-            data.input_tokens,
-            data.output_tokens,
-            data.cache_read_input_tokens,
-            data.cache_creation_input_tokens,
+        main.agent.update(
+            usage(
+                data.input_tokens,
+                data.output_tokens,
+                data.cache_read_input_tokens,
+                data.cache_creation_input_tokens,
+            )
         )
         if data.is_error:
-            main.agent.attributes["error.type"] = data.outcome or "error"
+            main.agent.update({"error.type": data.outcome or "error"})
         if self._prompts:
-            main.agent.attributes["gen_ai.input.messages"] = prompts(self._prompts)
+            main.agent.update({"gen_ai.input.messages": prompts(self._prompts)})
             self._prompts.clear()
         finished = [span.finish(at, None) for span in self._humans.values()]
         self._humans.clear()
         return finished + main.end(at, event.error if data.is_error else None)
 
-    def end(self, at: int) -> list[FinishedSpan]:
+    def end(self, at: int) -> list[Span]:
         """Close what went on in the background: the CLI has ended."""
         finished = [span for thread in self._threads.values() for span in thread.end(at)]
         self._threads.clear()
         self._callers.clear()
         return finished
 
-    def of_message(self, item: SessionInput, at: int) -> list[FinishedSpan]:
+    def of_message(self, item: SessionInput, at: int) -> list[Span]:
         """Follow the API messages."""
         if type(item) is not Received:
             return []
@@ -111,7 +113,7 @@ class GenAiSpans:
                 pass
         return []
 
-    def _streamed(self, message: StreamEvent, at: int) -> list[FinishedSpan]:
+    def _streamed(self, message: StreamEvent, at: int) -> list[Span]:
         thread, event = self._threads.get(message.parent_tool_use_id), message.event
         if thread is None:
             return []
@@ -123,7 +125,7 @@ class GenAiSpans:
             thread.measured(event, at)
         return []
 
-    def of_event(self, event: AgentEvent, at: int) -> list[FinishedSpan]:
+    def of_event(self, event: AgentEvent, at: int) -> list[Span]:
         """Follow tool calls, and what waits for a human."""
         match event:
             case ev.SessionInfo():
@@ -159,11 +161,11 @@ class GenAiSpans:
             attributes["gen_ai.tool.call.arguments"] = self._content.pop(
                 event.tool_call_id, ""
             ) or self._facts.told(to_json(event).decode())
-        trace = thread.agent.trace
-        span = trace.begin(f"execute_tool {event.tool_name}", at, thread.agent, attributes)
-        thread.tools[event.tool_call_id] = self._callers[event.tool_call_id] = span
+        span = thread.trace.begin(f"execute_tool {event.tool_name}", at, thread.agent, attributes)
+        thread.tools[event.tool_call_id] = span
+        self._callers[event.tool_call_id] = (thread.trace, span)
 
-    def _result(self, event: ev.ToolUpdate, at: int) -> list[FinishedSpan]:
+    def _result(self, event: ev.ToolUpdate, at: int) -> list[Span]:
         call_id, span = event.tool_call_id, None
         for thread in self._threads.values():
             if call_id in thread.tools:
@@ -174,11 +176,10 @@ class GenAiSpans:
             return []
         failed = event.tool_status == "error"
         if failed:
-            span.attributes["error.type"] = event.reason or "failed"
+            span.update({"error.type": event.reason or "failed"})
         if self._facts.content:
-            span.attributes["gen_ai.tool.call.result"] = self._content.pop(call_id, "") or self._facts.told(
-                to_json(event).decode()
-            )
+            result = self._content.pop(call_id, "") or self._facts.told(to_json(event).decode())
+            span.update({"gen_ai.tool.call.result": result})
         finished = [span.finish(at, (event.error or event.reason) if failed else None)]
         if event.background:
             self._forget_oldest(self._callers)
@@ -193,11 +194,12 @@ class GenAiSpans:
         if known is not None or call is None:
             return known
         attributes = self._facts.common("invoke_agent") | {"gen_ai.agent.name": "subagent"}
-        agent = call.trace.begin("invoke_agent subagent", at, call, attributes, client=True)
-        found = self._threads[parent] = Thread(agent, at, self._facts, subagent=True)
+        trace, span = call
+        agent = trace.begin("invoke_agent subagent", at, span, attributes, client=True)
+        found = self._threads[parent] = Thread(trace, agent, at, self._facts, subagent=True)
         return found
 
-    def _task(self, event: ev.TaskUpdate, call_id: str, at: int) -> list[FinishedSpan]:
+    def _task(self, event: ev.TaskUpdate, call_id: str, at: int) -> list[Span]:
         """Follow a subagent's task: some versions tell nothing else of what goes on in the background."""
         if event.task_status in TASK_ENDS:
             self._callers.pop(call_id, None)
@@ -206,26 +208,27 @@ class GenAiSpans:
             self._thread(call_id, at)
         return []
 
-    def _end_subagent(self, call_id: str, at: int) -> list[FinishedSpan]:
+    def _end_subagent(self, call_id: str, at: int) -> list[Span]:
         thread = self._threads.pop(call_id, None)
         return [] if thread is None else thread.end(at)
 
     def _ask(self, event: ev.PermissionRequest | ev.QuestionRequest, at: int) -> None:
         main = self._threads.get(None)
-        parent = self._callers.get(event.tool_call_id or "", main.agent if main else None)
-        if parent is None:
+        found = self._callers.get(event.tool_call_id or "", (main.trace, main.agent) if main else None)
+        if found is None:
             return
+        trace, parent = found
         attributes: dict[str, Attribute] = {"turnwire.pending_id": event.pending_id}
-        self._humans[event.pending_id] = parent.trace.begin("await_human", at, parent, attributes)
+        self._humans[event.pending_id] = trace.begin("await_human", at, parent, attributes)
 
-    def _answered(self, event: ev.PermissionResolved | ev.PermissionCancelled, at: int) -> list[FinishedSpan]:
+    def _answered(self, event: ev.PermissionResolved | ev.PermissionCancelled, at: int) -> list[Span]:
         span = self._humans.pop(event.pending_id, None)
         if span is None:
             return []
         if isinstance(event, ev.PermissionResolved):
-            span.attributes |= {"turnwire.behavior": event.behavior, "turnwire.by": event.by or ""}
+            span.update({"turnwire.behavior": event.behavior, "turnwire.by": event.by or ""})
         else:
-            span.attributes["turnwire.cancelled"] = event.reason or "cancelled"
+            span.update({"turnwire.cancelled": event.reason or "cancelled"})
         return [span.finish(at)]
 
     def _remember(self, call_id: str, value: object) -> None:
@@ -233,6 +236,6 @@ class GenAiSpans:
         self._forget_oldest(self._content)
 
     @staticmethod
-    def _forget_oldest(kept: dict[str, str] | dict[str, OpenSpan]) -> None:
+    def _forget_oldest(kept: dict[str, str] | dict[str, tuple[Trace, Span]]) -> None:
         if len(kept) > REMEMBERED:
             del kept[next(iter(kept))]

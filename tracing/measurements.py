@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from normalize import events as ev
 from normalize.events import AgentEvent
-from tracing.span import Attribute, FinishedSpan
+from tracing.span import Attribute, Span
 
 SECONDS = (
     0.01,
@@ -130,7 +130,7 @@ class Measurer:
     def __init__(self) -> None:
         self._known: dict[str, set[str]] = {}
 
-    def take(self, events: Sequence[AgentEvent], spans: Sequence[FinishedSpan]) -> list[Measurement]:
+    def take(self, events: Sequence[AgentEvent], spans: Sequence[Span]) -> list[Measurement]:
         """Return what the events and the finished spans of one input measure."""
         found: list[Measurement] = []
         for event in events:
@@ -147,7 +147,7 @@ class Measurer:
                 found += self._operation(span)
         return found
 
-    def _operation(self, span: FinishedSpan) -> Iterator[Measurement]:
+    def _operation(self, span: Span) -> Iterator[Measurement]:
         told = span.attributes
         operation = self._labels(told, OPERATION)
         more = self._labels(told, ("gen_ai.tool.name", "error.type"))
@@ -174,5 +174,5 @@ class Measurer:
         return value
 
 
-def _seconds(span: FinishedSpan) -> float:
+def _seconds(span: Span) -> float:
     return (span.end - span.start) / 1e9

@@ -1,32 +1,34 @@
-"""Measurements -> OTLP, as the standard OTEL_* variables say. This module is imported only when that is configured.
+"""Measurements -> the SDK's own counters and histograms, exported as the standard OTEL_* variables say. This module is imported only when that is configured.
 
 The SDK's reader exports from a thread of its own, every OTEL_METRIC_EXPORT_INTERVAL.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 
 from opentelemetry.metrics import CallbackOptions, Observation
 from opentelemetry.sdk.metrics import MeterProvider
-from opentelemetry.sdk.metrics.export import MetricExporter, PeriodicExportingMetricReader
+from opentelemetry.sdk.metrics.export import (
+    ConsoleMetricExporter,
+    MetricReader,
+    PeriodicExportingMetricReader,
+)
 
 from tracing.measurements import READ, RECORDED, Instrument, Measurement
-from tracing.otel import resource
+from tracing.otel import load_exporters, resource
 from tracing.otel_logs import listen
-from tracing.wanted import protocol_of
 
 CLOSE_S = 1.5
 """How long the end of the process may wait for a collector."""
 
 
-def exporter() -> MetricExporter:
-    """Return the exporter that the environment describes; raises TracingError."""
-    if protocol_of("METRICS") == "grpc":
-        from opentelemetry.exporter.otlp.proto.grpc.metric_exporter import OTLPMetricExporter as Grpc  # noqa: PLC0415 - only one of the two is paid for
-
-        return Grpc()
-    from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter as Http  # noqa: PLC0415 - as above
-
-    return Http()
+def metric_readers() -> list[MetricReader]:
+    """Return readers for the exporters that OTEL_METRICS_EXPORTER names; raises TracingError."""
+    return [
+        # Standard output may be a protocol of ours (`turnwire stdio`, `turnwire runner`, events as lines).
+        PeriodicExportingMetricReader(make(out=sys.stderr) if make is ConsoleMetricExporter else make())
+        for make in load_exporters("METRICS")
+    ]
 
 
 class OtelMeter:
@@ -36,16 +38,25 @@ class OtelMeter:
         self,
         version: str,
         read: Callable[[], Sequence[Measurement]],
-        to: MetricExporter | None = None,
+        readers: Sequence[MetricReader] | None = None,
     ) -> None:
-        """`read` gives the values of the instruments that are only read; it is called from another thread.
+        """Make the instruments.
 
-        Raises TracingError.
+        Args:
+            version: turnwire's.
+            read: gives the values of the instruments that are only read; it is called from another thread.
+            readers: used instead of those for what OTEL_METRICS_EXPORTER names.
+
+        Raises:
+            TracingError: what is configured cannot be had.
         """
         listen()
         self._read = read
-        reader = PeriodicExportingMetricReader(to or exporter())
-        self._provider = MeterProvider([reader], resource=resource(version), shutdown_on_exit=False)
+        self._provider = MeterProvider(
+            metric_readers() if readers is None else readers,
+            resource=resource(version),
+            shutdown_on_exit=False,
+        )
         meter = self._provider.get_meter("turnwire", version)
         self._counters = {
             one.name: meter.create_counter(one.name, one.unit, one.about)

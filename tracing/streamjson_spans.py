@@ -2,13 +2,14 @@
 
 Each carries a `raw` and a `normalized` span event, so that a viewer shows them side by side. They are moments
 rather than durations; the durations are in tracing/genai_spans.py. Streamed pieces of a block are one span that
-lasts as long as the block grows, unless each is wanted (`fold_deltas`).
+lasts as long as the block grows, with the event that the whole block would be, unless each is wanted (`fold_deltas`).
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,7 +18,7 @@ from normalize.event_base import ThreadEvent
 from normalize.events import AgentEvent, to_json
 from normalize.inputs import Received, Sent, SessionInput
 from protocol.control import ControlCancelRequest, ControlRequest, ControlResponse, HookCallback
-from tracing.span import Attribute, FinishedSpan, OpenSpan, SpanEvent, Trace, cut_text
+from tracing.span import Attribute, Span, Trace, cut_text
 
 SYSTEM = frozenset({ev.SessionStatus, ev.SessionInfo, ev.AvailableCommands})
 """Events of the session's beginning; spec 3 traces them as `streamjson.system`."""
@@ -33,14 +34,27 @@ Piece = ev.MessageChunk | ev.Reasoning
 PIECES = frozenset({ev.MessageChunk, ev.Reasoning})
 
 
+class Place(NamedTuple):
+    """Where spans of a moment belong."""
+
+    trace: Trace
+    """The turn's, or the session's own."""
+    parent: Span | None
+    """The turn, or the session."""
+    session_id: str
+    """What `session.id` says where an event names no session."""
+
+    def begin(self, name: str, at: int, attributes: dict[str, Attribute]) -> Span:
+        """Open a span here."""
+        return self.trace.begin(name, at, self.parent, attributes)
+
+
 @dataclass(slots=True)
 class _Block:
     """A block that grows; what does not fit into the limit is not kept."""
 
-    span: OpenSpan
-    message_id: str | None
-    index: int | None
-    kind: str
+    span: Span
+    first: Piece
     last: int
     raw: bytearray
     text: list[str]
@@ -48,7 +62,12 @@ class _Block:
     chunks: int = 0
 
     def is_of(self, event: Piece) -> bool:
-        return (self.message_id, self.index, self.kind) == (event.message_id, event.block_index, event.type)
+        first = self.first
+        return (first.message_id, first.block_index, first.type) == (
+            event.message_id,
+            event.block_index,
+            event.type,
+        )
 
 
 class StreamJsonSpans:
@@ -63,59 +82,69 @@ class StreamJsonSpans:
         """Decisions by request: the event that a response stands for."""
         self._block: _Block | None = None
 
-    def of_event(
-        self, event: AgentEvent, raw: bytes, at: int, trace: Trace, root: OpenSpan | None
-    ) -> list[FinishedSpan]:
-        """Return the span of one event, and the one that it ends."""
+    def of_event(self, event: AgentEvent, raw: bytes, at: int, place: Place) -> None:
+        """Make the span of one event; it ends the block that grew before.
+
+        Args:
+            event: what is published.
+            raw: the line that it came from; empty when there is none.
+            at: nanoseconds since 1970.
+            place: where the span belongs.
+        """
         if self._fold and type(event) in PIECES and event.is_delta:  # type: ignore[union-attr]  # both have it
-            return self._grow(event, raw, at, trace, root)  # type: ignore[arg-type]  # as above
-        finished = [] if self._block is None or _beside(event) else self.end_block()
+            self._grow(event, raw, at, place)  # type: ignore[arg-type]  # as above
+            return
+        if self._block is not None and not _beside(event):
+            self.end_block()
         normalized = to_json(event) if self._limit else b""
         if type(event) is ev.PermissionResolved or type(event) is ev.HookActivity:
             self._note_decision(event, normalized)
-        name = _name(type(event))
-        both = self._both(raw, normalized, at)
-        error = _error(event)
-        finished.append(trace.moment(name, at, root, _attributes(event), events=both, error=error))
-        return finished
+        span = place.begin(_name(type(event)), at, _attributes(event, place))
+        self.add_both(span, raw, normalized, at)
+        span.finish(at, _error(event))
 
-    def of_control(
-        self, item: SessionInput, events: Sequence[AgentEvent], at: int, trace: Trace, root: OpenSpan | None
-    ) -> list[FinishedSpan]:
-        """Return the span of a control message, if the input is one."""
+    def of_control(self, item: SessionInput, events: Sequence[AgentEvent], at: int, place: Place) -> None:
+        """Make the span of a control message, if the input is one."""
         if not isinstance(item, Received | Sent):
-            return []
+            return
         name = self._control_name(item)
         if name is None:
-            return []
+            return
         direction = "received" if isinstance(item, Received) else "sent"
-        both = self._both(item.line, self._meaning(item, events), at)
-        return [
-            trace.moment(
-                f"streamjson.control.{name}", at, root, {"turnwire.direction": direction}, events=both
-            )
-        ]
+        attributes: dict[str, Attribute] = {"session.id": place.session_id, "turnwire.direction": direction}
+        span = place.begin(f"streamjson.control.{name}", at, attributes)
+        self.add_both(span, item.line, self._meaning(item, events), at)
+        span.finish(at)
 
-    def end_block(self) -> list[FinishedSpan]:
-        """End the span of the block that grew."""
+    def end_block(self) -> None:
+        """End the span of the block that grew: its event is the block's first one with all of its text."""
         block, self._block = self._block, None
         if block is None:
-            return []
-        block.span.attributes["turnwire.chunks"] = block.chunks
-        normalized = "".join(block.text).encode("utf-8", "replace")
-        return [block.span.finish(block.last, None, self._both(bytes(block.raw), normalized, block.last))]
+            return
+        block.span.update({"turnwire.chunks": block.chunks})
+        text, first = "".join(block.text), block.first
+        match first:
+            case ev.MessageChunk():
+                whole: Piece = msgspec.structs.replace(first, text=text)
+            case ev.Reasoning():
+                whole = msgspec.structs.replace(first, reasoning_text=text)
+        self.add_both(block.span, bytes(block.raw), to_json(whole) if self._limit else b"", block.last)
+        block.span.finish(block.last)
 
-    def _grow(
-        self, event: Piece, raw: bytes, at: int, trace: Trace, root: OpenSpan | None
-    ) -> list[FinishedSpan]:
-        finished: list[FinishedSpan] = []
+    def add_both(self, span: Span, raw: bytes, normalized: bytes, at: int) -> None:
+        """Let a span carry the line and the event side by side, within the limit."""
+        if self._limit == 0:
+            return
+        if raw:
+            span.add_event("raw", at, {"raw": cut_text(raw, self._limit)})
+        span.add_event("normalized", at, {"normalized": cut_text(normalized, self._limit)})
+
+    def _grow(self, event: Piece, raw: bytes, at: int, place: Place) -> None:
         block = self._block
         if block is None or not block.is_of(event):
-            finished = self.end_block()
-            span = trace.begin(f"streamjson.{event.type}", at, root, _attributes(event))
-            block = self._block = _Block(
-                span, event.message_id, event.block_index, event.type, at, bytearray(), [], self._limit + 1
-            )
+            self.end_block()
+            span = place.begin(f"streamjson.{event.type}", at, _attributes(event, place))
+            block = self._block = _Block(span, event, at, bytearray(), [], self._limit + 1)
         block.last = at
         block.chunks += 1
         if len(block.raw) <= self._limit:
@@ -124,7 +153,6 @@ class StreamJsonSpans:
             text = event.text if isinstance(event, ev.MessageChunk) else event.reasoning_text
             block.text.append(text)
             block.room -= len(text)
-        return finished
 
     def _control_name(self, item: Received | Sent) -> str | None:
         match item.message:
@@ -162,13 +190,6 @@ class StreamJsonSpans:
                 return decided
         return msgspec.json.encode(item.message)
 
-    def _both(self, raw: bytes, normalized: bytes, at: int) -> tuple[SpanEvent, ...]:
-        limit = self._limit
-        if limit == 0:
-            return ()
-        right = SpanEvent("normalized", at, {"normalized": cut_text(normalized, limit)})
-        return (SpanEvent("raw", at, {"raw": cut_text(raw, limit)}), right) if raw else (right,)
-
 
 def _beside(event: AgentEvent) -> bool:
     """Tell what can come while a block grows: what subagents do, and what the context holds."""
@@ -187,10 +208,8 @@ def _name(kind: type[AgentEvent]) -> str:
     return "streamjson.system" if kind in SYSTEM else f"streamjson.{kind.__struct_config__.tag}"
 
 
-def _attributes(event: AgentEvent) -> dict[str, Attribute]:
-    found: dict[str, Attribute] = {}
-    if event.session_id is not None:
-        found["session.id"] = event.session_id
+def _attributes(event: AgentEvent, place: Place) -> dict[str, Attribute]:
+    found: dict[str, Attribute] = {"session.id": event.session_id or place.session_id}
     if event.operation_id is not None:
         found["turnwire.operation_id"] = event.operation_id
     kind = type(event)

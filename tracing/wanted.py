@@ -11,13 +11,24 @@ class TracingError(Exception):
 
 
 def tracing_wanted() -> bool:
-    """Tell whether the environment names a place for spans (the standard OTEL_* variables)."""
-    return _wanted("TRACES")
+    """Tell whether the environment asks for spans (the standard OTEL_* variables)."""
+    return bool(exporters_of("TRACES"))
 
 
 def metrics_wanted() -> bool:
-    """Tell whether the environment names a place for metrics; /metrics is there without it."""
-    return _wanted("METRICS")
+    """Tell whether the environment asks for metrics to be sent; /metrics is there without it."""
+    return bool(exporters_of("METRICS"))
+
+
+def exporters_of(signal: Signal) -> list[str]:
+    """Return the exporters' names: those of OTEL_…_EXPORTER, else otlp where an endpoint is named, else none."""
+    if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        return []
+    named = [name.strip() for name in os.environ.get(f"OTEL_{signal}_EXPORTER", "").split(",")]
+    if any(named):
+        return [name for name in named if name and name != "none"]
+    endpoints = (f"OTEL_EXPORTER_OTLP_{signal}_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+    return ["otlp"] if any(os.environ.get(name) for name in endpoints) else []
 
 
 def protocol_of(signal: Signal) -> Literal["grpc", "http/protobuf"]:
@@ -30,12 +41,3 @@ def protocol_of(signal: Signal) -> Literal["grpc", "http/protobuf"]:
             return protocol
         case _:
             raise TracingError(f"{name} is {protocol!r}; it can be grpc or http/protobuf")
-
-
-def _wanted(signal: Signal) -> bool:
-    endpoints = (f"OTEL_EXPORTER_OTLP_{signal}_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
-    return (
-        any(os.environ.get(name) for name in endpoints)
-        and os.environ.get(f"OTEL_{signal}_EXPORTER", "otlp") != "none"
-        and os.environ.get("OTEL_SDK_DISABLED", "").lower() != "true"
-    )

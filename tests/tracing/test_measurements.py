@@ -1,7 +1,7 @@
 """What is measured of a session, and how both meters tell it."""
 
 import pytest
-from opentelemetry.sdk.metrics.export import ConsoleMetricExporter, InMemoryMetricReader
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from prometheus_client.parser import text_string_to_metric_families
 
 from normalize import events as ev
@@ -12,13 +12,14 @@ from recordings import Recording, recording, recordings
 from sidecar.pipeline import translate
 from tracing import measurements as m
 from tracing.measurements import Instrument, Measurement, Measurer
+from tracing.otel_metrics import OtelMeter
 from tracing.prometheus import PrometheusMeter, prometheus_name
 from tracing.recording import read
 from tracing.spans import SpanMaker
 
 
 def measured(made: Recording) -> list[Measurement]:
-    translator, maker, measurer = Translator(), SpanMaker("s", named=False), Measurer()
+    translator, maker, measurer = Translator(), SpanMaker("s"), Measurer()
     found = []
     for timed in read(made.folder):
         events = translate(translator, timed.input)
@@ -74,7 +75,7 @@ def test_lines_nobody_understands_are_counted() -> None:
 
 
 def test_a_flood_of_names_does_not_become_a_flood_of_series() -> None:
-    translator, maker, measurer = Translator(), SpanMaker("s", named=False), Measurer()
+    translator, maker, measurer = Translator(), SpanMaker("s"), Measurer()
     found = []
     for number in range(3 * m.NAMES):
         line = (
@@ -113,16 +114,13 @@ def test_prometheus_reads_what_was_measured() -> None:
     assert total == sum(one.value for one in of(m.TOKEN_USAGE, found))
 
 
-def test_otlp_is_told_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    import tracing.otel_metrics as otel
-
+def test_otlp_is_told_the_same() -> None:
     reader = InMemoryMetricReader()
-    monkeypatch.setattr(otel, "PeriodicExportingMetricReader", lambda exporter: reader)
-    meter = otel.OtelMeter(
+    meter = OtelMeter(
         "1",
         lambda: [Measurement(m.LAG, 5), Measurement(m.SESSIONS, 1, ("idle",))],
-        to=ConsoleMetricExporter(),
-    )  # never used: the reader keeps what it would send
+        readers=[reader],
+    )
     found = measured(recording("2.1.330", "perm-allow"))
     meter.record(found)
     data = reader.get_metrics_data()

@@ -6,6 +6,7 @@ from functools import cache
 from itertools import pairwise
 
 import pytest
+from exported_spans import Exported, MemoryExport
 
 from normalize import events as ev
 from normalize.inputs import Received, Sent
@@ -15,7 +16,6 @@ from protocol.messages import StreamEvent
 from recordings import Recording, recording, recordings
 from sidecar.pipeline import translate
 from tracing.recording import Timed, read
-from tracing.span import FinishedSpan
 from tracing.spans import SpanMaker
 
 
@@ -25,16 +25,15 @@ def inputs(made: Recording) -> tuple[tuple[Timed, tuple[ev.AgentEvent, ...]], ..
     return tuple((timed, tuple(translate(translator, timed.input))) for timed in read(made.folder))
 
 
-def spans(made: Recording, **options: bool | int) -> list[FinishedSpan]:
-    maker = SpanMaker("s", **options)  # type: ignore[arg-type]  # each option is a bool or a number
-    return [
-        span
-        for timed, events in inputs(made)
-        for span in maker.take(timed.input, events, round((timed.at or 0) * 1e9))
-    ]
+def spans(made: Recording, **options: bool | int) -> list[Exported]:
+    export = MemoryExport()
+    maker = SpanMaker("s", export=export, **options)  # type: ignore[arg-type]  # each option is a bool or a number
+    for timed, events in inputs(made):
+        maker.take(timed.input, events, round((timed.at or 0) * 1e9))
+    return export.spans()
 
 
-def named(found: list[FinishedSpan], name: str) -> list[FinishedSpan]:
+def named(found: list[Exported], name: str) -> list[Exported]:
     return [span for span in found if span.name == name]
 
 
@@ -59,10 +58,12 @@ def test_spans_are_trees_and_each_event_has_its_place(made: Recording, fold: boo
     assert len(named(found, "streamjson.prompt")) == len(turns)
     main_agents = [span for span in found if span.name == "invoke_agent claude"]
     assert [ids[span.parent_id or 0].name for span in main_agents] == ["streamjson.prompt"] * len(turns)
+    assert all(span.attributes["session.id"] for span in found if span.name.startswith("streamjson."))
     told = Counter(
         json.loads(str(event.attributes["normalized"]))["type"]
         for span in found
-        if not span.name.startswith("streamjson.control.") and "turnwire.chunks" not in span.attributes
+        if not span.name.startswith(("streamjson.control.", "streamjson.prompt"))
+        and "turnwire.chunks" not in span.attributes
         for event in span.events
         if event.name == "normalized"
     )
@@ -115,7 +116,39 @@ def test_a_streamed_block_is_one_span_that_lasts_as_long_as_it_grew(made: Record
         for event in events
         if isinstance(event, ev.MessageChunk) and event.is_delta
     )
-    assert any(str(event.attributes.get("normalized", "")) in text for event in block.events)
+    reasoning = "".join(
+        event.reasoning_text
+        for _, events in inputs(made)
+        for event in events
+        if isinstance(event, ev.Reasoning) and event.is_delta
+    )
+    (normalized,) = [
+        str(event.attributes["normalized"]) for event in block.events if event.name == "normalized"
+    ]
+    whole = json.loads(normalized)
+    assert whole["type"] in {"message_chunk", "reasoning"}
+    assert whole.get("text", whole.get("reasoning_text")) in text + reasoning
+    assert len(whole.get("text", whole.get("reasoning_text"))) > 20
+
+
+@pytest.mark.parametrize("made", recordings("perm-allow", "partial-messages"), ids=str)
+def test_a_turn_carries_the_line_that_began_it_and_what_it_became(made: Recording) -> None:
+    for turn in named(spans(made), "streamjson.prompt"):
+        raw, normalized = (json.loads(str(next(iter(event.attributes.values())))) for event in turn.events)
+        assert [event.name for event in turn.events] == ["raw", "normalized"]
+        assert raw["type"] in {"user", "system", "assistant"}
+        assert normalized["type"] == "turn_started"
+        assert normalized["operation_id"] == turn.attributes["turnwire.operation_id"]
+
+
+def test_a_turn_names_the_agents_session_once_it_is_known_and_ours_before() -> None:
+    found = spans(recording("2.1.330", "perm-allow"))
+    (life,) = named(found, "turnwire.session")
+    agents = {span.attributes["session.id"] for span in named(found, "streamjson.complete")}
+    assert life.attributes["session.id"] == "s"
+    assert len(agents) == 1
+    assert agents == {span.attributes["session.id"] for span in named(found, "streamjson.prompt")}
+    assert "s" not in agents
 
 
 def test_cut_at_the_limit_and_left_out_without_one() -> None:

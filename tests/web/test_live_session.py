@@ -8,7 +8,7 @@ from console_page import Sidecar, console, say, screenshot
 from hub.client import connect
 from hub.frames_out import EventFrame
 from normalize.events import TurnStarted
-from tracing.span import Trace
+from tracing.trace_ids import IdSequence
 from turnwire_process import environment, turnwire
 
 ASKS = """
@@ -295,5 +295,5 @@ async def test_a_turn_links_to_its_trace(browser: Browser, tmp_path: Path) -> No
                 line = (await client.payload(session, frame.seq)).raw or line
                 if isinstance(frame.event, TurnStarted):
                     break
-        expected = Trace(b"\0".join([session.encode(), b"turn-1", line.encode()])).trace_id
+        expected = IdSequence(b"\0".join([session.encode(), b"turn-1", line.encode()])).trace_id
         await expect(link).to_have_attribute("href", f"http://127.0.0.1:9/trace/{expected:032x}")

@@ -1,0 +1,49 @@
+"""Ids that come from what was traced, so that the same recording gives the same trace, however often."""
+
+from contextvars import ContextVar
+from hashlib import blake2b, sha256
+
+from opentelemetry.sdk.trace.id_generator import IdGenerator, RandomIdGenerator
+
+_MASK = (1 << 64) - 1
+
+
+class IdSequence:
+    """A trace's id, and ids for its spans, all made from a seed."""
+
+    def __init__(self, seed: bytes) -> None:
+        digest = sha256(seed).digest()
+        self.trace_id = int.from_bytes(digest[:16]) or 1
+        self._state = int.from_bytes(digest[16:24])
+
+    def salt(self, what: bytes) -> None:
+        """Make the ids that follow depend on something more."""
+        self._state = (self._state ^ int.from_bytes(blake2b(what, digest_size=8).digest())) & _MASK
+
+    def next_span_id(self) -> int:
+        """Return the next id: SplitMix64, whose numbers never meet within a sequence."""
+        self._state = mixed = (self._state + 0x9E3779B97F4A7C15) & _MASK
+        mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _MASK
+        return mixed ^ (mixed >> 31) or 1
+
+
+current: ContextVar[IdSequence | None] = ContextVar("turnwire_trace_ids", default=None)
+"""Where the ids of a span come from while it is started; None for random ones."""
+
+
+class SeededIds(IdGenerator):
+    """Takes ids from the current sequence; a span that somebody else starts gets random ones."""
+
+    def __init__(self) -> None:
+        self._random = RandomIdGenerator()
+
+    def generate_trace_id(self) -> int:
+        """Return the id of a trace that begins."""
+        sequence = current.get()
+        return self._random.generate_trace_id() if sequence is None else sequence.trace_id
+
+    def generate_span_id(self) -> int:
+        """Return the id of a span that begins."""
+        sequence = current.get()
+        return self._random.generate_span_id() if sequence is None else sequence.next_span_id()
