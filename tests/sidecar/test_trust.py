@@ -42,6 +42,7 @@ NEEDS_TRUST = {
     "record_dir": "writes elsewhere",
     "trace_limit": "sends more of what is said to the collector",
     "trace_content": "sends what is said to the collector",
+    "trace_processors": "imports code, and hands it what is said",
     "log_level": "hides what turnwire warns of",
     "trace_url": "puts a link of its own into the console",
 }
