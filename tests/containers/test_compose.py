@@ -4,18 +4,65 @@ import importlib.resources
 import json
 import re
 import shlex
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import jsonschema
 import yaml
+from typer.testing import CliRunner
 
+from adapter.environment import is_allowed
 from recordings import ROOT
+from sidecar.commands import app
+from sidecar.doctor_checks import NEWEST
 from sidecar.settings import Settings
 
 
-def compose() -> dict[str, Any]:
-    loaded: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+def compose(name: str = "docker-compose.yml") -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load((ROOT / name).read_text())
     return loaded
+
+
+def with_claude() -> dict[str, Any]:
+    """The sidecar's service when both files are given: maps are merged, lists of volumes joined, the rest replaced."""
+    base, over = (
+        compose(name)["services"]["turnwire"] for name in ("docker-compose.yml", "docker-compose.claude.yml")
+    )
+    merged: dict[str, Any] = base | over
+    merged["environment"] = base["environment"] | over["environment"]
+    merged["volumes"] = base["volumes"] + over["volumes"]
+    return merged
+
+
+@dataclass
+class Stage:
+    """A stage of the Dockerfile, with what it has from the one it stands on."""
+
+    image: str
+    name: str | None
+    lines: list[str]
+
+    def last(self, instruction: str) -> str:
+        return [line for line in self.lines if line.startswith(f"{instruction} ")][-1].partition(" ")[2]
+
+
+def stages() -> list[Stage]:
+    found: list[Stage] = []
+    text = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
+    for line in text.splitlines():
+        if line.startswith("FROM "):
+            image, _, name = line.removeprefix("FROM ").partition(" AS ")
+            below = [list(stage.lines) for stage in found if stage.name == image]
+            found.append(Stage(image, name or None, *below or [[]]))
+        elif found:
+            found[-1].lines.append(line)
+    return found
+
+
+def stage(name: str) -> Stage:
+    (found,) = [one for one in stages() if one.name == name]
+    return found
 
 
 def schema() -> dict[str, Any]:
@@ -28,6 +75,7 @@ def schema() -> dict[str, Any]:
 def test_it_follows_the_compose_specification() -> None:
     validator = jsonschema.validators.validator_for(schema())(schema())
     assert list(validator.iter_errors(compose())) == []
+    assert list(validator.iter_errors(compose("docker-compose.claude.yml"))) == []
     broken = compose()
     broken["services"]["jaeger"]["port"] = ["4317"]
     assert list(validator.iter_errors(broken)) != []
@@ -50,34 +98,85 @@ def test_jaeger_redis_and_the_sidecar_fit_together() -> None:
         assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
     named = {volume.split(":")[0] for service in services.values() for volume in service.get("volumes", [])}
     assert named == set(compose()["volumes"])
+    over = compose("docker-compose.claude.yml")
+    kept = {volume.split(":")[0] for volume in over["services"]["turnwire"]["volumes"] if volume[0] != "$"}
+    assert kept == set(over["volumes"])
 
 
 def test_every_variable_of_the_sidecar_is_one_that_it_reads() -> None:
-    for name in compose()["services"]["turnwire"]["environment"]:
+    baked = [
+        line.removeprefix("ENV ").partition("=")[0]
+        for one in stages()
+        for line in one.lines
+        if line.startswith("ENV ")
+    ]
+    for name in [*with_claude()["environment"], *baked]:
         known = name.removeprefix("TURNWIRE_").lower() in Settings.model_fields
-        assert known or name.startswith("OTEL_"), name
+        assert known or name.startswith("OTEL_") or is_allowed(name), name
     Settings(trace_url="http://localhost:16686/trace/{trace_id}", journal="redis")
 
 
+def images() -> list[str]:
+    named = {one.name for one in stages()}
+    used = [service["image"] for service in compose()["services"].values() if "image" in service]
+    return [*used, *(one.image for one in stages() if one.image not in named)]
+
+
 def test_images_come_from_wherever_the_reader_gets_them() -> None:
-    images = [service["image"] for service in compose()["services"].values() if "image" in service]
-    images += re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
-    for image in images:
+    for image in images():
         assert "." not in image.split("/")[0].split(":")[0], f"{image} names a registry"
-        assert not image.endswith(":latest")
-        assert ":" in image
+
+
+def test_images_are_pinned_to_a_whole_version() -> None:
+    assert len(images()) >= 5
+    for image in images():
+        assert re.search(r":\d+\.\d+\.\d+(-[a-z.-]+)?(@sha256:[0-9a-f]{64})?$", image), image
+    bases = {image for image in images() if image.startswith("python:")}
+    assert len(bases) == 1, "what is built in one is run in the other"
+    assert "@sha256:" in bases.pop()
 
 
 def test_the_container_runs_as_nobody_special_and_what_it_runs_exists() -> None:
-    lines = (ROOT / "Dockerfile").read_text().splitlines()
-    users = [index for index, line in enumerate(lines) if line.startswith("USER ")]
-    entry = next(index for index, line in enumerate(lines) if line.startswith("ENTRYPOINT "))
-    assert users
-    assert users[-1] < entry
-    assert "root" not in lines[users[-1]]
-    entrypoint = json.loads(lines[entry].removeprefix("ENTRYPOINT "))
-    command = json.loads(next(line for line in lines if line.startswith("CMD ")).removeprefix("CMD "))
-    assert [*entrypoint, *command] == shlex.split("turnwire run --agent demo --host 0.0.0.0")
+    default = stages()[-1]
+    for one, command in [
+        (default, "run --agent demo --host 0.0.0.0"),
+        (stage("claude"), "run --host 0.0.0.0"),
+    ]:
+        assert one.last("USER") == "turnwire"
+        words = [*json.loads(one.last("ENTRYPOINT")), *json.loads(one.last("CMD"))]
+        assert words == shlex.split(f"turnwire {command}")
+        assert CliRunner().invoke(app, [*words[1:], "--help"]).exit_code == 0, (
+            "an unknown option comes before help"
+        )
+    assert default.name is None
+
+
+def test_what_is_written_goes_into_volumes_that_belong_to_the_user() -> None:
+    made = stage("turnwire").last("RUN").split()
+    assert made[:4] == ["mkdir", "-m", "700", "-p"]
+    home = Path("/home/turnwire")
+    folders = {str(home / name) for name in made[4:]}
+    for service in (compose()["services"]["turnwire"], with_claude()):
+        assert service["read_only"] is True
+        mounted = dict(reversed(volume.rsplit(":", 1)) for volume in service["volumes"])
+        own = {target for target, source in mounted.items() if not source.startswith("${")}
+        assert own <= folders
+        written = [
+            service["environment"]["TURNWIRE_RECORD_DIR"],
+            str(home / ".local" / "state" / "turnwire"),
+        ]
+        assert set(written) <= mounted.keys()
+    assert stage("turnwire").last("ENV") == f"TURNWIRE_RECORD_DIR={home}/recordings"
+    assert stage("claude").last("ENV").partition("=")[2] in mounted
+    assert service["build"]["target"] == "claude"
+    assert "/workspace" in mounted
+    assert "/workspace" in service["command"]
+
+
+def test_the_image_has_the_newest_cli_that_is_known() -> None:
+    (version,) = [line for line in stage("cli").lines if line.startswith("ARG CLAUDE_CODE_VERSION=")]
+    assert version.partition("=")[2] == ".".join(map(str, NEWEST))
+    assert any(line == "COPY --from=cli /claude /usr/local/bin/claude" for line in stage("claude").lines)
 
 
 def test_the_build_gets_what_the_wheel_needs_and_nothing_else() -> None:
