@@ -9,7 +9,9 @@ from typing import Literal, TypeAlias
 class SessionNotice:
     """Something a frontend should know; nothing has been decided or ended by it."""
 
-    code: Literal["stalled", "initialize_failed", "hook_failed", "mcp_failed", "grant_lost"]
+    code: Literal[
+        "stalled", "initialize_failed", "hook_failed", "mcp_failed", "grant_lost", "plan_classifier"
+    ]
     """What kind of thing."""
     message: str
     """What happened, whose fault it is, and what to do."""

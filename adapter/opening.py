@@ -29,7 +29,7 @@ from protocol.control import ControlRequest, ControlResponse
 from protocol.decode import decode
 from protocol.encode import line_of
 from protocol.json_values import JsonObject
-from protocol.requests import Initialize, McpMessage
+from protocol.requests import Initialize, McpMessage, UnknownRequest
 
 
 @asynccontextmanager
@@ -151,6 +151,7 @@ def permission_settings(options: SessionOptions, version: Version | None) -> Per
         workspace=str(options.workspace),
         check_uncommitted=options.check_uncommitted,
         answer_timeout=options.answer_timeout,
+        asks_despite_hooks=abilities(version).asks_despite_hooks,
         answers_cancelled=abilities(version).waits_after_cancel,
     )
 
@@ -222,12 +223,26 @@ async def _initialize(
         notify(SessionNotice("initialize_failed", str(error)))
         fail(session.initialized, error)
         return
+    if settings.policy == "plan" and settings.asks_despite_hooks:
+        await _keep_classifier_out(client, options.control_deadline, notify)
     body = response.response
     for waiting in (*body.pending_permission_requests, *body.pending_user_dialog_requests):
         message = decode(line_of(waiting))
         if isinstance(message, ControlRequest):
             gatekeeper.asked(message.request_id, message.request)
     session.initialized.set_result(response.payload if isinstance(response.payload, dict) else {})
+
+
+async def _keep_classifier_out(client: Client, deadline: float, notify: Notify) -> None:
+    """Keep plan mode from handing commands to a classifier, which may refuse them; then the CLI asks us instead."""
+    request = UnknownRequest({"subtype": "apply_flag_settings", "settings": {"useAutoModeDuringPlan": False}})
+    try:
+        await client.request(request, deadline)
+    except (RequestTimeout, RequestFailed) as error:
+        message = f"the CLI may refuse commands before the plan is approved: {error}"
+        notify(SessionNotice("plan_classifier", message))
+    except ProcessGone:
+        pass  # its end is told by itself
 
 
 async def _pass_on(client: Client, server: str, message: JsonObject, deadline: float) -> None:

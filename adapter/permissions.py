@@ -38,7 +38,14 @@ from adapter.decisions import (
 )
 from adapter.grants import Grant
 from adapter.hook_settings import find_hook
-from adapter.policies import PRE_TOOL, STOP, PermissionSettings, judge_by_rule, judge_call
+from adapter.policies import (
+    PRE_TOOL,
+    STOP,
+    PermissionSettings,
+    is_allowed_by_plan,
+    judge_by_rule,
+    judge_call,
+)
 from normalize.suggestions import INTERACTIVE
 from protocol.answers import Allow, answer_permission
 from protocol.control import failure
@@ -144,6 +151,12 @@ def _tool_asked(state: State, request_id: str, request: CanUseTool, at: float) -
         by = verdict.by
     elif verdict is None and tool not in INTERACTIVE and _is_granted(state, request):
         by = "remembered"
+    elif (
+        verdict is None
+        and not request.requires_user_interaction
+        and is_allowed_by_plan(state.settings, tool, request.decision_reason_type)
+    ):
+        by = "policy:plan"
     if by is None:
         return _wait_for_human(state, request_id, request, at)
     allowed = answer_permission(request_id, Allow(request.input))

@@ -38,6 +38,10 @@ SAFE_TOOLS = frozenset(
 """Tools that supervised lets through."""
 
 
+HUMAN_REASONS = frozenset({"rule", "hook", "safetyCheck"})
+"""Types of the reasons to ask that come from the user or concern safety, not the permission mode."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermissionSettings:
     """How permissions are decided in a session."""
@@ -54,6 +58,8 @@ class PermissionSettings:
     """Under supervised and plan: send the agent back once when it stops with uncommitted changes."""
     answer_timeout: float | None = None
     """Seconds that a human has; None for as long as it takes."""
+    asks_despite_hooks: bool = False
+    """True for a CLI whose plan mode asks about what our hook has allowed."""
     answers_cancelled: bool = False
     """True for a CLI that waits for the answer to a request it has cancelled (1.0)."""
 
@@ -135,6 +141,19 @@ def judge_call(
                     "pass"
                 )  # a human has switched to this mode; it was not started in it by default
             return Verdict("ask", by, "a human approves this tool")
+
+
+def is_allowed_by_plan(settings: PermissionSettings, tool: str, reason: str | None) -> bool:
+    """Tell whether a request under `plan` repeats what our hook has allowed; `reason` is the type the CLI gives.
+
+    Older CLIs ask despite the hook only for a reason of the user's, and do not always name it.
+    """
+    return (
+        settings.policy == "plan"
+        and settings.asks_despite_hooks
+        and tool not in INTERACTIVE
+        and reason not in HUMAN_REASONS
+    )
 
 
 def judge_by_rule(settings: PermissionSettings, tool: str, arguments: JsonObject) -> Verdict | None:

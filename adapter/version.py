@@ -38,6 +38,8 @@ class Abilities(NamedTuple):
     """True where a cancelled permission request must be answered all the same, or the turn never ends (1.0)."""
     withdraws_prompts: bool
     """True where cancel_async_message is answered (2.1)."""
+    asks_despite_hooks: bool
+    """True where plan mode asks about what a hook has allowed, or has a classifier refuse it (2.1.330, not 2.1.220)."""
     is_early: bool
     """True where `initialize` is not answered, there are no hooks, and an option of NEWER_OPTIONS ends the CLI (1.0.60; not 1.0.120)."""
 
@@ -56,6 +58,7 @@ def abilities(version: Version | None) -> Abilities:
             keeps_session_id=True,
             waits_after_cancel=False,
             withdraws_prompts=True,
+            asks_despite_hooks=True,
             is_early=False,
         )
     return Abilities(
@@ -67,6 +70,7 @@ def abilities(version: Version | None) -> Abilities:
         keeps_session_id=version >= (2,),
         waits_after_cancel=version < (2,),
         withdraws_prompts=version >= (2, 1),
+        asks_despite_hooks=version > (2, 1, 220),
         is_early=version < (1, 0, 120),
     )
 

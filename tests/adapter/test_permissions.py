@@ -1,6 +1,7 @@
 """The state machine of permissions, read as transcripts: what happens, and what is to be done about it."""
 
 import pytest
+from msgspec.structs import replace
 
 from adapter.decisions import (
     Abandon,
@@ -481,6 +482,34 @@ def test_plan_asks_about_the_plan_and_allows_the_rest() -> None:
     assert verdict(machine.ask(pre_tool("ExitPlanMode"), "1")) == "ask"
     assert verdict(machine.ask(pre_tool("AskUserQuestion"), "2")) == "ask"
     assert verdict(machine.ask(pre_tool("Bash"), "3")) == "allow"
+
+
+@pytest.mark.parametrize("reason", [None, "mode", "other", "subcommandResults"])
+def test_plan_allows_what_a_new_cli_asks_all_the_same(reason: str | None) -> None:
+    machine = Machine(PermissionSettings(policy="plan", asks_despite_hooks=True))
+    effects = machine.ask(replace(BASH, decision_reason_type=reason))
+    assert payload(effects) == {"behavior": "allow", "updatedInput": {"command": "touch a"}}
+    assert decision(effects).by == "policy:plan"
+    assert machine.state.waiting_for_humans == ()
+
+
+@pytest.mark.parametrize("reason", ["rule", "hook", "safetyCheck"])
+def test_plan_leaves_to_a_human_what_is_asked_for_another_reason_than_the_mode(reason: str) -> None:
+    machine = Machine(PermissionSettings(policy="plan", asks_despite_hooks=True))
+    assert machine.ask(replace(BASH, decision_reason_type=reason)) == []
+    assert machine.state.waiting_for_humans == ("r",)
+
+
+def test_plan_leaves_to_a_human_what_an_old_cli_asks_despite_the_hook() -> None:
+    machine = Machine(PermissionSettings(policy="plan"))
+    assert machine.ask(BASH) == []
+
+
+def test_plan_never_answers_a_plan_or_a_question_by_itself() -> None:
+    for request in (PLAN, ASK, replace(BASH, requires_user_interaction=True)):
+        machine = Machine(PermissionSettings(policy="plan", asks_despite_hooks=True))
+        assert machine.ask(request) == []
+        assert machine.state.waiting_for_humans == ("r",)
 
 
 def test_rules_come_before_every_policy() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from adapter.command import CommandOptions
 from adapter.hook_settings import read_hooks
 from adapter.rules import read_rules
 from desk import Office, always
@@ -130,6 +131,64 @@ async def test_an_approved_plan_is_carried_out_without_more_asking(office: Offic
         assert [request.tool_name for _, request in desk.asked(CanUseTool)] == ["ExitPlanMode"]
         assert result.subtype == "success"
     assert (office.workspace / "made.txt").exists()
+
+
+async def test_under_plan_everything_but_the_plan_is_allowed_before_it_is_approved_as_well(
+    office: Office,
+) -> None:
+    (office.workspace / "Makefile").write_text("test:\n\techo tested\n")
+    commands = (
+        "python3 -c 'print(6 * 7)'",
+        "make test",
+        "python3 -c 'print(6 * 7)' && make test",
+        "echo said > out.txt",
+    )
+    written = str(office.workspace / "w.txt")
+    async with office.desk(always("reject_once"), policy="plan") as desk:
+        await desk.turn(
+            plan(
+                *([tool_use("Bash", command=command, description="as told")] for command in commands),
+                [tool_use("Write", file_path=written, content="x")],
+                [text("Done.")],
+            )
+        )
+        assert [(d.behavior, d.by) for d in desk.decisions if d.behavior != "allow"] == []
+    results = office.tool_results()
+    assert results[:2] == ["42", "echo tested\ntested"]
+    assert "tested" in results[2]
+    assert (office.workspace / "out.txt").read_text() == "said\n"
+    assert Path(written).read_text() == "x"
+
+
+async def test_under_plan_a_human_is_asked_where_a_rule_or_a_hook_or_the_cli_wants_one(
+    office: Office,
+) -> None:
+    asks = office.folder / "asks.py"
+    asks.write_text('print(\'{"decision": "ask", "reason": "the hook asks"}\')\n')
+    hooks = read_hooks([{"event": "PreToolUse", "matcher": "Write", "command": [sys.executable, str(asks)]}])
+    rules = read_rules([{"action": "ask", "tool": "Bash", "input": {"command": "touch *"}}])
+    settings = json.dumps({"permissions": {"ask": ["Bash(wc:*)"]}})
+    config = str(office.workspace / ".git" / "config")
+    async with office.desk(
+        always("reject_once"),
+        policy="plan",
+        hooks=hooks,
+        rules=rules,
+        command=CommandOptions(settings=settings),
+    ) as desk:
+        await desk.turn(
+            plan(
+                [tool_use("Write", file_path=str(office.workspace / "w.txt"), content="x")],
+                [tool_use("Bash", command="touch x", description="as told")],
+                [tool_use("Bash", command="wc -l Makefile", description="as told")],
+                [tool_use("Edit", file_path=config, old_string="", new_string="x")],
+                [text("Done.")],
+            )
+        )
+        asked = [request.tool_name for _, request in desk.asked(CanUseTool)]
+        assert asked == ["Write", "Bash", "Bash", "Edit"]
+        assert [d.behavior for d in desk.decisions if d.by == "ada"] == ["deny"] * 4
+    assert list(office.workspace.iterdir()) == []
 
 
 async def test_a_plan_is_approved_with_a_mode_to_go_on_in(office: Office) -> None:

@@ -11,10 +11,12 @@ def test_a_version_is_found_in_what_the_cli_says() -> None:
 
 
 def test_old_versions_lack_what_they_lack() -> None:
-    assert abilities(Version(1, 0, 60)) == ("nothing", False, True, False, True)
-    assert abilities(Version(1, 0, 120)) == ("nothing", False, True, False, False)
-    assert abilities(Version(2, 0, 14)) == ("api_message_id", True, False, False, False)
-    assert abilities(Version(2, 1, 101)) == ("message_uuid", True, False, True, False)
+    assert abilities(Version(1, 0, 60)) == ("nothing", False, True, False, False, True)
+    assert abilities(Version(1, 0, 120)) == ("nothing", False, True, False, False, False)
+    assert abilities(Version(2, 0, 14)) == ("api_message_id", True, False, False, False, False)
+    assert abilities(Version(2, 1, 101)) == ("message_uuid", True, False, True, False, False)
+    assert not abilities(Version(2, 1, 220)).asks_despite_hooks
+    assert abilities(Version(2, 1, 330)).asks_despite_hooks
     assert abilities(None) == abilities(Version(2, 1, 330))
 
 
