@@ -23,6 +23,9 @@ DENIED = "The user does not want to proceed with this tool call."
 NOT_ANSWERED = "The user did not answer the question."
 """What the agent is told when a question is declined."""
 
+STOPPED = "The session was stopped before anybody answered."
+"""What the agent is told when it is stopped with a request open."""
+
 TIMED_OUT = "Nobody answered in time."
 """What the agent is told on expiry."""
 
@@ -140,18 +143,16 @@ def deny(
     )
 
 
-def expire(request_id: str, request: CanUseTool | Question, waited: int) -> Outcome:
+def dismiss(request_id: str, request: CanUseTool | Question, message: str, by: str, waited: int) -> Outcome:
     """Answer for a human who did not: a tool call is denied and its turn stopped (spec 3), a question is dismissed."""
     match request:
         case CanUseTool():
-            return deny(request_id, TIMED_OUT, "timeout", waited, interrupt=True)
+            return deny(request_id, message, by, waited, interrupt=True)
         case Elicitation():
             payload: JsonObject = {"action": "cancel"}
         case RequestUserDialog():
             payload = {"behavior": "cancelled"}
-    return Outcome(
-        success(request_id, payload), Decision(request_id, "deny", "timeout", waited, message=TIMED_OUT)
-    )
+    return Outcome(success(request_id, payload), Decision(request_id, "deny", by, waited, message=message))
 
 
 def _destination(changes: list[JsonObject]) -> str | None:

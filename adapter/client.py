@@ -123,6 +123,11 @@ class Client:
         """Write a message; raises EncodeError and ProcessGone."""
         await self.post(message)
 
+    async def all_written(self) -> None:
+        """Wait until everything that was posted so far is written, or can be written no more."""
+        if self._posted:
+            await asyncio.wait([self._posted[-1].written])
+
     async def request(self, request: AnyRequest, deadline: float) -> JsonObject:
         """Ask the CLI and return what it answers, {} when that is nothing.
 

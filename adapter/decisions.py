@@ -103,6 +103,11 @@ class InterruptSent:
 
 
 @dataclass(frozen=True, slots=True)
+class Stopping:
+    """We are about to stop the CLI: nobody can answer any more."""
+
+
+@dataclass(frozen=True, slots=True)
 class TurnEnded:
     """A result came."""
 
@@ -127,6 +132,7 @@ PermissionInput: TypeAlias = (
     | HookRan
     | GitChecked
     | InterruptSent
+    | Stopping
     | TurnEnded
     | ProcessEnded
     | Disconnected

@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -24,21 +24,21 @@ class StopDeadlines:
 
 
 async def climb(
-    process: CliProcess, deadlines: StopDeadlines, *, interrupt: Callable[[], Awaitable[None]] | None = None
+    process: CliProcess, deadlines: StopDeadlines, *, before: Sequence[Callable[[], Awaitable[None]]] = ()
 ) -> Rung | None:
     """Stop a CLI and return the rung that did it; None when it had exited before.
 
     Args:
         process: the CLI; its group goes with it.
         deadlines: the time for each rung.
-        interrupt: stops the running turn; None when none runs.
+        before: what is done first, such as interrupting the turn; each has the time of the first rung.
     """
     if process.has_exited:
         return None
-    if interrupt is not None:
+    for act in before:
         try:
             async with asyncio.timeout(deadlines.interrupt):
-                await interrupt()
+                await act()
         except TimeoutError:
             pass
     process.close_input()

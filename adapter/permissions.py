@@ -31,6 +31,7 @@ from adapter.decisions import (
     RunGitCheck,
     RunHook,
     StartTimer,
+    Stopping,
     StopTimer,
     TimedOut,
     TurnEnded,
@@ -79,6 +80,7 @@ class State:
     grants: tuple[Grant, ...] = ()
     stop_blocks: int = 0
     interrupted: bool = False
+    stopping: bool = False
     ended: bool = False
 
     @property
@@ -107,6 +109,8 @@ def step(state: State, happened: PermissionInput, at: float) -> Step:
             return _git_checked(state, happened, at)
         case InterruptSent():
             return replace(state, interrupted=True), []
+        case Stopping():
+            return _stopping(state, at)
         case TurnEnded():
             # a background subagent outlives the turn, and so does what it asks; questions have no owner to tell by
             over = [
@@ -130,6 +134,8 @@ def _asked(state: State, asked: Asked, at: float) -> Step:
     if state.ended:
         return _settle(state, request_id, "void"), [Void(request_id, "process_exited")]
     match request:
+        case CanUseTool() | Elicitation() | RequestUserDialog() if state.stopping:
+            return _finish(state, request_id, _stopped(request_id, request, 0))
         case CanUseTool():
             return _tool_asked(state, request_id, request, at)
         case HookCallback():
@@ -228,7 +234,23 @@ def _timed_out(state: State, request_id: str, at: float) -> Step:
     pending = state.pending.get(request_id)
     if pending is None or isinstance(pending.request, HookCallback):
         return state, []
-    return _finish(state, request_id, answers.expire(request_id, pending.request, _milliseconds(pending, at)))
+    waited = _milliseconds(pending, at)
+    outcome = answers.dismiss(request_id, pending.request, answers.TIMED_OUT, "timeout", waited)
+    return _finish(state, request_id, outcome)
+
+
+def _stopping(state: State, at: float) -> Step:
+    state, effects = replace(state, stopping=True), []
+    for request_id, pending in state.pending.items():
+        if not isinstance(pending.request, HookCallback):
+            waited = _milliseconds(pending, at)
+            state, more = _finish(state, request_id, _stopped(request_id, pending.request, waited))
+            effects += more
+    return state, effects
+
+
+def _stopped(request_id: str, request: CanUseTool | Question, waited: int) -> Outcome:
+    return answers.dismiss(request_id, request, answers.STOPPED, "turnwire", waited)
 
 
 def _hook_ran(state: State, ran: HookRan) -> Step:

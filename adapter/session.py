@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from adapter.attachments import Attachment, AttachmentFolder
 from adapter.client import Client, RequestFailed, RequestTimeout
-from adapter.decisions import InterruptSent, PermissionAnswer, QuestionAnswer
+from adapter.decisions import InterruptSent, PermissionAnswer, QuestionAnswer, Stopping
 from adapter.gatekeeper import Gatekeeper
 from adapter.identity import ProcessIdentity
 from adapter.inbox import Inbox
@@ -126,17 +126,18 @@ class Session:
 
         With `escalate_after`, the whole CLI is stopped when the turn has not ended so many seconds later.
         """
-        ends = self._turns.ends
         self._gatekeeper.happened(InterruptSent())
+        # a prompt that waits may begin the next turn before the answer is seen: that one was not to be stopped
+        turn = self._turns.running
         try:
             answer = await self._client.request(Interrupt(), deadline or self.options.control_deadline)
         except RequestTimeout:
             if escalate_after is None:
                 raise
-            if self._turns.ends != ends:
+            if turn is not None and self._turns.running != turn:
                 return {}  # it did what it was asked, without a word
         else:
-            if escalate_after is None or await self._turns.over_within(escalate_after, ends):
+            if escalate_after is None or await self._turns.over_within(escalate_after, turn):
                 return answer
         await self.stop("hung")
         return {}
@@ -182,7 +183,7 @@ class Session:
         await climb(
             self._process,
             self.options.stop,
-            interrupt=self._end_turn if self.busy and reason == "stopped" else None,
+            before=[self._end_turn, self._deny_pending] if reason == "stopped" else [self._deny_pending],
         )
 
     def remove_attachments(self) -> None:
@@ -190,12 +191,19 @@ class Session:
         self._folder.remove()
 
     async def _end_turn(self) -> None:
-        ends = self._turns.ends
+        turn = self._turns.running
+        if turn is None:
+            return
         try:
             await self._client.exchange(Interrupt(), self.options.stop.interrupt)
         except (ProcessGone, RequestTimeout):
             return
-        await self._turns.over(ends)
+        await self._turns.over(turn)
+
+    async def _deny_pending(self) -> None:
+        """Answer what still waits while it can be answered: with its stdin closed the CLI denies in nobody's name."""
+        self._gatekeeper.happened(Stopping())
+        await self._client.all_written()
 
     async def _request(self, request: AnyRequest, deadline: float | None = None) -> JsonObject:
         return await self._client.request(request, deadline or self.options.control_deadline)

@@ -14,8 +14,8 @@ class TurnWatch:
     def __init__(self) -> None:
         self.busy = False
         """True from a prompt, or from the first line of a turn that the CLI starts by itself, to its result."""
-        self.ends = 0
-        """Turns that have ended; whoever ends a turn notes it before, since the next one may begin at once."""
+        self._ends = 0
+        """Turns that have ended."""
         self._changed = asyncio.Event()
         self._heard = asyncio.get_running_loop().time()
 
@@ -41,17 +41,22 @@ class TurnWatch:
         """The CLI has gone."""
         self._set(busy=False)
 
-    async def over(self, ends: int) -> None:
-        """Wait until the turn is over that ran when so many had ended; the next one may have begun then."""
-        while self.busy and self.ends == ends:
+    @property
+    def running(self) -> int | None:
+        """The turn that runs, as `over` wants it named; None while none does."""
+        return self._ends if self.busy else None
+
+    async def over(self, turn: int | None) -> None:
+        """Wait until a turn is over; the next one may have begun then, and have begun before this was called."""
+        while turn is not None and self.running == turn:
             self._changed.clear()
             await self._changed.wait()
 
-    async def over_within(self, seconds: float, ends: int) -> bool:
-        """Wait as `over` does, for so many seconds at most, and tell whether the turn is over."""
+    async def over_within(self, seconds: float, turn: int | None) -> bool:
+        """Wait until a turn is over, for so many seconds at most, and tell whether it is."""
         try:
             async with asyncio.timeout(seconds):
-                await self.over(ends)
+                await self.over(turn)
         except TimeoutError:
             return False
         return True
@@ -79,5 +84,5 @@ class TurnWatch:
     def _set(self, *, busy: bool) -> None:
         if busy != self.busy:
             self.busy = busy
-            self.ends += not busy
+            self._ends += not busy
             self._changed.set()

@@ -21,7 +21,7 @@ class Decision:
     behavior: Literal["allow", "deny", "ask", "answer"]
     """What was decided."""
     by: str
-    """Who decided: a frontend's name, `policy:NAME`, `rule:NUMBER`, `timeout`."""
+    """Who decided: a frontend's name, `policy:NAME`, `rule:NUMBER`, `timeout`, `turnwire` (it stops the CLI)."""
     waited_ms: int
     """How long the request had waited."""
     option_id: str | None = None

@@ -21,6 +21,7 @@ from adapter.decisions import (
     Refuse,
     Respond,
     StartTimer,
+    Stopping,
     StopTimer,
     TimedOut,
     TurnEnded,
@@ -244,6 +245,12 @@ class Permissions(RuleBasedStateMachine):
     @rule()
     def interrupt_is_sent(self) -> None:
         assert self.happens(InterruptSent()) == []
+
+    @precondition(lambda self: self.now > 10)
+    @rule()
+    def stop_begins(self) -> None:
+        self.happens(Stopping())
+        assert self.state.waiting_for_humans == ()
 
     @rule()
     def turn_ends(self) -> None:

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from adapter.answers import STOPPED
 from adapter.decisions import (
     Abandon,
     Answered,
@@ -24,6 +25,7 @@ from adapter.decisions import (
     RunGitCheck,
     RunHook,
     StartTimer,
+    Stopping,
     StopTimer,
     TimedOut,
     TurnEnded,
@@ -228,6 +230,25 @@ def test_a_cancel_after_an_interrupt_says_so() -> None:
     machine.ask(BASH)
     assert machine(InterruptSent()) == []
     assert machine(CancelledByCli("r"))[0] == Void("r", "interrupted")
+
+
+def test_what_waits_when_the_cli_is_stopped_is_denied_in_turnwires_name() -> None:
+    machine = Machine()
+    machine.ask(BASH)
+    machine.now += 2
+    effects = machine(Stopping())
+    assert payload(effects)["interrupt"] is True
+    assert decision(effects) == Decision("r", "deny", "turnwire", 2000, message=STOPPED, interrupt=True)
+    assert StopTimer("r") in effects
+    assert refusal(machine.answer("allow_once")).code == "already_answered"
+
+
+@pytest.mark.parametrize("request_", [BASH, ASK, Elicitation(), RequestUserDialog()])
+def test_what_is_asked_while_the_cli_is_stopped_waits_for_nobody(request_: AnyRequest) -> None:
+    machine = Machine()
+    assert machine(Stopping()) == []
+    assert decision(machine.ask(request_)).by == "turnwire"
+    assert machine.state.waiting_for_humans == ()
 
 
 def test_version_1_waits_for_the_answer_to_what_it_cancelled() -> None:

@@ -195,7 +195,7 @@ async def test_an_interrupt_that_hangs_costs_its_time_alone(tmp_path: Path) -> N
 
     async with running(ECHO, tmp_path) as process:
         deadlines = StopDeadlines(interrupt=0.1, close=15)
-        assert await climb(process, deadlines, interrupt=hang) == "close stdin"
+        assert await climb(process, deadlines, before=[hang]) == "close stdin"
 
 
 # What a CLI leaves behind

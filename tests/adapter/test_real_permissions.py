@@ -7,8 +7,10 @@ import pytest
 from adapter.decisions import PermissionAnswer, QuestionAnswer
 from adapter.gatekeeper import AnswerRefused
 from adapter.session import Session
-from desk import Office, always
+from desk import Desk, Office, always
+from normalize.events import AgentEvent, Complete, PermissionResolved
 from normalize.inputs import Decision, Sent
+from normalize.translator import Translator
 from protocol.control import ControlCancelRequest, ControlResponse
 from protocol.requests import AnyRequest, CanUseTool
 from scripted_messages_api import plan, text, tool_use
@@ -147,3 +149,44 @@ async def test_every_step_is_in_the_audit_trail(office: Office) -> None:
     rows = [json.loads(line) for line in office.audit_path.read_text().splitlines()]
     assert [(row["what"], row.get("by")) for row in rows] == [("asked", None), ("decided", "ada")]
     assert rows[0]["request"]["input"]["command"] == "touch audited.txt"
+
+
+# Stopping
+
+
+def told(desk: Desk) -> list[AgentEvent]:
+    """The events of everything that happened."""
+    translator = Translator()
+    return [event for happened in desk.inputs for event in translator.take(happened)]
+
+
+async def test_a_cli_that_is_given_up_with_a_question_open_has_it_denied_in_turnwires_name(
+    office: Office,
+) -> None:
+    async with office.desk() as desk:
+        await desk.session.prompt(bash("touch denied.txt"))
+        await desk.until(lambda: desk.session.pending)
+        await desk.session.stop("hung")
+        await desk.until(lambda: desk.ended)
+        events = told(desk)
+    assert [(d.behavior, d.by) for d in desk.decisions] == [("deny", "turnwire")]
+    assert [event.by for event in events if isinstance(event, PermissionResolved)] == ["turnwire"]
+    assert [event.data.outcome for event in events if isinstance(event, Complete)] == ["interrupted"]
+    assert list(office.workspace.iterdir()) == []
+
+
+async def test_an_interrupt_leaves_the_turn_of_a_prompt_that_waited_alone(office: Office) -> None:
+    async with office.desk() as desk:
+        await desk.session.prompt(bash("touch one.txt"))
+        await desk.until(lambda: desk.session.pending)
+        await desk.session.prompt(bash("touch two.txt"))
+        await desk.session.interrupt(escalate_after=1)
+        await desk.until(lambda: desk.session.pending and desk.results)
+        [*_, (_, request)] = desk.asked(CanUseTool)
+        assert request.input["command"] == "touch two.txt"
+        desk.session.respond(desk.session.pending[0], PermissionAnswer("allow_once"), by="ada")
+        await desk.until(lambda: len(desk.results) == 2)
+        assert desk.ended is None
+        outcomes = [event.data.outcome for event in told(desk) if isinstance(event, Complete)]
+    assert outcomes == ["interrupted", "completed"]
+    assert [path.name for path in office.workspace.iterdir()] == ["two.txt"]

@@ -29,10 +29,10 @@ async def test_what_is_heard_of_background_subagents_is_no_turn() -> None:
 
 async def test_the_end_of_a_turn_can_be_waited_for() -> None:
     turns = TurnWatch()
-    assert await turns.over_within(0, turns.ends)
+    assert await turns.over_within(0, turns.running)
     turns.prompted()
-    assert not await turns.over_within(0.01, turns.ends)
-    waiting = asyncio.create_task(turns.over_within(20, turns.ends))
+    assert not await turns.over_within(0.01, turns.running)
+    waiting = asyncio.create_task(turns.over_within(20, turns.running))
     await asyncio.sleep(0)
     turns.received(Result())
     assert await waiting
@@ -41,21 +41,24 @@ async def test_the_end_of_a_turn_can_be_waited_for() -> None:
 async def test_a_turn_is_over_also_when_the_next_one_has_begun_in_the_same_chunk() -> None:
     turns = TurnWatch()
     turns.prompted()
-    waiting = asyncio.create_task(turns.over_within(20, turns.ends))
+    turn = turns.running
+    waiting = asyncio.create_task(turns.over_within(20, turn))
     await asyncio.sleep(0)
     turns.received(Result())
     turns.received(Init())
     assert await waiting
     assert turns.busy
+    assert await turns.over_within(0, turn), "however late it is asked about"
+    assert not await turns.over_within(0.01, turns.running)
 
 
 async def test_a_turn_is_over_also_when_the_next_one_has_begun_before_anybody_waits() -> None:
     turns = TurnWatch()
     turns.prompted()
-    ends = turns.ends
+    turn = turns.running
     turns.received(Result())
     turns.received(Init())
-    assert await turns.over_within(0, ends)
+    assert await turns.over_within(0, turn)
     assert turns.busy
 
 
@@ -66,7 +69,7 @@ async def test_silence_is_told_once_and_anew_after_something_was_said() -> None:
     turns.prompted()
     await until(lambda: told)
     assert told[0] >= 0.02
-    assert not await turns.over_within(0.1, turns.ends)
+    assert not await turns.over_within(0.1, turns.running)
     assert len(told) == 1
     turns.received(Status())
     await until(lambda: len(told) == 2)
@@ -77,7 +80,7 @@ async def test_waiting_for_a_human_is_no_silence_and_does_not_count_as_one_after
     turns, told, waits = TurnWatch(), list[float](), True
     watch = asyncio.create_task(turns.watch(0.2, lambda: waits, told.append))
     turns.prompted()
-    assert not await turns.over_within(0.6, turns.ends)
+    assert not await turns.over_within(0.6, turns.running)
     assert told == []
     waits = False
     await until(lambda: told)

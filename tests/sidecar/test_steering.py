@@ -110,6 +110,23 @@ async def test_every_prompt_is_served_or_taken_back_once_and_events_say_which(tm
         assert len(frontend.seen(ev.TurnStarted)) == len(frontend.seen(ev.Complete)) == 3
 
 
+async def test_an_interrupt_is_done_when_its_turn_has_ended_though_a_waiting_prompt_begins_the_next_at_once(
+    tmp_path: Path,
+) -> None:
+    async with serving(tmp_path) as (client, _):
+        frontend = await created(client, tmp_path)
+        await frontend.prompt("tool")
+        await frontend.until(ev.PermissionRequest)
+        waiting = await client.prompt(frontend.session, "tool again", priority="later")
+        await frontend.until(ev.Queued)
+        assert await client.interrupt(frontend.session) == {"still_queued": [waiting]}
+        assert (await frontend.until(ev.Complete)).data.outcome == "interrupted"
+        request = await frontend.until(ev.PermissionRequest)
+        await frontend.respond(request)
+        assert (await frontend.until(ev.Complete)).data.outcome == "completed"
+        assert "done: tool again" in frontend.text()
+
+
 async def test_prompts_that_waited_when_the_sidecar_was_killed_are_accounted_for(tmp_path: Path) -> None:
     async with serving(tmp_path) as (client, served):
         frontend = await created(client, tmp_path)
