@@ -12,6 +12,7 @@ from adapter.grants import Grant, granted
 from normalize.inputs import Decision
 from normalize.permission_options import DESTINATIONS, REJECT_INTERRUPT, options, updates
 from normalize.suggestions import suggestions
+from normalize.tools_plan import questions
 from protocol.answers import Allow, Deny, answer_permission
 from protocol.control import ControlResponse, success
 from protocol.json_values import JsonObject
@@ -59,6 +60,8 @@ def answer_tool(
     if answer.mode is not None and answer.mode not in PERMISSION_MODES:
         raise InvalidAnswer(f"mode must be one of {', '.join(PERMISSION_MODES)}", "mode")
     match kinds.get(answer.option_id):
+        case "allow_once" | "allow_always" if _lacks_answers(request, answer):
+            raise InvalidAnswer("this is a question; answer it with question.answer")
         case "allow_once" | "allow_always":
             changes = updates(answer.option_id, offered, answer.destination)
             if answer.mode is not None:
@@ -88,6 +91,11 @@ def answer_tool(
             raise InvalidAnswer(f"option_id must be one of {', '.join(kinds)}", "option_id")
 
 
+def _lacks_answers(request: CanUseTool, answer: PermissionAnswer) -> bool:
+    """Tell whether this allows a question without an answer, of which the agent hears that nobody answered."""
+    return request.tool_name == "AskUserQuestion" and not (answer.updated_input or {}).get("answers")
+
+
 def answer_user_question(
     request_id: str, request: CanUseTool, answer: QuestionAnswer, by: str, waited: int
 ) -> Outcome:
@@ -96,15 +104,26 @@ def answer_user_question(
         return deny(request_id, answer.message or NOT_ANSWERED, by, waited)
     if not answer.answers:
         raise InvalidAnswer("answers must give the answer of each question", "answers")
-    joined = {
-        question: given if isinstance(given, str) else ", ".join(given)
-        for question, given in answer.answers.items()
-    }
+    asked = {question.question: question.multi_select for question in questions(request.input)}
+    joined = {question: _joined(question, given, asked) for question, given in answer.answers.items()}
     updated = {**request.input, "answers": joined}
     return Outcome(
         answer_permission(request_id, Allow(updated)),
         Decision(request_id, "answer", by, waited, updated_input=updated),
     )
+
+
+def _joined(question: str, given: str | list[str], asked: dict[str, bool]) -> str:
+    """Return the answer of one question as the CLI takes it: of what does not fit, it tells the agent nothing."""
+    if asked and question not in asked:
+        known = ", ".join(repr(one) for one in asked)
+        raise InvalidAnswer(f"there is no question {question!r}; what is asked is {known}", "answers")
+    chosen = [given] if isinstance(given, str) else given
+    if not chosen or not all(one.strip() for one in chosen):
+        raise InvalidAnswer(f"{question!r} is left without an answer; leave it out or decline", "answers")
+    if len(chosen) > 1 and not asked.get(question, True):
+        raise InvalidAnswer(f"{question!r} takes one answer, not {len(chosen)}", "answers")
+    return ", ".join(chosen)
 
 
 def answer_question(

@@ -57,7 +57,15 @@ SUGGESTIONS: list[JsonObject] = [
     {"type": "setMode", "mode": "acceptEdits", "destination": "session"},
 ]
 BASH = CanUseTool(tool_name="Bash", input={"command": "touch a"}, permission_suggestions=SUGGESTIONS)
-ASK = CanUseTool(tool_name="AskUserQuestion", input={"questions": [{"question": "Which?"}]})
+ASK = CanUseTool(
+    tool_name="AskUserQuestion",
+    input={
+        "questions": [
+            {"question": "Which?", "options": [{"label": "a"}, {"label": "b"}], "multiSelect": True},
+            {"question": "Why?", "options": [{"label": "c"}, {"label": "d"}], "multiSelect": False},
+        ]
+    },
+)
 PLAN = CanUseTool(tool_name="ExitPlanMode", input={"plan": "# Plan"}, requires_user_interaction=True)
 
 
@@ -339,6 +347,49 @@ def test_a_question_without_answers_is_not_allowed_by_accident() -> None:
     machine = Machine()
     machine.ask(ASK)
     assert refusal(machine.reply()).field == "answers"
+
+
+@pytest.mark.parametrize(
+    ("answers", "says"),
+    [
+        ({"Who?": "a"}, "no question 'Who?'"),
+        ({"Which?": "a", "why?": "c"}, "no question 'why?'"),
+        ({"Why?": ["c", "d"]}, "takes one answer, not 2"),
+        ({"Why?": []}, "without an answer"),
+        ({"Why?": "  "}, "without an answer"),
+        ({"Which?": ["a", ""]}, "without an answer"),
+    ],
+)
+def test_an_answer_that_does_not_fit_its_question_is_refused_and_the_question_waits_on(
+    answers: dict[str, str | list[str]], says: str
+) -> None:
+    machine = Machine()
+    machine.ask(ASK)
+    refused = refusal(machine.reply(answers=answers))
+    assert (refused.code, refused.field) == ("invalid_answer", "answers")
+    assert says in refused.message
+    assert machine.state.waiting_for_humans == ("r",)
+
+
+@pytest.mark.parametrize("answers", [{"Why?": "neither"}, {"Why?": ["d"]}, {"Which?": ["a", "my own"]}])
+def test_a_question_may_be_answered_freely_and_in_part(answers: dict[str, str | list[str]]) -> None:
+    machine = Machine()
+    machine.ask(ASK)
+    assert decision(machine.reply(answers=answers)).behavior == "answer"
+
+
+def test_a_question_whose_questions_cannot_be_read_takes_any_answer() -> None:
+    machine = Machine()
+    machine.ask(CanUseTool(tool_name="AskUserQuestion", input={"questions": "?"}))
+    assert decision(machine.reply(answers={"q": ["a", "b"]})).behavior == "answer"
+
+
+def test_a_question_is_not_allowed_without_its_answers() -> None:
+    machine = Machine()
+    machine.ask(ASK)
+    assert "question.answer" in refusal(machine.answer("allow_once")).message
+    edited = {**ASK.input, "answers": {"Why?": "c"}}
+    assert payload(machine.answer("allow_once", updated_input=edited))["updatedInput"] == edited
 
 
 @pytest.mark.parametrize("action", ["decline", "cancel"])

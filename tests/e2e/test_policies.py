@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hub.requests import Answer
+from hub.requests import Answer, CommandFailed
 from live import Frontend, Stand, program, real_stand, running
 from normalize.events import (
     AgentPlan,
@@ -136,6 +136,10 @@ async def test_a_question_is_answered(tmp_path: Path, stand: Stand, api: Scripte
         question = await frontend.until(QuestionRequest)
         assert question.questions is not None
         assert [asked.question for asked in question.questions] == ["Which database?", "Which features?"]
+        for wrong in ({"Which cake?": "Lemon"}, {"Which database?": ["SQLite", "Postgres"]}):
+            with pytest.raises(CommandFailed) as refused:
+                await frontend.client.answer(frontend.session, question.pending_id, Answer(answers=wrong))  # type: ignore[arg-type]  # each has one type
+            assert (refused.value.code, refused.value.field) == ("invalid_answer", "answers")
         answers: dict[str, str | list[str]] = {
             "Which database?": "SQLite",
             "Which features?": ["Auth", "API"],
