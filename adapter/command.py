@@ -141,10 +141,11 @@ def _check(options: CommandOptions, version: Version | None) -> None:
     if options.max_turns is not None and options.max_turns < 1:
         raise CommandError("max_turns", f"must be at least 1, not {options.max_turns}")
     if options.resume_at is not None:
-        _check_resume_at(options.resume_at, version)
+        check_resume_at(options.resume_at, version)
 
 
-def _check_resume_at(message: str, version: Version | None) -> None:
+def check_resume_at(message: str, version: Version | None) -> None:
+    """Raise CommandError for a message that a version cannot go back to, named like this."""
     match abilities(version).resume_at:
         case "nothing":
             raise CommandError("resume_at", f"CLI {version} cannot go back to a message; resume without it")

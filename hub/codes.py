@@ -24,7 +24,7 @@ REPLY_CODES = {
     "already_answered": "Somebody, or a policy, has answered it; the first answer counts.",
     "cancelled": "It is void: withdrawn, or its turn is over.",
     "invalid_answer": "The answer does not fit the request; the message says how.",
-    "refused_by_cli": "The CLI refused the control request; the message is its own.",
+    "refused_by_cli": "The CLI refused the request, or the message to go back to; it says why.",
     "timeout": "The CLI did not answer in time.",
     "internal": "The sidecar failed at this command; its log says why.",
 }

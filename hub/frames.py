@@ -103,7 +103,9 @@ class SessionResume(SessionCommand):
 
     type: Literal["session.resume"]
     at: str | None = None
-    """Message to go back to: a `last_message_uuid` of a `complete`; the last one when absent."""
+    """Message to go back to: a `resume_token` or `last_message_uuid` of a `complete`, or a message's UUID; none for the
+    end. One that is not known is refused, and what runs runs on. CLI 2.0.14 goes back to texts of the agent alone (name
+    the `complete` they ended, or a `message_id`), 1.0 nowhere."""
 
 
 class SessionFork(SessionCommand):
@@ -111,7 +113,7 @@ class SessionFork(SessionCommand):
 
     type: Literal["session.fork"]
     at: str | None = None
-    """Message up to which it is taken over."""
+    """Message up to which it is taken over, named as for `session.resume`; all of them when absent."""
 
 
 class SessionRetry(SessionCommand):

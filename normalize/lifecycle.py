@@ -34,7 +34,8 @@ def init(state: State, message: Init) -> list[AgentEvent]:
     if state.session.changes(message.session_id):
         events += state.context.reset(None)
     events += state.session.init(message)
-    state.commit.version(message.version)
+    # neither 1.0.120 nor 2.0.14 says its version; subagents are listed by the latter alone
+    state.commit.version(message.version or ("2.0" if message.agents else "1.0"))
     state.costs.version(message.version)
     state.context.model(message.model)
     state.prompts.merged = numbers(message.version or "1.0") >= MERGED_SINCE

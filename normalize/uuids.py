@@ -24,9 +24,9 @@ class Commit:
         self._safe: tuple[str | None, str | None] | None = None
         self._version: tuple[int, ...] | None = None
 
-    def version(self, version: str | None) -> None:
-        """Note the CLI's version; None in an `init` means 1.0, which does not say."""
-        self._version = numbers(version or "1.0")
+    def version(self, version: str) -> None:
+        """Note the CLI's version."""
+        self._version = numbers(version)
 
     def user(self, uuid: str | None) -> None:
         """A message of the user or of a tool was taken into the conversation."""

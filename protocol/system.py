@@ -51,7 +51,7 @@ class Init(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag=
     slash_commands: list[str] = field(default_factory=list)
     """Names of the commands, without a slash."""
     version: str | None = field(default=None, name="claude_code_version")
-    """The CLI's version (from 2.0)."""
+    """The CLI's version (from 2.0.76 or before; not in 2.0.14)."""
     output_style: str | None = None
     """How the assistant is told to write."""
     api_key_source: str | None = field(default=None, name="apiKeySource")

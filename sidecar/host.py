@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from adapter.identity import ProcessIdentity, reap
 from hub import frames
 from hub.frames_out import SessionSummary
-from hub.host import Frontend
+from hub.host import CommandRefused, Frontend
 from journal.base import JournalError
 from journal.sessions import SessionRecord, SessionStore
 from sidecar.going import NEW, ORIGIN, Going
@@ -25,10 +25,14 @@ from sidecar.live import ATTACHED, LiveSession
 from sidecar.live_commands import execute
 from sidecar.recovery import brought_up_to, close_left_open
 from sidecar.registry import Registry
+from sidecar.rewind import place_of
 from sidecar.rulebook import Rulebook
 from sidecar.surroundings import Surroundings
 
 log = structlog.get_logger()
+
+GREETING_S = 15.0
+"""How long a CLI that goes back to a message may take to answer `initialize` before it counts as running."""
 
 
 class LiveHost:
@@ -155,12 +159,27 @@ class LiveHost:
     async def _resume(self, command: frames.SessionResume) -> JsonValue:
         async with self._alone_with(command.session) as session:
             await self._check_journal()
-            if session.cli is not None:
-                if command.at is None:
-                    refuse("running", f"session {session.session} already runs", "session")
-                await session.stop()
-            await self._start(session, Going.on(session.record, at=command.at))
+            if command.at is not None:
+                await self._go_back(session, command.at)
+            elif session.cli is not None:
+                refuse("running", f"session {session.session} already runs", "session")
+            else:
+                await self._start(session, Going.on(session.record))
         return {"session": session.session}
+
+    async def _go_back(self, session: LiveSession, at: str) -> None:
+        """Go on from a message; when the CLI does not take it, what ran runs on from where it was."""
+        before, ran = session.record, session.cli is not None
+        place = await place_of(self._around.journal, before, at)
+        await session.stop()
+        try:
+            await self._start(session, Going.on(session.record, at=place))
+            await _accepted(session, at)
+        except CommandRefused:
+            session.take_back(before)
+            if ran:
+                await self._start(session, Going.on(session.record))
+            raise
 
     async def _fork(self, command: frames.SessionFork) -> JsonValue:
         await self._check_journal()
@@ -183,7 +202,14 @@ class LiveHost:
             resume_token=origin.resume_token,
             forked_from=origin.session,
         )
-        session = await self._add(record, Going.fork(origin, at=command.at), parent.env)
+        place = None if command.at is None else await place_of(self._around.journal, origin, command.at)
+        session = await self._add(record, Going.fork(origin, at=place), parent.env)
+        if command.at is not None:
+            try:
+                await _accepted(session, command.at)
+            except CommandRefused:
+                await self._forget(session.session)
+                raise
         return {"session": session.session}
 
     async def _retry(self, command: frames.SessionRetry) -> JsonValue:
@@ -267,6 +293,13 @@ class LiveHost:
         except (*CANNOT_START, JournalError, OSError) as error:
             refuse("cannot_start", str(error))
         self._around.changed()
+
+
+async def _accepted(session: LiveSession, at: str) -> None:
+    """Wait until a CLI has introduced itself: one that does not know the message it is to go back to ends before."""
+    trouble = await session.greeting(GREETING_S)
+    if trouble is not None:
+        refuse("refused_by_cli", f"cannot go back to {at!r}: {trouble}", "at")
 
 
 def workspace_of(name: str | None) -> Path:

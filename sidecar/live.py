@@ -135,7 +135,7 @@ class LiveSession:
             return None  # an old or foreign CLI: it may speak all the same
         if self._task is not None:
             await asyncio.wait([self._task])
-        return f"{self.record.agent} ended at once, {self._end()}; run it by hand to see why, or name another after `--`"
+        return f"{self.record.agent} ended at once, {self._end()}"
 
     def _end(self) -> str:
         end = self._exit
@@ -153,6 +153,14 @@ class LiveSession:
             await self._cli.stop()
         if self._task is not None:
             await asyncio.wait([self._task])
+
+    def take_back(self, before: SessionRecord) -> None:
+        """Forget a way that led nowhere: the conversation is where it was before."""
+        state = self._state
+        state.resume_token, state.cli_session_id = before.resume_token, before.cli_session_id
+        self.amend(
+            options=before.options, resume_token=before.resume_token, cli_session_id=before.cli_session_id
+        )
 
     def remove_attachments(self) -> None:
         """Remove the files that were saved in the workspace for this session."""

@@ -74,7 +74,7 @@ async def _start(host: LiveHost, settings: Settings, first: First) -> LiveSessio
         session = await host.open(command, first.going)
         trouble = await session.greeting(GREETING_S)
         if trouble is not None:
-            raise StartError(trouble)
+            raise StartError(f"{trouble}; run it by hand to see why, or name another after `--`")
         if first.prompt:
             await host.say(session, first.prompt)
         return session

@@ -81,7 +81,13 @@ class Facts:
             and message["request"].get("subtype") in ("can_use_tool", "elicitation", "request_user_dialog")
         ]
         self.background = _launched_in_background(self.calls)
-        self.version = next((m.get("claude_code_version", "1.0") for m in self.messages if is_init(m)), None)
+        self.version = next((_version_of(m) for m in self.messages if is_init(m)), None)
+
+
+def _version_of(init: JsonObject) -> str:
+    """2.0.14 does not say its version either, but lists subagents, which 1.0.120 does not."""
+    version: str = init.get("claude_code_version") or ("2.0.0" if init.get("agents") else "1.0")
+    return version
 
 
 def is_init(message: JsonObject) -> bool:

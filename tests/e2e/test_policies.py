@@ -138,7 +138,7 @@ async def test_a_question_is_answered(tmp_path: Path, stand: Stand, api: Scripte
         assert [asked.question for asked in question.questions] == ["Which database?", "Which features?"]
         for wrong in ({"Which cake?": "Lemon"}, {"Which database?": ["SQLite", "Postgres"]}):
             with pytest.raises(CommandFailed) as refused:
-                await frontend.client.answer(frontend.session, question.pending_id, Answer(answers=wrong))  # type: ignore[arg-type]  # each has one type
+                await frontend.client.answer(frontend.session, question.pending_id, Answer(answers=wrong))
             assert (refused.value.code, refused.value.field) == ("invalid_answer", "answers")
         answers: dict[str, str | list[str]] = {
             "Which database?": "SQLite",

@@ -10,8 +10,9 @@ import pytest
 
 from hub.client import connect
 from hub.frames import Attachment
+from hub.requests import CommandFailed
 from live import Frontend, descendants, gone, real_stand, running
-from normalize.events import Complete, MessageChunk, PermissionRequest, ToolCall, TurnStarted
+from normalize.events import Complete, MessageChunk, PermissionRequest, ProcessStatus, ToolCall, TurnStarted
 from scripted_messages_api import (
     JSON,
     ScriptedMessagesApi,
@@ -119,6 +120,53 @@ async def test_a_session_goes_back_to_a_message_and_its_fork_survives_a_restart(
         assert "The right way." in sent
         assert "A wrong way." not in sent
         assert branch.events[-1].session_id != frontend.events[-1].session_id
+
+
+async def test_a_message_that_nobody_knows_is_refused_and_the_cli_runs_on(
+    tmp_path: Path, api: ScriptedMessagesApi
+) -> None:
+    async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, _):
+        await frontend.turn(plan([text("The root.")]))
+        await frontend.prompt(
+            plan([tool_use("Bash", command="touch made", description="Make")], [text("Made.")])
+        )
+        request = await frontend.until(PermissionRequest)
+        sessions = len(await frontend.client.sessions())
+        for attempt in (frontend.client.resume, frontend.client.fork):
+            for at in ("11111111-1111-4111-8111-111111111111", "nonsense", ""):
+                with pytest.raises(CommandFailed) as refused:
+                    await attempt(frontend.session, at=at)
+                assert (refused.value.code, refused.value.field) == ("invalid_params", "at")
+        await frontend.respond(request)
+        assert (await frontend.turn()).data.outcome == "completed"
+        assert len(frontend.seen(ProcessStatus)) == 1
+        assert len(await frontend.client.sessions()) == sessions
+
+
+async def test_a_message_that_only_the_cli_can_judge_is_refused_in_its_words_and_the_session_goes_on(
+    tmp_path: Path, api: ScriptedMessagesApi
+) -> None:
+    stand = real_stand(tmp_path, api, str)
+    async with running(tmp_path, stand) as (frontend, _):
+        first = await frontend.turn(plan([text("The root.")]))
+        await frontend.turn(plan([text("A way.")]))
+    assert first.session_id is not None
+    options = ("--resume", first.session_id, "--journal", "memory")
+    async with running(tmp_path, stand, *options) as (again, _):
+        with pytest.raises(CommandFailed, match="No message found") as refused:
+            await again.client.resume(again.session, at="11111111-1111-4111-8111-111111111111")
+        assert (refused.value.code, refused.value.field) == ("refused_by_cli", "at")
+        # the CLI's refusal was a turn of its own
+        assert (await again.until(Complete)).data.outcome == "error"
+        await again.turn(plan([text("On we go.")]))
+        assert "A way." in said(api.requests[-1])
+        with pytest.raises(CommandFailed, match="No message found"):
+            await again.client.fork(again.session, at="11111111-1111-4111-8111-111111111111")
+        assert len(await again.client.sessions()) == 1
+        await again.client.resume(again.session, at=first.data.resume_token)
+        await again.turn(plan([text("Back we went.")]))
+        assert "The root." in said(api.requests[-1])
+        assert "A way." not in said(api.requests[-1])
 
 
 @pytest.mark.parametrize("option", ["--resume", "--continue"])

@@ -341,6 +341,13 @@ def test_the_token_is_what_the_version_takes(version: str | None, token: str | N
     assert data(talk)["last_message_uuid"] == "a1"
 
 
+def test_a_cli_that_says_no_version_but_lists_subagents_takes_the_api_s_message_id() -> None:
+    talk = Talk()
+    talk.hears({**init(None), "agents": ["general-purpose"]})
+    talk.hears(assistant(text("x"), uuid="a1", id="m1"), result("x"))
+    assert data(talk)["resume_token"] == "m1"
+
+
 def test_an_agent_that_does_not_say_its_version_is_taken_for_a_new_one() -> None:
     talk = Talk()
     talk.hears(

@@ -1651,7 +1651,7 @@ export interface SessionFork {
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
   type: "session.fork";
-  /** Message up to which it is taken over. */
+  /** Message up to which it is taken over, named as for `session.resume`; all of them when absent. */
   at?: string;
 }
 
@@ -1669,7 +1669,11 @@ export interface SessionResume {
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
   type: "session.resume";
-  /** Message to go back to: a `last_message_uuid` of a `complete`; the last one when absent. */
+  /**
+   * Message to go back to: a `resume_token` or `last_message_uuid` of a `complete`, or a message's UUID; none for the
+   * end. One that is not known is refused, and what runs runs on. CLI 2.0.14 goes back to texts of the agent alone (name
+   * the `complete` they ended, or a `message_id`), 1.0 nowhere.
+   */
   at?: string;
 }
 
