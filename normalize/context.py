@@ -2,7 +2,7 @@
 
 Used tokens come from the last answer of the main thread; a subagent has a context of its own and counts nothing
 here. The size comes from the result's usage by model, whose names differ from the model's own by date, provider or
-a `[1m]` suffix; until it is known, spec 3's 200000 holds.
+a `[1m]` suffix; until it is known, that suffix and a short list of models decide, and else spec 3's 200000 holds.
 """
 
 import re
@@ -15,6 +15,9 @@ from protocol.results import Result
 DEFAULT_SIZE = 200_000
 LONG_SIZE = 1_000_000
 """What `[1m]` in a model's name asks for."""
+
+LONG_MODELS = frozenset({"claude-opus-5-5", "claude-sonnet-5-5"})
+"""Models that have the long window under their plain names, as results of 2.1.330 say; the CLI tells it no sooner."""
 
 MOST = 1 << 53
 """Tokens beyond which a figure is no figure of tokens: a float could not hold it, nor could JavaScript."""
@@ -99,7 +102,7 @@ class Context:
         for known, size in self._sizes.items():
             if plain_name(known) == plain:
                 return size
-        return LONG_SIZE if "[1m]" in name else DEFAULT_SIZE
+        return LONG_SIZE if "[1m]" in name or plain in LONG_MODELS else DEFAULT_SIZE
 
 
 def plain_name(model: str) -> str:

@@ -11,6 +11,7 @@ from normalize.payload_files import ContentPart, ReadFile, ReadOutput
 from normalize.results_answer import Answer, document, image, text_part
 
 _CELL = re.compile(r'<cell id="([^"\n]*)">(?:<cell_type>(\w+)</cell_type>)?(?:<language>[^<]*</language>)?')
+_OPENING = '<cell id="'
 _SHORT = re.compile(r"The file has (\d{1,9}) lines")
 _REMINDER = "<system-reminder>"
 _UNCHANGED = "File unchanged since last read"
@@ -58,12 +59,12 @@ def _text(file: JsonObject) -> ReadOutput:
 
 def _from_parts(body: ReadFile, answer: Answer) -> ReadOutput:
     """Read the form that the model sees."""
+    if cells := _parts_of_cells(answer.parts):
+        return _notebook(cells)
     if any(part.type != "text" for part in answer.parts):
         return ReadOutput(parts=answer.parts)
     if answer.text.startswith(_UNCHANGED):
         return ReadOutput(unchanged=True)
-    if cells := _cells(answer.text):
-        return _notebook(cells)
     if answer.text.startswith(_REMINDER):
         short = _SHORT.search(answer.text)
         return ReadOutput(content="", line_count=0, total_lines=int(short[1]) if short else None)
@@ -103,10 +104,34 @@ def _cell(cell: JsonObject) -> list[ContentPart]:
     return parts
 
 
-def _cells(said: str) -> list[ContentPart]:
-    """Read `<cell id="c1">…</cell id="c1">` one after the other, each with its outputs behind it."""
+def _parts_of_cells(parts: list[ContentPart]) -> list[ContentPart]:
+    """Read a notebook as the model sees it: cells and their outputs as text, with images between; none if it is none."""
+    found: list[ContentPart] = []
+    for part in parts:
+        last = found[-1].cell_id if found else None
+        if part.type == "text":
+            cells = _cells(part.text or "", last)
+            if not (found or cells):
+                return []
+            found += cells
+        elif last is None:
+            return []
+        else:
+            found.append(replace(part, cell_id=last, cell_type="output"))
+    return found
+
+
+def _cells(said: str, last: str | None) -> list[ContentPart]:
+    """Read `<cell id="c1">…</cell id="c1">` one after the other, each with its outputs behind it.
+
+    Text before the first one is output of the `last` cell, if there is one; without it, the text has no cells.
+    """
     parts: list[ContentPart] = []
     at = 0
+    if last is not None:
+        at = said.find(_OPENING)
+        at = len(said) if at < 0 else at
+        parts += _output(said[:at], last)
     while opening := _CELL.match(said, at):
         closing = f'</cell id="{opening[1]}">'
         end = said.find(closing, opening.end())
@@ -114,12 +139,15 @@ def _cells(said: str) -> list[ContentPart]:
             break
         source, kind = said[opening.end() : end], opening[2] or "code"
         parts.append(ContentPart(type="text", text=source, cell_id=opening[1], cell_type=kind))
-        following = said.find('<cell id="', end + len(closing))
+        following = said.find(_OPENING, end + len(closing))
         at = len(said) if following < 0 else following
-        output = said[end + len(closing) : at].strip("\n")
-        if output:
-            parts.append(ContentPart(type="text", text=output, cell_id=opening[1], cell_type="output"))
+        parts += _output(said[end + len(closing) : at], opening[1])
     return parts
+
+
+def _output(said: str, cell_id: str) -> list[ContentPart]:
+    output = said.strip("\n")
+    return [ContentPart(type="text", text=output, cell_id=cell_id, cell_type="output")] if output else []
 
 
 def _pages(answer: Answer) -> list[ContentPart]:

@@ -3,6 +3,8 @@
 import re
 from typing import assert_never
 
+from normalize import generic_titles
+from normalize.fields import fields
 from normalize.payload import (
     AskUserPayload,
     CodeSearchPayload,
@@ -64,7 +66,7 @@ def _of(payload: NormalizedPayload) -> str:
         case McpToolPayload(mcp_tool=body):
             return f"{body.server}: {body.tool}"
         case GenericPayload(generic=body):
-            return body.name
+            return generic_titles.of(body.name, fields(body.input))
         case MiscPayload(misc=body):
             return body.label
     assert_never(payload)

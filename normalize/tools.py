@@ -150,7 +150,8 @@ def mcp_tool(name: str, arguments: JsonObject) -> NormalizedPayload:
 
 
 def _of_another_agent(name: str, arguments: JsonObject) -> NormalizedPayload:
-    if name in {"todowrite", "todo_write"} and isinstance(arguments.get("todos"), list):
+    listed = arguments.get("todos", arguments.get("items"))
+    if name in {"todowrite", "todo_write"} and isinstance(listed, list):
         return write_todos(arguments)
     if name in OTHER_AGENTS:
         required, builder = OTHER_AGENTS[name]
