@@ -11,6 +11,7 @@ from normalize import results, titles, tools
 from normalize.events import ToolCall, ToolUpdate
 from normalize.payload import NormalizedPayload
 from normalize.place import Place
+from normalize.work_dir import WorkDir
 from protocol.blocks import ToolResultBlock
 from protocol.json_values import Json, JsonObject
 
@@ -49,6 +50,8 @@ class Calls:
 
     def __init__(self, place: Place) -> None:
         self._place = place
+        self.work_dir = WorkDir()
+        """The folder that commands run in."""
         self._pending: dict[str, Call] = {}
         self._ended: set[str] = set()
         self._background: set[str] = set()
@@ -66,7 +69,9 @@ class Calls:
         """The model calls a tool; a call that is known already is not published again."""
         if call_id in self._pending or call_id in self._ended:
             return []
-        payload = tools.call(name, arguments)
+        payload = self.work_dir.placed(tools.call(name, arguments))
+        if parent is None:
+            self.work_dir.called(name, arguments)
         call = Call(
             id=call_id,
             name=name,

@@ -38,6 +38,7 @@ def init(state: State, message: Init) -> list[AgentEvent]:
     state.commit.version(message.version or ("2.0" if message.agents else "1.0"))
     state.costs.version(message.version)
     state.context.model(message.model)
+    state.calls.work_dir.told(message.cwd)
     state.prompts.merged = numbers(message.version or "1.0") >= MERGED_SINCE
     if turn is None:
         turn, started = start(state)

@@ -37,7 +37,7 @@ class ShellExec(Published, frozen=True, kw_only=True):
     command: str
     """The command line; empty when a task is addressed by id."""
     work_dir: str | None = None
-    """Directory it runs in, when it is known."""
+    """Directory it starts in, when it is known: what the call says, else the session's, until the agent leaves it."""
     description: str | None = None
     """What the agent says it is for."""
     timeout: int | None = None

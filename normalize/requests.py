@@ -189,7 +189,7 @@ class Requests:
         if call is not None and call.input == request.input:
             payload, title = call.payload, call.title
         else:
-            payload = tools.call(request.tool_name, request.input)
+            payload = self._calls.work_dir.placed(tools.call(request.tool_name, request.input))
             title = titles.of(request.tool_name, payload)
         tool_call_id = request.tool_use_id or (call.id if call is not None else None)
         background = request.agent_id is not None or (call is not None and call.background)

@@ -177,7 +177,9 @@ def test_the_context_is_the_last_answer_of_the_main_thread() -> None:
         "cache_read_input_tokens": 1000,
         "cache_creation_input_tokens": 110,
     }
-    talk.hears(init(), assistant(text("A"), usage=usage), assistant(tool_use("t", "Task"), usage=usage))
+    model = "claude-sonnet-4-6"
+    talk.hears(init(model=model), assistant(text("A"), usage=usage, model=model))
+    talk.hears(assistant(tool_use("t", "Task"), usage=usage, model=model))
     assert talk.last("context_window") == {
         "type": "context_window",
         "session_id": "s",
@@ -186,7 +188,7 @@ def test_the_context_is_the_last_answer_of_the_main_thread() -> None:
         "context_window_used": 1115,
         "context_window_remaining": 198885,
         "context_efficiency": 0.5575,
-        "model": "claude-opus-5-5",
+        "model": "claude-sonnet-4-6",
     }
     talk.hears(assistant(text("Sub"), parent="t", usage={"input_tokens": 9_999}, model="claude-haiku-4-5"))
     talk.hears(assistant(text("Error"), id="x", model="<synthetic>", usage={"input_tokens": 0}))
@@ -259,6 +261,17 @@ def test_a_model_asked_for_with_a_long_context_has_one() -> None:
     )
     told = talk.last("context_window")
     assert (told["context_window_size"], told["model"]) == (1_000_000, "claude-sonnet-4-5[1m]")
+
+
+def test_a_model_that_is_known_for_its_long_context_has_one_before_the_first_result() -> None:
+    talk = Talk()
+    talk.hears(
+        init(), message_start(usage={"input_tokens": 5}), assistant(text("A"), usage={"input_tokens": 5})
+    )
+    talk.hears(assistant(text("B"), id="m2", usage={"input_tokens": 7}))
+    assert talk.last("context_window")["context_window_size"] == 1_000_000
+    talk.hears(result("B", modelUsage={"claude-opus-5-5": model_usage(0, 0, 300_000)}))
+    assert talk.last("context_window")["context_window_size"] == 300_000
 
 
 @pytest.mark.parametrize(

@@ -191,6 +191,39 @@ def test_a_notebooks_outputs_are_found_in_text_alone() -> None:
     assert read('<cell id="a">never closed') == {"content": '<cell id="a">never closed', "line_count": 1}
 
 
+def test_a_notebook_with_images_is_read_cell_by_cell_too() -> None:
+    shown = [
+        {"type": "text", "text": '<cell id="a">plot()</cell id="a">\n\n<Figure>'},
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}},
+        {
+            "type": "text",
+            "text": '\nmore\n\n<cell id="b"><cell_type>markdown</cell_type># T</cell id="b">',
+        },
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "BBBB"}},
+        {"type": "text", "text": "behind"},
+    ]
+    found = read(shown)
+    assert found["content"] == "plot()\n\n# T"
+    assert [
+        (part.get("cell_id"), part["cell_type"], part.get("text") or part["base64"])
+        for part in found["parts"]
+    ] == [
+        ("a", "code", "plot()"),
+        ("a", "output", "<Figure>"),
+        ("a", "output", "AAAA"),
+        ("a", "output", "more"),
+        ("b", "markdown", "# T"),
+        ("b", "output", "BBBB"),
+        ("b", "output", "behind"),
+    ]
+
+
+def test_an_image_before_any_cell_is_no_notebook() -> None:
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
+    cell = {"type": "text", "text": '<cell id="a">x</cell id="a">'}
+    assert [part["type"] for part in read([image, cell])["parts"]] == ["image", "text"]
+
+
 def test_every_kind_of_block_in_a_result_becomes_a_part() -> None:
     blocks = [
         {"type": "text", "text": "t"},

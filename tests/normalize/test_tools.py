@@ -415,6 +415,50 @@ def test_values_too_deep_for_anything_end_as_an_ellipsis() -> None:
         ("SlashCommand", {"command": "/fix 12"}, "/fix 12"),
         ("ToolSearch", {"query": "q"}, "Tool search: q"),
         ("mcp__calc__add", {}, "calc: add"),
+        (
+            "SendMessage",
+            {"to": "helper", "message": "Go on, please.", "summary": "Go on"},
+            "Message helper: Go on",
+        ),
+        ("SendMessage", {}, "Message an agent"),
+        ("EnterWorktree", {"name": "wt1"}, "Enter worktree wt1"),
+        ("EnterWorktree", {}, "Enter a worktree"),
+        ("ExitWorktree", {"action": "remove"}, "Leave the worktree and remove it"),
+        ("ExitWorktree", {"action": "keep"}, "Leave the worktree"),
+        ("CronCreate", {"cron": "0 9 * * 1", "prompt": "Check"}, "Schedule Check (0 9 * * 1)"),
+        ("CronCreate", {}, "Schedule a prompt"),
+        ("CronDelete", {"id": "d4"}, "Cancel scheduled job d4"),
+        ("CronDelete", {}, "Cancel a scheduled job"),
+        ("CronList", {}, "List scheduled jobs"),
+        ("ScheduleWakeup", {"delaySeconds": 60, "reason": "wait"}, "Wake up in 60 s: wait"),
+        ("ScheduleWakeup", {}, "Wake up later"),
+        ("ListAgents", {}, "List the agents"),
+        ("ListMcpResourcesTool", {}, "List MCP resources"),
+        ("ListMcpResourcesTool", {"server": "calc"}, "List resources of calc"),
+        ("ReadMcpResourceTool", {"server": "calc", "uri": "file:///r"}, "Read file:///r of calc"),
+        ("ReadMcpResourceTool", {}, "Read a resource"),
+        ("StructuredOutput", {"name": "Ada"}, "Give the answer in the form asked for"),
+        ("PushNotification", {"message": "Done"}, "Notify: Done"),
+        ("PushNotification", {}, "Send a notification"),
+        ("ReportFindings", {}, "Report findings"),
+        (
+            "LSP",
+            {"operation": "hover", "filePath": "a.py", "line": 4},
+            "Ask the language server: hover in a.py:4",
+        ),
+        ("LSP", {"filePath": "a.py"}, "Ask the language server: look up in a.py"),
+        ("LSP", {}, "Ask the language server: look up"),
+        ("Workflow", {"name": "w"}, "Run workflow w"),
+        ("Workflow", {}, "Run a workflow"),
+        ("advisor", {}, "Ask the advisor"),
+        ("bash_code_execution", {"command": "ls\npwd"}, "ls"),
+        ("bash_code_execution", {}, "Run a command"),
+        ("code_execution", {"code": "print(1)"}, "print(1)"),
+        ("code_execution", {}, "Run code"),
+        ("text_editor_code_execution", {"command": "view", "path": "/tmp/x"}, "Read /tmp/x"),
+        ("text_editor_code_execution", {"command": "str_replace"}, "Edit a file"),
+        ("tool_search_tool_bm25", {"query": "q"}, "Tool search: q"),
+        ("tool_search_tool_regex", {}, "Tool search"),
         ("Unheard", {}, "Unheard"),
         ("", {}, "tool"),
     ],
@@ -462,3 +506,9 @@ def test_no_arguments_whatever_make_a_call_fail(name: str, call: Any) -> None:
 )
 def test_whole_numbers_are_read_however_models_write_them(given_as: Any, offset: int | None) -> None:
     assert dumped(called("Read", {"file_path": "f", "offset": given_as})).get("offset") == offset
+
+
+@pytest.mark.parametrize("name", ["TodoWrite", "todo_write"])
+def test_the_entries_of_a_list_may_be_called_items(name: str) -> None:
+    entry = {"id": "a", "description": "Test it", "status": "completed"}
+    assert dumped(called(name, {"items": [entry]}))["items"] == [entry]

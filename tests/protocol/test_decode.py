@@ -190,6 +190,11 @@ def test_a_system_message_without_a_subtype_is_unknown() -> None:
     assert message.subtype == ""
 
 
+def test_a_system_message_without_a_subtype_that_names_a_session_is_its_first() -> None:
+    message = decode(b'{"type":"system","session_id":"s","status":"active","slash_commands":["compact"]}')
+    assert message == Init(session_id="s", slash_commands=["compact"])
+
+
 def test_a_known_system_message_knows_its_subtype() -> None:
     message = decode(b'{"type":"system","subtype":"permission_denied","message":"no","tool_name":"Bash"}')
     assert message == PermissionDenied(message="no", tool_name="Bash")

@@ -339,7 +339,7 @@ export interface ShellExecPayload {
 export interface ShellExec {
   /** The command line; empty when a task is addressed by id. */
   command: string;
-  /** Directory it runs in, when it is known. */
+  /** Directory it starts in, when it is known: what the call says, else the session's, until the agent leaves it. */
   work_dir?: string;
   /** What the agent says it is for. */
   description?: string;
