@@ -135,7 +135,7 @@ FAULTS: list[tuple[str, str, str, Fault]] = [
         "context_agrees_with_the_usage",
         "2.1.330",
         "tool-read",
-        changed("context_window", 9, context_window_size=200000, context_window_remaining=0),
+        changed("context_window", 8, context_window_size=200000, context_window_remaining=0),
     ),
     (
         "context_agrees_with_the_usage",
@@ -147,7 +147,7 @@ FAULTS: list[tuple[str, str, str, Fault]] = [
         "context_agrees_with_the_usage",
         "2.1.330",
         "tool-read",
-        changed("context_window", 9, context_window_size=5),
+        changed("context_window", 8, context_window_size=5),
     ),
     ("uuids_agree_with_the_lines", "2.1.330", "tool-read", changed("complete", last_message_uuid="other")),
     ("uuids_agree_with_the_lines", "2.0.14", "tool-read", changed("complete", resume_token="other")),

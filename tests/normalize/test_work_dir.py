@@ -5,7 +5,7 @@ import pytest
 from tests.normalize.lines import JsonObject, Talk, assistant, control, init, result, tool_use
 
 
-def place(talk: Talk, call: JsonObject, **fields: object) -> str | None:
+def place(talk: Talk, call: JsonObject, **fields: str) -> str | None:
     talk.hears(assistant(call, **fields))
     told: str | None = talk.last("tool_call")["normalized"]["shell_exec"].get("work_dir")
     return told
