@@ -1,6 +1,6 @@
 """Send a prompt, print what happens, answer what is asked; ends with the turn.
 
-    python examples/python_client.py 'http://127.0.0.1:8790/#token=…' 'What is in this folder?' [--yes]
+    python examples/python_client.py 'http://127.0.0.1:8790/#session=…&token=…' 'What is in this folder?' [--yes]
 
 The URL is the one that `turnwire run` prints. With --yes every permission is given and every first option chosen;
 without, you are asked.
@@ -8,6 +8,7 @@ without, you are asked.
 
 import argparse
 import asyncio
+import sys
 
 from hub.client import Client, connect
 from hub.frames_out import EventFrame
@@ -62,10 +63,14 @@ async def react(client: Client, session: str, event: AgentEvent, *, always_first
 
 
 async def main(url: str, prompt: str, *, always_first: bool) -> None:
-    """Follow the first session until the prompt's turn is over."""
+    """Follow the session that the URL names, else the newest, until the prompt's turn is over."""
     async with connect(url, name="python example") as client:
         assert client.welcome is not None
-        summary = client.known_sessions[0]
+        sessions = {summary.session: summary for summary in client.known_sessions}
+        wanted = client.named_session or next(reversed(sessions), None)
+        summary = sessions.get(wanted or "")
+        if summary is None:
+            sys.exit(f"there is no session {wanted or 'to follow'}")
         following = client.follow(summary.session, Cursor(client.welcome.epoch, summary.last_seq))
         await client.prompt(summary.session, prompt)
         async for frame in following:

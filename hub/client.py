@@ -59,7 +59,8 @@ class Client(Requests):
     def __init__(self, url: str, token: str | None, name: str | None, ssl: SSLContext | None) -> None:
         super().__init__()
         parts = urlsplit(url)
-        token = token or next(iter(parse_qs(parts.fragment).get("token", [])), None)
+        carried = parse_qs(parts.fragment)
+        token = token or next(iter(carried.get("token", [])), None)
         self._url = f"{'wss' if parts.scheme in {'https', 'wss'} else 'ws'}://{parts.netloc}/ws"
         self._local = is_loopback(parts.hostname or "")
         self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
@@ -71,6 +72,8 @@ class Client(Requests):
         self._asked: dict[str, Following] = {}
         """Subscriptions asked for, by the id of the command."""
         self._sending: set[asyncio.Task[None]] = set()
+        self.named_session = next(iter(carried.get("session", [])), None)
+        """The session that the URL names, as the one that `turnwire run` prints does."""
         self.welcome: Welcome | None = None
         """What the hub said of itself, on the last connection."""
         self.known_sessions: list[SessionSummary] = []

@@ -61,7 +61,7 @@ async def with_hub(
         config = hub_config(settings).model_copy(update={"port": port})
         return Hub(journal, host, config, version=VERSION, probes=probes, kept=access.tokens)
 
-    hub = await _listening(settings, access.port, hub_at)
+    hub = await _listening(settings, access, hub_at)
     access.keep(access.port if "port" in settings.model_fields_set else hub.port)
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -112,24 +112,28 @@ def _say(message: str) -> None:
         pass  # nobody is there to read it
 
 
-async def _listening(settings: Settings, kept: int | None, hub_at: Callable[[int], Hub]) -> Hub:
-    """Start a hub on the given port, or on the first free one; raises PortError."""
+async def _listening(settings: Settings, access: KeptAccess, hub_at: Callable[[int], Hub]) -> Hub:
+    """Start a hub on the given port, or else on that of the last time or the first free one; raises PortError."""
     ports = [settings.port]
     if "port" not in settings.model_fields_set:
-        ports = [*([kept] if kept else []), *range(settings.port, settings.port + PORTS), 0]
+        former = [] if access.port is None else [access.port]
+        ports = [*former, *range(settings.port, settings.port + PORTS), 0]
     for port in ports:
         hub = hub_at(port)
         try:
             await hub.start()
         except OSError as error:
             if error.errno == errno.EADDRINUSE and port != ports[-1]:
+                if port == access.port:
+                    # Open tabs show their token to whoever listens there now; and their address is lost anyway.
+                    access.renew()
                 continue
             where = f"{settings.host} port {port}"
             raise PortError(
                 f"cannot listen on {where} ({error.strerror or error}); give another with --port, or 0 for any free one"
             ) from error
         return hub
-    raise AssertionError("there is always a last port")
+    raise AssertionError("the last port ends in a hub or in an error")
 
 
 def hub_config(settings: Settings) -> HubConfig:

@@ -1,22 +1,23 @@
 /**
- * Send a prompt, print what happens, say yes to the first option of every permission request; ends with the turn.
+ * Send a prompt, print what happens, take the first option of every permission request and question; ends with the turn.
  *
- *     cd web && npm ci && npm run build
- *     node_modules/.bin/tsc -p ../examples/typescript --outDir /tmp/follow && node /tmp/follow/follow.js URL PROMPT
+ *     cd web && npm ci && npm run example -- "$URL" 'What is in this folder?'
  *
- * The URL is the one that `turnwire run` prints.
+ * The URL is the one that `turnwire run` prints; it names the session that was started. Without one the newest is taken.
  */
 import { Client } from "turnwire-client";
 import WebSocket from "ws";
 
 const [printed = "", prompt = ""] = process.argv.slice(2);
 const url = new URL(printed);
-const token = new URLSearchParams(url.hash.slice(1)).get("token") ?? "";
+const carried = new URLSearchParams(url.hash.slice(1));
+const token = carried.get("token") ?? "";
 
 const client = new Client({ url: `ws://${url.host}/ws`, token, name: "typescript example", WebSocket });
 const { epoch, sessions } = await client.ready();
-const [summary] = sessions;
-if (summary === undefined) throw new Error("there is no session to follow");
+const named = carried.get("session");
+const summary = named === null ? sessions.at(-1) : sessions.find(({ session }) => session === named);
+if (summary === undefined) throw new Error(`there is no session ${named ?? "to follow"}`);
 const { session } = summary;
 
 client.subscribe(
@@ -42,6 +43,15 @@ client.subscribe(
                 option_id: option.option_id,
               });
             }
+            break;
+          }
+          case "question_request": {
+            const answers: Record<string, string> = {};
+            for (const { question, options } of event.questions ?? []) {
+              answers[question] = options[0]?.label ?? "";
+              console.log(`\n? ${question}: ${answers[question]}`);
+            }
+            void client.command({ type: "question.answer", session, pending_id: event.pending_id, answers });
             break;
           }
           case "complete":

@@ -1,74 +1,141 @@
-"""The examples do what they say: each is run as its reader would run it."""
+"""The examples do what they say: each is run by the README's own line, on a hub that knows an older session, too."""
 
 import asyncio
+import os
 import shutil
+import signal
+import subprocess
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from hub.client import connect
 from recordings import ROOT
-from turnwire_process import DEADLINE, environment, turnwire
+from turnwire_process import DEADLINE, Served, turnwire
+
+BUILD_S = 300.0
+"""Seconds that `npm ci` and the compiler may take."""
+
+DEMO = ("run", "--agent", "demo")
 
 
-async def run(folder: Path, *argv: str) -> str:
-    """Run a program to its end and return what it printed."""
+def line_with(words: str) -> str:
+    """Return the README's line that runs an example; this environment's Python stands for the one in .venv."""
+    (line,) = [
+        line
+        for line in (ROOT / "README.md").read_text("utf-8").splitlines()
+        if words in line and '"$URL"' in line
+    ]
+    return line.replace(".venv/bin/python", sys.executable)
+
+
+@asynccontextmanager
+async def shell(line: str, url: str, folder: Path = ROOT) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Run a line as its reader would, with the URL in a variable; what it left running is ended."""
+    # npm knows from its user's environment where packages come from
+    env = {**os.environ, "URL": url, "PYTHONPATH": str(ROOT)}
     process = await asyncio.create_subprocess_exec(
-        *argv,
-        cwd=ROOT,
-        env=environment(folder / "home"),
-        stdin=asyncio.subprocess.DEVNULL,
+        *("sh", "-c", line),
+        cwd=folder,
+        env=env,
+        stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
     )
-    async with asyncio.timeout(DEADLINE):
-        stdout, stderr = await process.communicate()
-    assert process.returncode == 0, stderr.decode()
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+
+
+async def printed(
+    line: str, url: str, *, typed: str = "", seconds: float = DEADLINE, folder: Path = ROOT
+) -> str:
+    """Run a line to its end, with something typed, and return what it printed."""
+    async with shell(line, url, folder) as process, asyncio.timeout(seconds):
+        stdout, stderr = await process.communicate(typed.encode())
+    assert process.returncode == 0, stdout.decode() + stderr.decode()
     return stdout.decode()
 
 
+@asynccontextmanager
+async def second_run(folder: Path) -> AsyncIterator[Served]:
+    """A run in a folder that was run in before; fails when anything was done to the older session."""
+    async with turnwire(folder, *DEMO) as first:
+        pass
+    async with turnwire(folder, *DEMO) as second, connect(second.url) as client:
+        older, newer = client.known_sessions
+        assert (older.session, newer.session) == (first.session, second.session)
+        yield second
+        older_now, newer_now = await client.sessions()
+        assert (older_now.state, older_now.last_seq) == ("exited", older.last_seq)
+        assert newer_now.last_seq > newer.last_seq
+
+
 async def test_the_python_client_plays_the_whole_demo(tmp_path: Path) -> None:
-    async with turnwire(tmp_path, "run", "--agent", "demo") as served:
-        printed = await run(
-            tmp_path, sys.executable, "examples/python_client.py", served.url, "hello there", "--yes"
-        )
-    assert "This is a scripted agent" in printed
-    assert "hello there" in printed
-    assert "python -m pytest -q" in printed
-    assert "How loud should the greeting be?" in printed
-    assert "[completed," in printed
+    async with second_run(tmp_path) as served:
+        line = line_with("examples/python_client.py")
+        told = await printed(line, served.url, typed="1\n" * 20)
+    assert "This is a scripted agent" in told
+    assert "What is in this folder?" in told
+    assert "python -m pytest -q" in told
+    assert "How loud should the greeting be?" in told
+    assert "[completed," in told
 
 
-async def test_curl_follows_a_session(tmp_path: Path) -> None:
-    async with turnwire(tmp_path, "run", "--agent", "demo") as served:
-        process = await asyncio.create_subprocess_exec(
-            "examples/follow.sh", served.view_url, cwd=ROOT, stdout=asyncio.subprocess.PIPE
-        )
-        assert process.stdout is not None
-        try:
-            async with connect(served.url) as client, asyncio.timeout(DEADLINE):
-                await client.prompt(client.known_sessions[0].session, "/help")
-                lines: list[str] = []
-                while '"type":"complete"' not in "".join(lines):
-                    lines.append((await process.stdout.readline()).decode())
-        finally:
-            process.kill()
-            await process.wait()
+@pytest.mark.parametrize("named", [True, False], ids=["the one that the URL names", "the newest"])
+async def test_curl_follows_a_session(named: bool, tmp_path: Path) -> None:
+    async with second_run(tmp_path) as served:
+        url = served.view_url if named else f"{served.base}/#token={served.token}"
+        async with (
+            shell(line_with("examples/follow.sh"), url) as process,
+            connect(served.url) as client,
+            asyncio.timeout(DEADLINE),
+        ):
+            assert process.stdout is not None
+            await client.prompt(served.session, "/help")
+            lines: list[str] = []
+            while '"type":"complete"' not in "".join(lines):
+                line = await process.stdout.readline()
+                assert line, lines
+                lines.append(line.decode())
     assert any(line.startswith("id: ") for line in lines)
     assert any("scripted agent" in line for line in lines)
 
 
+async def test_the_python_client_says_when_the_session_is_not_there(tmp_path: Path) -> None:
+    async with (
+        turnwire(tmp_path, *DEMO) as served,
+        shell(
+            line_with("examples/python_client.py"),
+            served.url.replace(served.session, "s-gone"),
+        ) as process,
+        asyncio.timeout(DEADLINE),
+    ):
+        _, stderr = await process.communicate()
+    assert process.returncode == 1
+    assert stderr.decode().strip() == "there is no session s-gone"
+
+
 @pytest.mark.node
+@pytest.mark.long
 async def test_the_typescript_client_plays_the_whole_demo(tmp_path: Path) -> None:
-    node = shutil.which("node")
-    compiler = ROOT / "web" / "node_modules" / ".bin" / "tsc"
-    assert node
-    assert compiler.exists(), "run `make web-deps`"
-    await run(tmp_path, str(compiler), "-p", "examples/typescript", "--outDir", str(tmp_path / "built"))
-    (tmp_path / "built" / "node_modules").symlink_to(ROOT / "web" / "node_modules")
-    (tmp_path / "built" / "package.json").write_text('{"type": "module"}')
-    async with turnwire(tmp_path, "run", "--agent", "demo") as served:
-        printed = await run(tmp_path, node, str(tmp_path / "built" / "follow.js"), served.url, "/help")
-    assert "This is a scripted agent" in printed
-    assert "[completed]" in printed
+    clone = tmp_path / "clone"
+    listed = subprocess.run(
+        ["git", "ls-files", "web", "examples"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    for name in listed.stdout.splitlines():
+        (clone / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, clone / name)
+    async with second_run(tmp_path) as served:
+        line = line_with("npm run example")
+        told = await printed(line, served.url, seconds=BUILD_S, folder=clone)
+    assert "This is a scripted agent" in told
+    assert "What is in this folder?" in told
+    assert "[completed]" in told

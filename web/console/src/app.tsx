@@ -5,6 +5,7 @@ import { Inspector } from "./inspector/inspector.js";
 import { keepToken } from "./state/access.js";
 import type { Hub } from "./state/hub.js";
 import { useSource } from "./state/source.js";
+import { visibleCode } from "./text/visible.js";
 import { allowNotifications, useAttention } from "./view/attention.js";
 import { LiveContext, type Page, PageContext } from "./view/context.js";
 import { SessionHead } from "./view/head.js";
@@ -24,6 +25,18 @@ function Door({ reason }: { reason: string | undefined }) {
         <button type="submit" class="primary">Open</button>
       </form>
     </main>
+  );
+}
+
+/** What stands where a session would: why there is none, and the way to one. */
+function Nothing({ hub }: { hub: Hub }) {
+  if (!hub.welcome) return <div class="empty" />;
+  if (hub.missing === undefined) return <div class="empty">{hub.sessions.length === 0 && <p>No session yet. Start one on the left.</p>}</div>;
+  return (
+    <div class="empty" role="status">
+      <p>The session {visibleCode(hub.missing)} is not here: it was deleted, or belongs to another turnwire.</p>
+      {hub.sessions.length > 0 && <button type="button" class="primary" onClick={() => hub.selectNewest()}>Open the newest session</button>}
+    </div>
   );
 }
 
@@ -71,7 +84,7 @@ export function App({ hub }: { hub: Hub }) {
               <Composer />
             </LiveContext.Provider>
           ) : (
-            <div class="empty">{hub.welcome && <p>No session yet. Start one on the left.</p>}</div>
+            <Nothing hub={hub} />
           )}
         </main>
         {panel && live && (

@@ -11,9 +11,10 @@ function mayDo(command: CommandInput): boolean {
   return command.type !== "session.delete" || confirm("Forget this session and all its events?");
 }
 
-/** What makes a new session shows it. */
+/** What makes a new session shows it; what removes one shows another. */
 async function carryOut(hub: Hub, command: CommandInput): Promise<void> {
   const reply = await hub.run(command);
+  if (command.type === "session.delete" && reply !== undefined) hub.deselect();
   if (typeof reply === "object" && reply !== null && !Array.isArray(reply) && typeof reply.session === "string") hub.select(reply.session);
 }
 

@@ -2,6 +2,7 @@
 import {
   Client, type CommandInput, type ConnectionState, type JsonValue, type SessionSummary, type Welcome,
 } from "turnwire-client";
+import { decoded, yieldToken } from "./access.js";
 import { LiveSession } from "./live.js";
 import { Source } from "./source.js";
 
@@ -25,7 +26,11 @@ export class Hub {
   welcome: Welcome | undefined;
   sessions: SessionSummary[] = [];
   current: LiveSession | undefined;
+  /** The session that the address names, while there is none of that name. */
+  missing: string | undefined;
   toasts: Toast[] = [];
+  /** A session that was asked for just now and may not be in the list yet. */
+  private expected: string | undefined;
   private toastKeys = 0;
   /** Sessions that were on screen lately go on being followed, so that switching between them is quick; oldest first. */
   private readonly kept = new Map<string, LiveSession>();
@@ -38,6 +43,7 @@ export class Hub {
       onState: (state, reason) => {
         this.state = state;
         this.reason = reason?.message;
+        if (state === "denied" && token !== undefined) yieldToken(token);
         this.changed.emit();
       },
       onWelcome: (welcome) => {
@@ -59,7 +65,19 @@ export class Hub {
   }
 
   select(session: string): void {
+    this.expected = session;
     location.hash = `#/s/${encodeURIComponent(session)}`;
+  }
+
+  /** Shows what is shown when the address names no session. */
+  deselect(): void {
+    location.hash = "";
+  }
+
+  /** Shows the newest session, whatever the address named. */
+  selectNewest(): void {
+    const newest = this.sessions.at(-1);
+    if (newest) this.select(newest.session);
   }
 
   /** Does a command for a view: says what went wrong, and gives undefined then. */
@@ -104,15 +122,24 @@ export class Hub {
 
   private route(): void {
     const wanted = SESSION.exec(location.hash)?.[1];
-    const id = wanted === undefined ? undefined : decodeURIComponent(wanted);
-    const known = this.sessions.find(({ session }) => session === id) ?? (this.current ? undefined : this.sessions[0]);
-    if (!known || known.session === this.current?.id) return;
+    const id = wanted === undefined ? (this.current?.id ?? this.sessions.at(-1)?.session) : decoded(wanted);
+    const known = this.sessions.find(({ session }) => session === id);
+    this.missing = known || id === this.expected ? undefined : id;
+    if (!known) return this.leave();
+    this.expected = undefined;
+    if (known.session === this.current?.id) return;
     this.current = this.kept.get(known.session) ?? new LiveSession(this.client, known.session);
     this.kept.delete(known.session);
     this.kept.set(known.session, this.current);
     for (const [other, live] of this.kept) {
       if (this.kept.size > KEPT) this.drop(other, live);
     }
+    this.switched.emit();
+  }
+
+  /** Nothing is shown under an address that names no session of ours. */
+  private leave(): void {
+    this.current = undefined;
     this.switched.emit();
   }
 }
