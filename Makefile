@@ -20,7 +20,7 @@ MARKS := not long$(if $(NODE),, and not node)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv system demo test test-long test-web lint types golden bench web web-deps web-types clean
+.PHONY: help venv system demo test test-long test-web lint types golden bench web web-deps web-types release-check clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -96,6 +96,9 @@ web-types: venv ## generate the TypeScript client's types from the schema
 	$(BIN)/turnwire schema frames >$(STAMPS)/frames.json
 	$(BIN)/turnwire schema commands >$(STAMPS)/commands.json
 	node web/client/scripts/generate_types.mjs $(STAMPS)/frames.json $(STAMPS)/commands.json >web/client/src/schema.ts
+
+release-check: venv ## try what would be released, in bare environments; see docs/release.md
+	$(BIN)/python release/check.py $(RELEASE_ARGS)
 
 clean: ## remove what make made, the virtual environment excepted
 	rm -rf $(STAMPS) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

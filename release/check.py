@@ -1,0 +1,142 @@
+"""Try what would be released: versions, changelog, wheel, sdist, npm package, each in a place with nothing else.
+
+Run by `make release-check`; docs/release.md has the list. Standard library alone, and `build`.
+"""
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import tomllib
+import venv
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+CLIENT = Path("web") / "client"
+"""The TypeScript client's folder."""
+GOLDENS = Path("tests") / "normalize" / "goldens"
+"""The events expected of recordings."""
+TRIED = Path("2.1.330") / "perm-allow"
+"""The recording that the installed wheel translates."""
+
+
+class NotReady(Exception):
+    """It cannot be released; the message says why and what to do."""
+
+
+def run(*words: str | Path, cwd: Path, env: Mapping[str, str] | None = None) -> bytes:
+    """Run a command and return what it printed; raises NotReady with its complaints."""
+    done = subprocess.run([str(word) for word in words], cwd=cwd, env=env, capture_output=True, check=False)
+    if done.returncode:
+        said = (done.stdout + done.stderr).decode(errors="replace").strip()
+        raise NotReady(f"`{' '.join(map(str, words))}` failed with exit code {done.returncode}:\n{said}")
+    return done.stdout
+
+
+def check_version(source: Path, *, unreleased: bool) -> str:
+    """Return the version, which all files agree on; raises NotReady."""
+    version: str = tomllib.loads((source / "pyproject.toml").read_text())["project"]["version"]
+    described = json.loads((source / CLIENT / "package.json").read_text())["version"]
+    if described != version:
+        raise NotReady(f"{CLIENT / 'package.json'} says {described}, pyproject.toml {version}; make them one")
+    changelog = (source / "CHANGELOG.md").read_text()
+    section = re.search(rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$", changelog, re.MULTILINE)
+    if section is None and not (unreleased and "## [Unreleased]" in changelog):
+        raise NotReady(f"CHANGELOG.md has no section `## [{version}] - YYYY-MM-DD`; write it")
+    return version
+
+
+def check_wheel(source: Path, made: Path) -> Path:
+    """Build sdist and wheel, compare them, and return the wheel; raises NotReady."""
+    run(sys.executable, "-m", "build", "--outdir", made, source, cwd=source)
+    (wheel,), (sdist,) = made.glob("*.whl"), made.glob("*.tar.gz")
+    unpacked = made / "unpacked"
+    with tarfile.open(sdist) as archive:
+        archive.extractall(unpacked, filter="data")
+    (inner,) = unpacked.iterdir()
+    run(sys.executable, "-m", "build", "--wheel", "--outdir", made / "again", inner, cwd=inner)
+    (again,) = (made / "again").glob("*.whl")
+    missing = set(zipfile.ZipFile(wheel).namelist()) ^ set(zipfile.ZipFile(again).namelist())
+    shutil.rmtree(unpacked)
+    shutil.rmtree(made / "again")
+    if missing:
+        raise NotReady(
+            f"a wheel of the sdist differs in {', '.join(sorted(missing))}; mend MANIFEST or pyproject.toml"
+        )
+    return wheel
+
+
+def check_installed(source: Path, wheel: Path, version: str, place: Path) -> None:
+    """Install the wheel alone and try it; raises NotReady."""
+    venv.create(place, with_pip=True)
+    program = place / "bin"
+    run(program / "python", "-m", "pip", "install", "-q", "-c", source / "constraints.txt", wheel, cwd=place)
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(place), "LANG": "C.UTF-8"}
+    said = run(program / "turnwire", "--version", cwd=place, env=env).decode()
+    if version not in said:
+        raise NotReady(f"the installed turnwire calls itself {said.strip()!r}, not {version}")
+    recording, golden = source / "fixtures" / TRIED, source / GOLDENS / f"{TRIED}.jsonl"
+    events = run(program / "turnwire", "translate", recording, "--field-limit", "4096", cwd=place, env=env)
+    if events != golden.read_bytes():
+        raise NotReady(
+            f"the installed turnwire translates {TRIED} otherwise than expected; `make test` says where"
+        )
+
+
+def check_client(source: Path, made: Path, place: Path) -> None:
+    """Pack the TypeScript client, install it alone and import it; raises NotReady."""
+    run("npm", "ci", "--no-audit", "--no-fund", "--silent", cwd=source / "web")
+    run("npm", "pack", "--silent", "--pack-destination", made, cwd=source / CLIENT)
+    (packed,) = made.glob("*.tgz")
+    place.mkdir()
+    (place / "package.json").write_text('{"name": "bare", "private": true, "type": "module"}')
+    run("npm", "install", "--offline", "--no-audit", "--no-fund", "--silent", packed, cwd=place)
+    script = (
+        "const client = await import('turnwire-client'); if (!Object.keys(client).length) process.exit(1)"
+    )
+    run("node", "--input-type=module", "-e", script, cwd=place)
+
+
+def main() -> int:
+    """Do all of it; print what was done, or why it cannot be released."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--unreleased", action="store_true", help="a rehearsal: the changelog may say Unreleased"
+    )
+    parser.add_argument("--keep", type=Path, help="folder that gets wheel, sdist and npm package")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        source, made = folder / "source", folder / "made"
+        made.mkdir()
+        try:
+            if run("git", "status", "--porcelain", cwd=ROOT):
+                raise NotReady(
+                    "the work tree has changes that are not committed; commit them or put them aside"
+                )
+            run("git", "clone", "--quiet", ROOT, source, cwd=folder)
+            version = check_version(source, unreleased=options.unreleased)
+            print(f"version {version}: the same everywhere")
+            wheel = check_wheel(source, made)
+            print(f"{wheel.name}: built, and from the sdist as well")
+            check_installed(source, wheel, version, folder / "environment")
+            print("installed alone: says its version, translates a recording as recorded")
+            check_client(source, made, folder / "bare")
+            print("npm package: packed, installed alone, imported")
+        except NotReady as why:
+            print(f"not ready: {why}", file=sys.stderr)
+            return 1
+        if options.keep is not None:
+            shutil.copytree(made, options.keep, dirs_exist_ok=True)
+    print("ready")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
