@@ -20,6 +20,8 @@ MARK = "TURNWIRE_PROCESS"
 _LINUX = sys.platform.startswith("linux")
 _PROC = Path("/proc")
 _PAUSE = 0.02
+_NOBODY = -1
+"""The pid of what is known by its mark alone; no group has it."""
 
 
 class ProcessIdentity(NamedTuple):
@@ -41,6 +43,11 @@ class ProcessIdentity(NamedTuple):
         """Return the identity of a stored line; raises ValueError."""
         pid, mark, start_time = text.split(" ", 2)
         return cls(int(pid), start_time, mark)
+
+
+def expected(mark: str) -> ProcessIdentity:
+    """Return what stands for a process that is about to be started, and for all that it starts: its mark alone."""
+    return ProcessIdentity(_NOBODY, "expected", mark)
 
 
 def identify(pid: int, mark: str) -> ProcessIdentity:
@@ -110,7 +117,7 @@ def signal_all(identities: Collection[ProcessIdentity], number: int, *, fresh: b
             there = not _LINUX
         except (ProcessLookupError, PermissionError):
             pass  # PermissionError: macOS says so of a group of zombies
-    strangers = [identity._replace(pid=-1) for identity in identities if identity not in owned]
+    strangers = [identity._replace(pid=_NOBODY) for identity in identities if identity not in owned]
     for pid in members([*owned, *strangers]):
         try:
             os.kill(pid, number)
@@ -120,19 +127,29 @@ def signal_all(identities: Collection[ProcessIdentity], number: int, *, fresh: b
     return there
 
 
-def reap(identities: Collection[ProcessIdentity], grace: float = 2.0, *, fresh: bool = False) -> bool:
+def reap(
+    identities: Collection[ProcessIdentity], grace: float = 2.0, *, fresh: bool = False, looks: int = 1
+) -> bool:
     """End processes and all they left, by TERM and after `grace` seconds by KILL; tell whether anything was there.
 
-    Blocks; for what a crashed predecessor left, for leftovers of an exit, and for the watchdog.
+    Blocks; for what a crashed predecessor left, for leftovers of an exit, and for the watchdog. `looks`: how often nobody
+    must be seen before nobody is there; a process that is in the middle of an exec shows no mark.
     """
-    if not signal_all(identities, signal.SIGTERM, fresh=fresh):
+    for _ in range(looks):
+        if signal_all(identities, signal.SIGTERM, fresh=fresh):
+            break
+        time.sleep(_PAUSE * (looks > 1))
+    else:
         return False
     deadline = time.monotonic() + grace
-    while signal_all(identities, 0, fresh=fresh):
-        if time.monotonic() > deadline:
-            signal_all(identities, signal.SIGKILL, fresh=fresh)
-            break
-        time.sleep(_PAUSE)
+    unseen = 0
+    while unseen < looks:
+        late = time.monotonic() > deadline
+        unseen = 0 if signal_all(identities, signal.SIGKILL if late else 0, fresh=fresh) else unseen + 1
+        if time.monotonic() > deadline + grace:
+            break  # what SIGKILL does not end is stuck in the kernel
+        if unseen < looks:
+            time.sleep(_PAUSE)
     return True
 
 

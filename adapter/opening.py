@@ -55,7 +55,7 @@ async def open_session(
         ProgramNotFound: the program or the workspace does not exist.
     """
     program = find_program(options.executable[0], options.environment) if options.executable else ""
-    version = await _version(options, program)
+    version = await _version(options, program, watchdog)
     settings = permission_settings(options, version)
     argv = build_argv(options, settings, version)
     process = await CliProcess.spawn(
@@ -185,10 +185,12 @@ class _Outlet:
         self._inbox.put(decision)
 
 
-async def _version(options: SessionOptions, program: str) -> Version | None:
+async def _version(options: SessionOptions, program: str, watchdog: Watchdog | None) -> Version | None:
     if options.version is not None or not options.ask_version or options.command.bare:
         return options.version
-    return await detect_version((program, *options.executable[1:]), options.environment, options.workspace)
+    return await detect_version(
+        (program, *options.executable[1:]), options.environment, options.workspace, watchdog
+    )
 
 
 async def _read(dispatcher: Dispatcher, session: Session, inbox: Inbox, process: CliProcess) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import cast
 
 from adapter import launch
-from adapter.identity import MARK, ProcessIdentity, identify, reap, signal_all
+from adapter.identity import MARK, ProcessIdentity, expected, identify, reap, signal_all
 from adapter.transport import Exit, ProcessGone
 from adapter.watchdog import Watchdog
 
@@ -119,21 +119,28 @@ class CliProcess:
             raise ProgramNotFound(f"the workspace {workspace} is not a directory; create it or name another")
         program = find_program(argv[0], environment)
         mark = uuid.uuid4().hex
-        _, pipes = await asyncio.get_running_loop().subprocess_exec(
-            _Pipes,
-            *_with_parent_death_signal([program, *argv[1:]]),
-            cwd=workspace,
-            env={**environment, MARK: mark},
-            start_new_session=True,
-        )
-        assert pipes.transport is not None
-        pid = pipes.transport.get_pid()
-        try:
-            identity = identify(pid, mark)
-        except ProcessLookupError:
-            identity = ProcessIdentity(pid, "exited", mark)
         if watchdog is not None:
-            watchdog.guard(identity)
+            # Before it is there: we may be killed before we can tell its pid, and the death signal reaches it alone.
+            watchdog.guard(expected(mark))
+        try:
+            _, pipes = await asyncio.get_running_loop().subprocess_exec(
+                _Pipes,
+                *_with_parent_death_signal([program, *argv[1:]]),
+                cwd=workspace,
+                env={**environment, MARK: mark},
+                start_new_session=True,
+            )
+            assert pipes.transport is not None
+            pid = pipes.transport.get_pid()
+            try:
+                identity = identify(pid, mark)
+            except ProcessLookupError:
+                identity = ProcessIdentity(pid, "exited", mark)
+            if watchdog is not None:
+                watchdog.guard(identity)
+        finally:
+            if watchdog is not None:
+                watchdog.release(expected(mark))
         return cls(pipes, identity, watchdog)
 
     async def read(self) -> bytes:

@@ -10,8 +10,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from adapter.process import CliProcess, ProgramNotFound
+from adapter.watchdog import Watchdog
+
 VERSION_DEADLINE = 10.0
 """Seconds that `--version` may take."""
+
+EXIT_DEADLINE = 1.0
+"""Seconds that it has to go once it has said all."""
+
+MOST_SAID = 1 << 16
+"""Bytes that are read of what it answers."""
 
 _NUMBER = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
@@ -79,7 +88,10 @@ _known: dict[tuple[str, ...], Version | None] = {}
 
 
 async def detect_version(
-    executable: Sequence[str], environment: Mapping[str, str], workspace: Path
+    executable: Sequence[str],
+    environment: Mapping[str, str],
+    workspace: Path,
+    watchdog: Watchdog | None = None,
 ) -> Version | None:
     """Ask a CLI for its version; None when it does not say one in time.
 
@@ -87,33 +99,33 @@ async def detect_version(
     """
     key = (*executable, _stamp(executable[0]))
     if key not in _known:
-        _known[key] = await _ask(executable, environment, workspace)
+        _known[key] = await _ask(executable, environment, workspace, watchdog)
     return _known[key]
 
 
-async def _ask(executable: Sequence[str], environment: Mapping[str, str], workspace: Path) -> Version | None:
+async def _ask(
+    executable: Sequence[str], environment: Mapping[str, str], workspace: Path, watchdog: Watchdog | None
+) -> Version | None:
     try:
-        process = await asyncio.create_subprocess_exec(
-            *executable,
-            "--version",
-            cwd=workspace,
-            env=dict(environment),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
+        process = await CliProcess.spawn(
+            [*executable, "--version"], workspace=workspace, environment=environment, watchdog=watchdog
         )
-    except OSError:
+    except (ProgramNotFound, OSError):
         return None
+    process.close_input()
+    said = bytearray()
     try:
         async with asyncio.timeout(VERSION_DEADLINE):
-            stdout, _ = await process.communicate()
+            while len(said) < MOST_SAID and (chunk := await process.read()):
+                said += chunk
+            await process.exits_within(EXIT_DEADLINE)
     except TimeoutError:
         return None
     finally:
-        if process.returncode is None:
+        if not process.has_exited:
             process.kill()
-            await process.wait()
-    return parse_version(stdout.decode("utf-8", "replace"))
+        await process.wait()
+    return parse_version(said.decode("utf-8", "replace"))
 
 
 def _stamp(program: str) -> str:

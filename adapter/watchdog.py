@@ -18,6 +18,7 @@ from adapter.identity import ProcessIdentity, reap
 
 _CHILD = "import sys; sys.path.insert(0, sys.argv[1]); from adapter.watchdog import watch; watch()"
 _CLOSE_DEADLINE = 15.0
+_LOOKS = 5
 
 
 class Watchdog:
@@ -84,4 +85,5 @@ def watch() -> None:
             guarded[identity] = None
         else:
             guarded.pop(identity, None)
-    reap([ProcessIdentity.from_text(text) for text in guarded])
+    # Nobody looks after this again, and what was being started may show itself only now.
+    reap([ProcessIdentity.from_text(text) for text in guarded], looks=_LOOKS)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from adapter.identity import ProcessIdentity, is_alive, members
+from adapter.identity import ProcessIdentity, is_alive, members, start_time
 from adapter.process import CliProcess
 from adapter.watchdog import Watchdog
 from waiting import until
@@ -50,6 +50,46 @@ async def main(ending):
 
 asyncio.run(main(sys.argv[1]))
 """
+
+
+WRAPPER = """
+import subprocess, sys, time
+child = "import os, time; open('told', 'w').write(str(os.getpid())); os.rename('told', 'child'); time.sleep(600)"
+subprocess.Popen([sys.executable, "-c", child], start_new_session=True)
+time.sleep(600)
+"""
+
+KILLED_BETWEEN = f"""
+import asyncio, os, signal, sys, time
+sys.path.insert(0, {str(ROOT)!r})
+from pathlib import Path
+from adapter.process import CliProcess
+from adapter.watchdog import Watchdog
+
+async def main():
+    async with Watchdog.start() as watchdog:
+        guard = watchdog.guard
+        def killed_before(identity):
+            if identity.pid > 0:
+                while not Path("child").exists():
+                    time.sleep(0.01)
+                os.kill(os.getpid(), signal.SIGKILL)
+            guard(identity)
+        watchdog.guard = killed_before
+        await CliProcess.spawn([sys.executable, "-c", {WRAPPER!r}], workspace=Path("."), environment={{}}, watchdog=watchdog)
+
+asyncio.run(main())
+"""
+
+
+async def test_what_a_wrapper_starts_is_ended_though_the_sidecar_was_killed_before_it_knew_the_pid(
+    tmp_path: Path,
+) -> None:
+    sidecar = await asyncio.create_subprocess_exec(sys.executable, "-c", KILLED_BETWEEN, cwd=tmp_path)
+    async with asyncio.timeout(30):
+        assert await sidecar.wait() == -signal.SIGKILL
+    child = int((tmp_path / "child").read_text())
+    await until(lambda: start_time(child) is None)
 
 
 async def live_and_die(ending: str, folder: Path) -> tuple[ProcessIdentity, int]:

@@ -3,15 +3,18 @@
 import asyncio
 import json
 import random
+import shlex
 from pathlib import Path
 
 import pytest
 
+from adapter.identity import start_time
 from hub.client import connect
 from live import Frontend, descendants, gone, scripted_stand
 from normalize import events as ev
 from normalize.events import AgentEvent
-from turnwire_process import turnwire
+from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
+from waiting import until
 
 STREAMING = """
 fallback:
@@ -23,6 +26,77 @@ fallback:
       input: {command: "sleep", description: "Sleep"}
       seconds: 60
 """
+
+
+SLOW_TO_SAY_ITS_VERSION = """#!/bin/sh
+echo $$ >told && mv told asked
+exec sleep 600
+"""
+
+
+async def test_a_cli_that_is_asked_for_its_version_goes_with_a_sidecar_that_is_killed(tmp_path: Path) -> None:
+    cli = tmp_path / "cli"
+    cli.write_text(SLOW_TO_SAY_ITS_VERSION)
+    cli.chmod(0o755)
+    sidecar = await asyncio.create_subprocess_exec(
+        *TURNWIRE,
+        "run",
+        "--port",
+        "0",
+        "--state-dir",
+        "state",
+        "--",
+        str(cli),
+        cwd=tmp_path,
+        env=environment(tmp_path),
+    )
+    asked = tmp_path / "asked"
+    await until(asked.exists, DEADLINE)
+    sidecar.kill()
+    await sidecar.wait()
+    pid = int(asked.read_text())
+    await until(lambda: start_time(pid) is None)
+
+
+WRAPPED = """#!/bin/sh
+{command} "$@"
+exit $?
+"""
+
+
+@pytest.mark.parametrize("lives", [2, pytest.param(60, marks=pytest.mark.long)])
+async def test_no_cli_is_left_of_sidecars_that_are_killed_while_they_start(
+    tmp_path: Path, lives: int
+) -> None:
+    chance = random.Random(lives)
+    stand = scripted_stand(tmp_path, "2.1.330", STREAMING)
+    wrapper = tmp_path / "wrapper"
+    wrapper.write_text(WRAPPED.format(command=shlex.join(stand.argv)))
+    wrapper.chmod(0o755)
+    for number in range(lives):
+        argv = stand.argv if number % 2 else (str(wrapper),)
+        sidecar = await asyncio.create_subprocess_exec(
+            *TURNWIRE, "run", "--port", "0", "--state-dir", "state", "--", *argv,
+            cwd=tmp_path, env=stand.env, stdout=asyncio.subprocess.DEVNULL,
+        )  # fmt: skip
+        # from the first process below it on: the watchdog, the question for a version, the CLI
+        await until(lambda: descendants(sidecar.pid), DEADLINE)  # noqa: B023
+        await asyncio.sleep(chance.random() * 0.8)
+        sidecar.kill()
+        await sidecar.wait()
+        await until(lambda: not running_in(tmp_path), DEADLINE)
+
+
+def running_in(folder: Path) -> list[int]:
+    """The processes whose command line names something in a folder."""
+    found = []
+    for process in Path("/proc").iterdir():
+        try:
+            if process.name.isdigit() and str(folder).encode() in (process / "cmdline").read_bytes():
+                found.append(int(process.name))
+        except OSError:
+            continue  # it has gone
+    return found
 
 
 async def follow(frontend: Frontend) -> None:
