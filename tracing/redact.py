@@ -1,49 +1,59 @@
 """A recording without secrets: line for line, byte lengths kept, so that it still replays to the same events.
 
-Plain stdout, turnwire's own rows, and folders are the same to it: text. Streamed text arrives in pieces, and a secret
-may be cut by them. Pieces of one block are joined, redacted, and cut at the same places again; so each file is read
-twice, and only pieces that changed are kept in memory. Lines that a row carries in base64 are opened for it.
+Plain stdout, turnwire's own rows, and folders are the same to it: lines of JSON, or text. Streamed text arrives in pieces,
+and a secret may be cut by them. Pieces of one block are joined, redacted, and cut at the same places again; so each file
+is read twice, and only pieces that changed are kept in memory. A piece is looked at in its block alone: so what streams
+stays what the whole message says.
 """
 
-import base64
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tracing.redaction import Redaction
 
-_PIECE = re.compile(r'"(?:text|thinking|partial_json|reasoning_text)":"((?:[^"\\]|\\.)*)"')
+_PIECE = re.compile(r'"(?:text|thinking|partial_json|reasoning_text)":"([^"\\]*(?:\\.[^"\\]*)*)"')
 _INDEX = re.compile(r'"(?:index|block_index)":(\d+)')
+_STREAM = re.compile(r'"(?:parent_tool_use_id|session_id)":"([^"\\]*)"')
 _DELTA = re.compile(r'"content_block_delta"|"is_delta":true')
-_BASE64 = re.compile(r'(?<="base64":")[A-Za-z0-9+/=]+(?=")')
 _BOUNDARY = re.compile(r'"content_block_start"|"message_start"|"message_stop"|"type":"complete"')
 
 
+MAX_BLOCK = 4096
+"""Lines of prose, as on stderr, that are looked at together: a private key has many."""
+
+
 class Pieces:
-    """Finds streamed pieces whose secrets span more than one of them."""
+    """Finds streamed pieces, and redacts those whose secrets span more than one of them."""
 
     def __init__(self, redaction: Redaction) -> None:
         self._redaction = redaction
-        self._open: dict[str, list[tuple[int, int, str]]] = {}
-        """By block: line number, place in the line, text."""
+        self._open: dict[tuple[str, ...], dict[str, list[tuple[int, int, str]]]] = {}
+        """By stream (session, subagent) and block: line number, place in the line, text."""
         self.changed: dict[int, tuple[int, str]] = {}
         """By line number: place in the line, new text."""
 
     def take(self, number: int, line: str) -> None:
         """Look at a line."""
         if _DELTA.search(line):
-            piece, index = _PIECE.search(line), _INDEX.search(line)
+            piece = _PIECE.search(line)
             if piece is not None:
-                block = index[1] if index else ""
-                self._open.setdefault(block, []).append((number, piece.start(1), piece[1]))
+                index = _INDEX.search(line)
+                blocks = self._open.setdefault(_stream(line), {})
+                blocks.setdefault(index[1] if index else "", []).append((number, piece.start(1), piece[1]))
         elif _BOUNDARY.search(line):
-            self.close()
+            self._close(self._open.pop(_stream(line), {}))
 
     def close(self) -> None:
         """Redact what was gathered."""
-        for pieces in self._open.values():
+        for blocks in self._open.values():
+            self._close(blocks)
+        self._open.clear()
+
+    def _close(self, blocks: dict[str, list[tuple[int, int, str]]]) -> None:
+        for pieces in blocks.values():
             joined = "".join(text for _, _, text in pieces)
-            clean = self._redaction.apply(joined)
+            clean = self._redaction.inside(joined)
             if clean == joined:
                 continue
             at = 0
@@ -52,7 +62,6 @@ class Pieces:
                 at += len(text)
                 if fresh != text:
                     self.changed[number] = (place, fresh)
-        self._open.clear()
 
 
 def redact_file(source: Path, target: Path, redaction: Redaction, progress: Callable[[int], None]) -> int:
@@ -63,16 +72,17 @@ def redact_file(source: Path, target: Path, redaction: Redaction, progress: Call
     pieces.close()
     count = 0
     with target.open("x", encoding="utf-8", errors="surrogateescape", newline="") as out:
+        block: list[str] = []
         for number, line in enumerate(_lines(source)):
-            place, fresh = pieces.changed.get(number, (0, ""))
-            clean = redaction.apply(line[:place] + fresh + line[place + len(fresh) :])
-            out.write(
-                _BASE64.sub(lambda found: _opened(found[0], redaction), clean)
-                if '"base64"' in clean
-                else clean
-            )
             count += 1
+            if _is_prose(line) and len(block) < MAX_BLOCK:
+                block.append(line)
+            else:
+                out.write(redaction.apply("".join(block)))
+                block.clear()
+                out.write(_line(line, pieces.changed.get(number), redaction))
             progress(len(line))
+        out.write(redaction.apply("".join(block)))
     return count
 
 
@@ -89,13 +99,22 @@ def redact_folder(source: Path, target: Path, redaction: Redaction, progress: Ca
     )
 
 
-def _opened(encoded: str, redaction: Redaction) -> str:
-    """Redact what is in base64; what only looks like it stays."""
-    try:
-        text = base64.b64decode(encoded, validate=True).decode("utf-8", "surrogateescape")
-    except ValueError:
-        return encoded
-    return base64.b64encode(redaction.apply(text).encode("utf-8", "surrogateescape")).decode()
+def _line(line: str, changed: tuple[int, str] | None, redaction: Redaction) -> str:
+    piece = _PIECE.search(line) if _DELTA.search(line) else None
+    if piece is None:
+        return redaction.apply(line)
+    text = piece[1] if changed is None else changed[1]
+    # blank while the rest is looked at: a piece by itself may look like something that its block is not
+    blank = redaction.apply(line[: piece.start(1)] + " " * len(text) + line[piece.end(1) :])
+    return blank[: piece.start(1)] + text + blank[piece.end(1) :]
+
+
+def _is_prose(line: str) -> bool:
+    return not line.lstrip().startswith(("{", "["))
+
+
+def _stream(line: str) -> tuple[str, ...]:
+    return tuple(sorted(_STREAM.findall(line)))
 
 
 def _lines(source: Path) -> Iterator[str]:
