@@ -180,3 +180,21 @@ async def test_a_given_port_is_not_left_for_another(home: Mapping[str, str], tmp
         complaint = await said(*DEMO, env={**home, "TURNWIRE_PORT": str(port)}, cwd=red)
     assert f"port {port}" in complaint
     assert "--port" in complaint
+
+
+async def test_where_the_former_port_is_another_programs_the_former_tokens_open_nothing(
+    home: Mapping[str, str], tmp_path: Path
+) -> None:
+    """Tabs that are still open show their token to whoever listens there."""
+    red = folder(tmp_path, "red")
+    async with turnwire(red, *DEMO, env=home, placed=False) as before:
+        pass
+    with socket.socket() as another:
+        another.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        another.bind(("127.0.0.1", int(before.base.rpartition(":")[2])))
+        another.listen()
+        async with turnwire(red, *DEMO, env=home, placed=False) as after:
+            assert after.base != before.base
+            with pytest.raises(AccessRefused):
+                async with connect(after.base, before.token):
+                    pass
