@@ -2,6 +2,7 @@
 
 Works on asyncio's subprocess protocol instead of streams: a StreamReader has a line limit and waits for every pipe
 before it tells of the exit. Reading stops while the reader lags behind by READ_AHEAD bytes, which in turn stops the CLI.
+Stderr is read like stdout by whoever asks for that.
 """
 
 import asyncio
@@ -21,28 +22,81 @@ from adapter.transport import Exit, ProcessGone
 from adapter.watchdog import Watchdog
 
 READ_AHEAD = 1024 * 1024
-"""Bytes of stdout that are held for the reader, at most (and one chunk more)."""
+"""Bytes of a pipe that are held for its reader, at most (and one chunk more)."""
 
 STDERR_TAIL = 16 * 1024
 """Bytes of stderr that are kept."""
 
-_STDOUT_GRACE = 1.0
+_PIPE_GRACE = 1.0
 
 
 class ProgramNotFound(Exception):
     """There is no such program to run."""
 
 
+class _Incoming:
+    """What came through one pipe and waits for its reader."""
+
+    def __init__(self) -> None:
+        self.pipe: asyncio.ReadTransport | None = None
+        self._chunks: deque[bytes] = deque()
+        self._held = 0
+        self._more = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._is_discarded = False
+
+    def take(self, data: bytes) -> None:
+        if self._is_discarded:
+            return
+        self._chunks.append(data)
+        self._held += len(data)
+        if self._held > READ_AHEAD and self.pipe is not None:
+            self.pipe.pause_reading()
+        self._more.set()
+
+    def end(self) -> None:
+        self._ended.set()
+        self._more.set()
+
+    def discard(self) -> None:
+        self._is_discarded = True
+        self._take_all()
+
+    async def read(self) -> bytes:
+        while not self._chunks:
+            if self._ended.is_set():
+                return b""
+            self._more.clear()
+            await self._more.wait()
+        return self._take_all()
+
+    async def over(self) -> None:
+        """What the CLI started may hold the pipe open for ever: it has ended, too, when nothing comes any more."""
+        while not self._ended.is_set():
+            try:
+                async with asyncio.timeout(_PIPE_GRACE):
+                    await self._ended.wait()
+            except TimeoutError:
+                if not self._chunks:
+                    self.end()
+
+    def _take_all(self) -> bytes:
+        whole = self._chunks.popleft() if len(self._chunks) == 1 else b"".join(self._chunks)
+        self._chunks.clear()
+        if self._held > READ_AHEAD and self.pipe is not None and not self._ended.is_set():
+            self.pipe.resume_reading()
+        self._held = 0
+        return whole
+
+
 class _Pipes(asyncio.SubprocessProtocol):
     """What the event loop tells of the process."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, reads_stderr: bool) -> None:
         self.transport: asyncio.SubprocessTransport | None = None
-        self.chunks: deque[bytes] = deque()
-        self.held = 0
-        self.output_ended = asyncio.Event()
-        self.stderr = bytearray()
-        self.more = asyncio.Event()
+        self.stdout = _Incoming()
+        self.stderr = _Incoming() if reads_stderr else None
+        self.stderr_tail = bytearray()
         self.writable = asyncio.Event()
         self.writable.set()
         self.input_lost = False
@@ -50,24 +104,27 @@ class _Pipes(asyncio.SubprocessProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.SubprocessTransport, transport)
+        self.stdout.pipe = cast(asyncio.ReadTransport, self.transport.get_pipe_transport(1))
+        if self.stderr is not None:
+            self.stderr.pipe = cast(asyncio.ReadTransport, self.transport.get_pipe_transport(2))
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == 1:
-            self.chunks.append(data)
-            self.held += len(data)
-            if self.held > READ_AHEAD:
-                self.stdout().pause_reading()
-            self.more.set()
-        else:
-            self.stderr += data
-            del self.stderr[:-STDERR_TAIL]
+            self.stdout.take(data)
+            return
+        self.stderr_tail += data
+        del self.stderr_tail[:-STDERR_TAIL]
+        if self.stderr is not None:
+            self.stderr.take(data)
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002  asyncio names it
         if fd == 0:
             self.input_lost = True
             self.writable.set()
         elif fd == 1:
-            self.end_output()
+            self.stdout.end()
+        elif self.stderr is not None:
+            self.stderr.end()
 
     def pause_writing(self) -> None:
         self.writable.clear()
@@ -79,14 +136,6 @@ class _Pipes(asyncio.SubprocessProtocol):
         self.exited.set()
         self.input_lost = True
         self.writable.set()
-
-    def end_output(self) -> None:
-        self.output_ended.set()
-        self.more.set()
-
-    def stdout(self) -> asyncio.ReadTransport:
-        assert self.transport is not None
-        return cast(asyncio.ReadTransport, self.transport.get_pipe_transport(1))
 
 
 class CliProcess:
@@ -109,8 +158,11 @@ class CliProcess:
         workspace: Path,
         environment: Mapping[str, str],
         watchdog: Watchdog | None = None,
+        reads_stderr: bool = False,
     ) -> "CliProcess":
         """Start the CLI in its workspace, with exactly this environment.
+
+        With `reads_stderr`, its stderr has to be read as its stdout has; its tail is kept anyway.
 
         Raises:
             ProgramNotFound: the program or the workspace does not exist.
@@ -124,7 +176,7 @@ class CliProcess:
             watchdog.guard(expected(mark))
         try:
             _, pipes = await asyncio.get_running_loop().subprocess_exec(
-                _Pipes,
+                lambda: _Pipes(reads_stderr=reads_stderr),
                 *_with_parent_death_signal([program, *argv[1:]]),
                 cwd=workspace,
                 env={**environment, MARK: mark},
@@ -145,18 +197,22 @@ class CliProcess:
 
     async def read(self) -> bytes:
         """Return what came since the last read, at least one byte; b"" at the end of stdout."""
-        pipes = self._pipes
-        while not pipes.chunks:
-            if pipes.output_ended.is_set():
-                return b""
-            pipes.more.clear()
-            await pipes.more.wait()
-        chunk = pipes.chunks.popleft() if len(pipes.chunks) == 1 else b"".join(pipes.chunks)
-        pipes.chunks.clear()
-        if pipes.held > READ_AHEAD and not pipes.output_ended.is_set():
-            pipes.stdout().resume_reading()
-        pipes.held = 0
-        return chunk
+        return await self._pipes.stdout.read()
+
+    async def read_stderr(self) -> bytes:
+        """Return what came on stderr since the last read, at least one byte; b"" at its end."""
+        stderr = self._pipes.stderr
+        return b"" if stderr is None else await stderr.read()
+
+    def discard_stderr(self) -> None:
+        """Let go whatever else comes on stderr."""
+        if self._pipes.stderr is not None:
+            self._pipes.stderr.discard()
+
+    def discard(self) -> None:
+        """Let go all that comes: there is no reader any more, who would keep the process from being over."""
+        self._pipes.stdout.discard()
+        self.discard_stderr()
 
     async def write(self, line: bytes) -> None:
         """Write a whole line; returns when the CLI takes more. Raises ProcessGone."""
@@ -204,7 +260,9 @@ class CliProcess:
     async def wait(self) -> Exit:
         """Wait for the exit of the process and the end of its output, end its leftovers, and say how it ended."""
         await self._pipes.exited.wait()
-        await self._output_ended()
+        await self._pipes.stdout.over()
+        if self._pipes.stderr is not None:
+            await self._pipes.stderr.over()
         await asyncio.to_thread(reap, [self.identity], fresh=True)
         if self._watchdog is not None:
             self._watchdog.release(self.identity)
@@ -215,18 +273,7 @@ class CliProcess:
     @property
     def stderr_tail(self) -> str:
         """The last of what it said on stderr."""
-        return self._pipes.stderr.decode("utf-8", "replace")
-
-    async def _output_ended(self) -> None:
-        """What the CLI started may hold stdout open for ever: it has ended, too, when nothing comes any more."""
-        pipes = self._pipes
-        while not pipes.output_ended.is_set():
-            try:
-                async with asyncio.timeout(_STDOUT_GRACE):
-                    await pipes.output_ended.wait()
-            except TimeoutError:
-                if not pipes.chunks:
-                    pipes.end_output()
+        return self._pipes.stderr_tail.decode("utf-8", "replace")
 
 
 def find_program(program: str, environment: Mapping[str, str]) -> str:

@@ -1,7 +1,8 @@
 """`turnwire stdio`: the sidecar as one agent on this process's own stdin and stdout.
 
 Two readers, one for each side, hand lines to the switchboard and do what it says. Stdout slows the CLI down when the
-caller reads slowly; what goes to the CLI is written by a task of its own, so that neither side waits for the other.
+caller reads slowly; what goes to the CLI is written by a task of its own, so that neither side waits for the other. What
+the CLI says on stderr goes to ours as it comes.
 """
 
 import asyncio
@@ -28,8 +29,11 @@ STOP = StopDeadlines(interrupt=0.0, close=0.5, terminate=3.0)
 SIGNAL_GRACE = 3.0
 """Seconds that a CLI has to go after a signal; less than the official SDK waits before it kills us."""
 
-UNSAID = 1024
-"""Lines that may wait to be written to the CLI before the caller is no longer read."""
+UNSAID = 8 * 1024 * 1024
+"""Bytes that may wait to be written to the CLI before the caller is no longer read."""
+
+LAST_WORDS = 10.0
+"""Seconds that a reader of stderr has to take what is left, once the CLI has gone."""
 
 
 async def serve(
@@ -38,7 +42,7 @@ async def serve(
     """Serve the caller until the CLI has gone; returns the exit code. Raises ProgramNotFound."""
     async with Watchdog.start() as watchdog:
         process = await CliProcess.spawn(
-            argv, workspace=Path.cwd(), environment=environment, watchdog=watchdog
+            argv, workspace=Path.cwd(), environment=environment, watchdog=watchdog, reads_stderr=True
         )
         joint = Joint(process, spoken, agent, seen)
         loop = asyncio.get_running_loop()
@@ -49,9 +53,9 @@ async def serve(
         except OutputLost:
             return 1
         finally:
+            process.discard()
             await climb(process, STOP)
             await process.wait()
-        sys.stderr.write(process.stderr_tail)
         return 128 + _number(ended.signal) if ended.signal else ended.code or 0
 
 
@@ -82,8 +86,10 @@ class Joint:
         self._agent = agent
         self._seen = seen
         self._output = Output(1)
+        self._errors = Output(2)
         self._board: Switchboard | None = None
         self._unsaid: deque[bytes | None] = deque()
+        self._unsaid_bytes = 0
         self._has_unsaid = asyncio.Event()
         self._has_room = asyncio.Event()
         self._has_room.set()
@@ -97,8 +103,10 @@ class Joint:
                     tasks.create_task(self._tell()),
                     tasks.create_task(self._output.lost()),
                 ]
+                relaying = tasks.create_task(self._relay_stderr())
                 await self._read()
                 ended = await self._process.wait()
+                await _within(LAST_WORDS, relaying)
                 for other in others:
                     other.cancel()
             how = Ended("exited", ended.code, ended.signal, self._process.stderr_tail)
@@ -135,6 +143,15 @@ class Joint:
         if isinstance(last, bytes):
             await self._do(self._joined().from_cli(last))
 
+    async def _relay_stderr(self) -> None:
+        """Hand on what the CLI says on stderr, byte for byte, as fast as the caller reads it."""
+        try:
+            while chunk := await self._process.read_stderr():
+                await self._errors.put(chunk)
+            await self._errors.flush()
+        except OutputLost:
+            self._process.discard_stderr()  # a caller may do without it
+
     def _joined(self, first_line: bytes = b"") -> Switchboard:
         """Return the switchboard; the caller's first line says what it speaks, if nothing else does."""
         if self._board is None:
@@ -156,10 +173,11 @@ class Joint:
     def _queue(self, moves: Moves) -> None:
         self._seen.take(moves.seen)
         self._unsaid += moves.to_cli
+        self._unsaid_bytes += sum(map(len, moves.to_cli))
         if moves.close:
             self._unsaid.append(None)
         self._has_unsaid.set()
-        if len(self._unsaid) > UNSAID:
+        if self._unsaid_bytes > UNSAID:
             self._has_room.clear()
 
     async def _tell(self) -> None:
@@ -167,7 +185,6 @@ class Joint:
         while True:
             while not self._unsaid:
                 self._has_unsaid.clear()
-                self._has_room.set()
                 await self._has_unsaid.wait()
             line = self._unsaid.popleft()
             if line is None:
@@ -176,4 +193,16 @@ class Joint:
             try:
                 await self._process.write(line)
             except ProcessGone:
-                self._has_room.set()  # how it went is read from its output
+                pass  # how it went is read from its output
+            self._unsaid_bytes -= len(line)
+            if self._unsaid_bytes <= UNSAID:
+                self._has_room.set()
+
+
+async def _within(seconds: float, task: asyncio.Task[None]) -> None:
+    """Wait for a task for so many seconds at most, and cancel it then."""
+    try:
+        async with asyncio.timeout(seconds):
+            await task
+    except TimeoutError:
+        pass  # the timeout has cancelled it

@@ -87,6 +87,12 @@ def read_arguments(argv: Sequence[str]) -> Arguments:
     return Arguments(spoken, own.get("--agent"), config, tuple(rest))
 
 
+def foreign_options(rest: Sequence[str]) -> list[str]:
+    """Return the options of an agent that is not Claude Code: none of what its caller says to a Claude Code."""
+    given = {option.partition("=")[0] for option in rest}
+    return [] if given & {name for name, _ in SPEAKS} else list(rest)
+
+
 def without_spec_1(rest: Sequence[str]) -> list[str]:
     """Return the options without those of spec 1's agent."""
     left: list[str] = []

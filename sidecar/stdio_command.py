@@ -13,7 +13,7 @@ from sidecar import logs, stdio
 from sidecar.agents import Agent, AgentNotFoundError, find
 from sidecar.dialects import FOREIGN
 from sidecar.settings import ConfigurationError, Settings, load
-from sidecar.stdio_arguments import USAGE, Arguments, UsageError, cli_options, read_arguments
+from sidecar.stdio_arguments import USAGE, Arguments, UsageError, cli_options, foreign_options, read_arguments
 from sidecar.stdio_log import Seen
 from sidecar.version import VERSION
 
@@ -42,7 +42,7 @@ def run(argv: Sequence[str]) -> int:
 
 
 async def _serve(arguments: Arguments, agent: Agent, settings: Settings, seen: Seen) -> int:
-    options = list(arguments.rest) if settings.dialect in FOREIGN else cli_options(arguments.rest)
+    options = (foreign_options if settings.dialect in FOREIGN else cli_options)(arguments.rest)
     return await stdio.serve(
         [*agent.argv, *options],
         # whole, as if the caller had started the CLI itself: it has chosen it for a CLI

@@ -185,6 +185,35 @@ async def test_large_lines_pass_whole(tmp_path: Path) -> None:
         assert len(lines[1]["message"]["content"][0]["text"]) == 3_000_000
 
 
+DEAF = """
+import json, os, sys, time
+for _ in range(60):
+    print(json.dumps({"type": "keep_alive"}), flush=True)
+    time.sleep(0.05)
+while not os.path.exists("listen"):
+    time.sleep(0.05)
+size = sum(map(len, sys.stdin.buffer))
+print(json.dumps({"type": "system", "subtype": "counted", "size": size}), flush=True)
+"""
+
+
+async def test_a_caller_waits_for_a_cli_that_does_not_read_and_loses_nothing(tmp_path: Path) -> None:
+    program = tmp_path / "deaf.py"
+    program.write_text(DEAF)
+    message = {"type": "user", "message": {"role": "user", "content": "x" * 1_000_000}}
+    line = json.dumps(message).encode() + b"\n"
+    async with stdio(tmp_path, [sys.executable, str(program)], environment(tmp_path / "home")) as cli:
+        for _ in range(64):
+            cli.send_raw(line)
+        for _ in range(60):
+            await cli.until_type("keep_alive")
+        assert cli.process.stdin is not None
+        assert cli.process.stdin.transport.get_write_buffer_size() > 40_000_000
+        (tmp_path / "listen").touch()
+        (counted,) = await cli.rest()
+    assert counted["size"] == 64 * len(line)
+
+
 async def test_a_cli_that_crashes_is_told_in_spec_1_and_by_the_exit_code(tmp_path: Path) -> None:
     async with scripted(tmp_path, "--as", "miriad") as cli:
         cli.prompt("crash")

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.stdio_arguments import Arguments, UsageError, cli_options, read_arguments
+from sidecar.stdio_arguments import Arguments, UsageError, cli_options, foreign_options, read_arguments
 
 SDK = ["--output-format", "stream-json", "--verbose", "--system-prompt", "", "--input-format", "stream-json"]
 
@@ -35,6 +35,11 @@ def test_a_cli_is_made_to_speak_stream_json() -> None:
         "--verbose",
         "--output-format=stream-json",
     ]
+
+
+def test_an_agent_that_is_not_claude_code_gets_none_of_what_is_said_to_one() -> None:
+    assert foreign_options(SDK) == foreign_options(["--input-format=stream-json"]) == []
+    assert foreign_options(["--stdio", "--db", "x"]) == ["--stdio", "--db", "x"]
 
 
 @pytest.mark.parametrize("database", [["--db", "./agent.db"], ["--db=./agent.db"], []])

@@ -36,6 +36,7 @@ from real_cli import real_cli, real_cli_environment
 from recordings import ROOT
 from scripted_messages_api import hang, plan, scripted_messages_api, text, tool_use
 from turnwire_process import DEADLINE, environment
+from waiting import until
 
 JSON = dict[str, Any]
 
@@ -227,6 +228,112 @@ async def test_hooks_are_called_in_the_sdk(peer: Peer) -> None:
     assert "no touching" in str(messages)
     if peer.real:
         assert not (Path(str(peer.options.cwd)) / "made").exists()
+
+
+async def test_what_the_cli_says_on_stderr_is_heard_whole_and_at_once(tmp_path: Path) -> None:
+    script = tmp_path / "script.yaml"
+    script.write_text(SCRIPT)
+    program = tmp_path / "loud.py"
+    program.write_text(
+        "import os, runpy, sys\n"
+        "for number in range(3000):\n"
+        "    print(f'line {number} ' + 'x' * 100, file=sys.stderr, flush=True)\n"
+        f"sys.argv[1:1] = [{str(script)!r}]\n"
+        "runpy.run_module('scripted_agent', run_name='__main__')\n"
+    )
+    heard: list[str] = []
+    made = options(tmp_path, [sys.executable, str(program)], environment(tmp_path / "home"))
+    made.stderr = heard.append
+    async with asyncio.timeout(DEADLINE), ClaudeSDKClient(made) as client:
+        assert last(await turn(client, "hello")).result == "ok: hello"
+        await until(lambda: len(heard) == 3000)
+    assert heard == [f"line {number} {'x' * 100}" for number in range(3000)]
+
+
+async def test_the_debug_lines_of_the_real_cli_are_heard_while_it_runs(tmp_path: Path) -> None:
+    heard: list[str] = []
+    with scripted_messages_api() as api:
+        made = options(tmp_path, [str(real_cli())], real_cli_environment(tmp_path / "home", api.url))
+        made.stderr = heard.append
+        made.extra_args = {"debug-to-stderr": None}
+        async with asyncio.timeout(DEADLINE), ClaudeSDKClient(made) as client:
+            assert last(await turn(client, "hello")).result == "ok: hello"
+            await until(lambda: heard)
+
+
+MIRIAD_AGENT = """
+import json, sys
+
+def say(message):
+    print(json.dumps(message), flush=True)
+
+assert sys.argv[1:] == [], sys.argv
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "control":
+        say({"type": "result", "subtype": "cancelled", "is_error": False})
+        continue
+    text = message["message"]["content"]
+    say({"type": "assistant", "message": {"role": "assistant", "content": text}})
+    say({"type": "brand_new"})
+    say({"type": "system", "subtype": "error", "message": "odd"})
+    if text == "fail":
+        say({"type": "result", "subtype": "error", "is_error": True, "result": "broken"})
+    elif text != "hang":
+        say({"type": "result", "subtype": "success", "result": text})
+"""
+
+JSON_RPC_AGENT = """
+import json, sys
+
+def say(**message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+running = None
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["method"] == "interrupt":
+        say(id=message["id"], result=None)
+        say(id=running, error={"code": -32800, "message": "stopped"})
+        continue
+    running = message["id"]
+    text = message["params"]["message"]["content"]
+    content = [{"type": "text", "text": text}, {"type": "thinking", "thinking": "hm"}]
+    say(method="assistant", params={"message": {"content": content}})
+    say(method="stream_event", params={"event": {}})
+    if text == "fail":
+        say(id=running, error={"code": -32000, "message": "broken"})
+    elif text != "hang":
+        say(id=running, result=text)
+"""
+
+
+@pytest.mark.parametrize(("dialect", "program"), [("miriad", MIRIAD_AGENT), ("json_rpc", JSON_RPC_AGENT)])
+async def test_an_agent_of_another_dialect_is_a_cli_to_the_sdk(
+    tmp_path: Path, dialect: str, program: str
+) -> None:
+    agent = tmp_path / "agent.py"
+    agent.write_text(program)
+    env = environment(tmp_path / "home", TURNWIRE_DIALECT=dialect)
+    made = options(tmp_path, [sys.executable, str(agent)], env)
+    async with asyncio.timeout(DEADLINE), ClaudeSDKClient(made) as client:
+        good = await turn(client, "hello")
+        assert texts(good) == ["hello"]
+        assert (last(good).subtype, last(good).result, last(good).is_error) == ("success", "hello", False)
+        failed = last(await turn(client, "fail"))
+        assert (failed.subtype, failed.errors, failed.is_error) == (
+            "error_during_execution",
+            ["broken"],
+            True,
+        )
+        await client.query("hang")
+        messages: list[Message] = []
+        async for message in client.receive_response():
+            messages.append(message)
+            if texts(messages) == ["hang"]:
+                await client.interrupt()
+        assert last(messages).subtype == "error_during_execution"
+        assert last(messages).terminal_reason == "aborted_streaming"
 
 
 async def test_a_turn_is_interrupted_and_the_session_goes_on(peer: Peer) -> None:
