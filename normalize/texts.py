@@ -2,8 +2,9 @@
 
 The same text comes as streamed deltas and again as an assistant line. A block is identified by (message id, block
 index): what was streamed is not sent again, what disagrees is replaced. The index of a line's block is the place of
-the first unconfirmed block of its kind in the stream; without a stream it is counted, since the CLI writes one line
-a block. A message that breaks off and is begun anew is retracted.
+the first unconfirmed block of its kind in the stream, blank ones left out: most versions write no line for a block
+that is nothing but whitespace. So the whitespace a block begins with waits for the first word. Without a stream the
+index is counted, since the CLI writes one line a block. A message that breaks off and is begun anew is retracted.
 """
 
 from typing import Literal
@@ -18,6 +19,9 @@ from protocol.text import rejoin
 Kind = Literal["text", "thinking", "other"]
 Source = Literal["local_command", "result", "synthetic"]
 
+NO_CONTENT = "(no content)"
+"""What 1.0 writes in the line of a blank block."""
+
 
 class Block(Struct):
     """A block that is being streamed."""
@@ -25,10 +29,36 @@ class Block(Struct):
     index: int
     kind: Kind
     pieces: list[str] = field(default_factory=list)
+    """What was published of it."""
+    blank: str = ""
+    """The whitespace it began with, as long as nothing else has come: not published."""
     held: str = ""
     """Half a surrogate pair that the last delta ended with."""
+    closed: bool = False
+    """It has streamed to its end."""
     confirmed: bool = False
     """Its assistant line has come."""
+
+    def grow(self, text: str) -> str:
+        """Take a delta, and return what of it can be published."""
+        # Most deltas are ASCII, and isascii() is one look at a flag: nothing to rejoin then.
+        if self.held or not text.isascii():
+            text, self.held = rejoin(self.held, text)
+        if not text:
+            return ""
+        if not self.pieces:
+            text = self.blank + text
+            if is_blank(text):
+                self.blank = text
+                return ""
+            self.blank = ""
+        self.pieces.append(text)
+        return text
+
+
+def is_blank(text: str) -> bool:
+    """Tell whether a text is nothing but whitespace; the CLI counts the byte order mark among it."""
+    return not text or text.isspace() or not text.replace("\ufeff", "").strip()
 
 
 class Thread:
@@ -81,12 +111,9 @@ class Thread:
     def text(self, index: int, text: str) -> list[AgentEvent]:
         """A text block grew."""
         block = self._blocks.get(index) or self._missed(index, "text")
-        # Most deltas are ASCII, and isascii() is one look at a flag: nothing to rejoin then.
-        if block.held or not text.isascii():
-            text, block.held = rejoin(block.held, text)
+        text = block.grow(text)
         if not text:
             return []
-        block.pieces.append(text)
         if len(text) > ALWAYS_FITS:
             return self._say("text", text, self._message_id, index, is_delta=True)
         here = self._place.here
@@ -105,11 +132,9 @@ class Thread:
     def thinking(self, index: int, text: str) -> list[AgentEvent]:
         """A thinking block grew."""
         block = self._blocks.get(index) or self._missed(index, "thinking")
-        if block.held or not text.isascii():
-            text, block.held = rejoin(block.held, text)
+        text = block.grow(text)
         if not text:
             return []
-        block.pieces.append(text)
         if len(text) > ALWAYS_FITS:
             return self._say("thinking", text, self._message_id, index, is_delta=True)
         here = self._place.here
@@ -128,11 +153,13 @@ class Thread:
     def close(self, index: int) -> list[AgentEvent]:
         """A block is whole; half a pair that is still held has no other half."""
         block = self._blocks.get(index)
-        if block is None or not block.held or block.confirmed:
+        if block is None:
+            return []
+        block.closed = True
+        if not block.held or block.confirmed:
             return []
         block.held = ""
-        block.pieces.append("\ufffd")
-        return self._say(block.kind, "\ufffd", self._message_id, index)
+        return self._say(block.kind, block.grow("\ufffd"), self._message_id, index)
 
     def finish(self) -> None:
         """The API says why the message ends: it is whole."""
@@ -165,7 +192,7 @@ class Thread:
         """Publish a whole text or thinking block, as far as it was not streamed."""
         if kind == "text" and text:
             self._firm = True
-        block = self._streamed(message_id, kind)
+        block = self._spoken(message_id, kind, text)
         if block is None:
             return self._say(kind, text, message_id, self._count(message_id), source=source)
         streamed = "".join(block.pieces)
@@ -178,11 +205,11 @@ class Thread:
 
     def index(self, message_id: str | None) -> int:
         """Return the index of a block of a line that is neither text nor thinking, and count it."""
-        block = self._streamed(message_id, "other")
-        if block is None:
+        waiting = self._waiting(message_id, "other")
+        if not waiting:
             return self._count(message_id)
-        block.confirmed = True
-        return block.index
+        waiting[0].confirmed = True
+        return waiting[0].index
 
     def redacted(self, message_id: str | None) -> Reasoning:
         """Publish that there was thinking which the API encrypted."""
@@ -251,13 +278,25 @@ class Thread:
         block = self._blocks[index] = Block(index, kind)
         return block
 
-    def _streamed(self, message_id: str | None, kind: Kind) -> Block | None:
-        """The first block of the kind that streamed and has no line yet; blocks stream in the order of their index."""
-        if message_id == self._message_id:
-            for block in self._blocks.values():
-                if block.kind == kind and not block.confirmed:
-                    return block
-        return None
+    def _waiting(self, message_id: str | None, kind: Kind) -> list[Block]:
+        """The blocks of a kind that streamed and have no line yet, in the order of their index."""
+        if message_id != self._message_id:
+            return []
+        return [block for block in self._blocks.values() if block.kind == kind and not block.confirmed]
+
+    def _spoken(self, message_id: str | None, kind: Kind, text: str) -> Block | None:
+        """The streamed block that a line repeats: the first with words in it, or one of the blank ones before."""
+        blank: list[Block] = []
+        for block in self._waiting(message_id, kind):
+            if block.pieces:
+                if blank and (is_blank(text) or text == NO_CONTENT):
+                    break
+                return block
+            if block.blank == text:
+                return block
+            blank.append(block)
+        # Words for a block that streamed none: the CLI writes its line while the block is still open.
+        return next((block for block in blank if not block.closed), blank[0] if blank else None)
 
     def _count(self, message_id: str | None) -> int:
         index = self._next_index.get(message_id or "", 0)

@@ -11,6 +11,9 @@ from typing import Any
 
 JsonObject = dict[str, Any]
 
+BLANK_LINE = "(no content)"
+"""What 1.0 writes for a block of nothing but whitespace; later versions write no line for it."""
+
 LOCAL = re.compile(r"<local-command-(?:stdout|stderr)>(.*?)</local-command-(?:stdout|stderr)>", re.DOTALL)
 
 
@@ -201,9 +204,12 @@ def _streams(segment: list[tuple[int, JsonObject]]) -> Iterator[_Streamed]:
 def _streamed_place(
     streams: list[_Streamed], message_id: str | None, item: Item, taken: set[tuple[int, int]]
 ) -> int:
+    blank_line = not item.value.strip() or item.value == BLANK_LINE
     for number, stream in enumerate(streams):
         if stream.id == message_id:
             for index, (kind, first, text) in sorted(stream.blocks.items()):
+                if text and not text.strip() and not blank_line:
+                    continue
                 if (number, index) not in taken and kind == item.kind and stream.position < item.position:
                     taken.add((number, index))
                     return first if text else item.position
@@ -230,7 +236,13 @@ def _add_leftovers(
         )
         for index, (kind, first, text) in sorted(stream.blocks.items()):
             given_up = stream.abandoned is not None and index >= stream.abandoned
-            if (number, index) not in taken and text and not begun_anew and not given_up and kind != "other":
+            if (
+                (number, index) not in taken
+                and text.strip()
+                and not begun_anew
+                and not given_up
+                and kind != "other"
+            ):
                 items.append(Item(first, kind, whole(text)))
 
 
@@ -283,8 +295,8 @@ def _turns(messages: list[JsonObject]) -> list[Turn]:
                     begun = True
                 if event["type"] == "message_delta" and _tokens(event.get("usage")):
                     usage = _tokens(event["usage"])
-                if turn is not None and event["type"] == "content_block_delta" and event["delta"].get("text"):
-                    turn.said = True
+                if turn is not None and event["type"] == "content_block_delta":
+                    turn.said = turn.said or bool((event["delta"].get("text") or "").strip())
             case "user" if main:
                 last_uuid = message.get("uuid") or last_uuid
                 printed = LOCAL.findall(text_of(message))

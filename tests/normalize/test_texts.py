@@ -1,9 +1,14 @@
 """Text exactly once: streamed pieces, assistant lines and results carry the same words."""
 
-import pytest
+import itertools
 
-from normalize.events import MessageChunk
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from normalize.events import AgentEvent, MessageChunk, Reasoning, ToolCall
 from normalize.limits import ALWAYS_FITS
+from normalize.texts import NO_CONTENT, is_blank
 from tests.normalize.lines import (
     Talk,
     assistant,
@@ -86,6 +91,51 @@ def test_each_block_of_a_message_is_confirmed_by_its_own_line() -> None:
     assert talk.hears(assistant(tool_use("t"))) == ["tool_call t running"]
     assert talk.hears(assistant(text("B"))) == []
     assert talk.last("tool_call")["block_index"] == 2
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n\n", "\t\u00a0\ufeff"])
+def test_a_blank_block_that_gets_no_line_is_no_text(blank: str) -> None:
+    talk = Talk()
+    talk.hears(init(), message_start())
+    assert talk.hears(block_start(0), *[delta(character, 0) for character in blank], block_stop(0)) == []
+    assert talk.hears(block_start(1), delta("Ans", 1), delta("wer.", 1)) == streamed("Ans", "wer.")
+    assert talk.hears(assistant(text("Answer.")), block_stop(1)) == []
+    assert talk.hears(block_start(2), delta(blank or " ", 2), block_stop(2), message_stop()) == []
+    assert talk.hears(message_start("m2")) == []
+    assert talk.hears(result("Answer.")) == ["complete turn-1 completed"]
+
+
+def test_the_line_of_a_blank_block_is_text_of_its_own() -> None:
+    talk = Talk()
+    talk.hears(init("1.0"), message_start(), block_start(0), delta("\n", 0))
+    assert talk.hears(assistant(text("(no content)")), block_stop(0)) == ["message_chunk (no content)"]
+    talk.hears(block_start(1), delta(" ", 1), block_stop(1), block_start(2), delta("\n\n", 2))
+    assert talk.hears(assistant(text("\n\n"))) == ["message_chunk \n\n"]
+    assert talk.last("message_chunk")["block_index"] == 2
+    talk.hears(block_stop(2), block_start(3), delta("Words", 3))
+    assert talk.hears(assistant(text("(no content)"))) == ["message_chunk (no content)"]
+    assert talk.last("message_chunk")["block_index"] == 1
+    assert talk.hears(assistant(text("Words"))) == []
+
+
+def test_words_for_a_block_that_streamed_none_are_those_of_the_open_one() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start(), block_start(0), delta(" ", 0), block_stop(0), block_start(1))
+    assert talk.hears(assistant(text("Words"))) == ["message_chunk Words"]
+    assert talk.last("message_chunk")["block_index"] == 1
+    assert talk.hears(assistant(text("More"))) == ["message_chunk More"]
+    assert talk.last("message_chunk")["block_index"] == 0
+
+
+def test_the_whitespace_a_text_begins_with_comes_with_its_first_word() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start(), block_start())
+    assert talk.hears(delta("\n"), delta("\n"), delta("So"), delta("\n")) == streamed("\n\nSo", "\n")
+    assert talk.hears(assistant(text("\n\nSo\n"))) == []
+    talk.hears(message_start("m2"), block_start(0, thinking("")))
+    assert talk.hears(thought(" "), thought("Hm")) == ["reasoning  Hm"]
+    talk.hears(message_start("m3"), block_start())
+    assert talk.hears(delta(" "), delta("\ud83c"), block_stop()) == ["message_chunk  \ufffd"]
 
 
 def test_the_first_block_in_message_start_is_not_text() -> None:
@@ -204,7 +254,7 @@ def test_the_result_speaks_when_what_was_streamed_was_withdrawn() -> None:
 
 def test_a_message_that_stopped_is_never_withdrawn() -> None:
     talk = Talk()
-    talk.hears(init(), message_start("m1"), block_start(), delta(" "), message_delta(), message_stop())
+    talk.hears(init(), message_start("m1"), block_start(), delta("A"), message_delta(), message_stop())
     assert talk.hears(message_start("m2"), message_stop(), result("?")) == ["complete turn-1 completed"]
 
 
@@ -346,3 +396,63 @@ def test_an_empty_block_is_no_text() -> None:
         "message_chunk Only here result",
         "complete turn-1 completed",
     ]
+
+
+BLANKS = st.text(" \n\t\u00a0\u2028\ufeff", max_size=4)
+WORDS = st.text("aB.é🎉 \n", max_size=8)
+QUIETLY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@st.composite
+def block(draw: st.DrawFn) -> tuple[str, str, list[str], str | None]:
+    """A block's kind, its text, how that is cut into deltas, and what its line says; None: it gets no line."""
+    kind = draw(st.sampled_from(("text", "text", "thinking", "tool_use")))
+    words = draw(st.one_of(BLANKS, WORDS, st.just("Same.")))
+    cuts = sorted(draw(st.lists(st.integers(0, len(words)), max_size=3)))
+    pieces = [words[start:end] for start, end in itertools.pairwise([0, *cuts, len(words)])]
+    said: str | None = words
+    if is_blank(words):
+        said = draw(st.sampled_from((None, words, NO_CONTENT) if kind == "text" else (None, words)))
+    return kind, words, pieces, said
+
+
+@QUIETLY
+@given(st.lists(block(), max_size=7), st.booleans())
+def test_each_block_is_told_once_and_in_order_whatever_is_blank(
+    blocks: list[tuple[str, str, list[str], str | None]], closed_first: bool
+) -> None:
+    talk = Talk()
+    talk.hears(init(), message_start())
+    expected: list[str] = []
+    for index, (kind, words, pieces, said) in enumerate(blocks):
+        lines: list[dict[str, object]] = []
+        if kind == "tool_use":
+            call = tool_use(f"t{index}")
+            talk.hears(block_start(index, call))
+            lines.append(assistant(call))
+            expected.append(f"t{index}")
+        else:
+            write, start = (delta, text) if kind == "text" else (thought, thinking)
+            talk.hears(block_start(index, start("")), *[write(piece, index) for piece in pieces])
+            if said is not None:
+                lines.append(assistant(start(said)))
+                expected += [said] if said else []
+        talk.hears(*([block_stop(index), *lines] if closed_first else [*lines, block_stop(index)]))
+    repeated = [words for kind, words, _, _ in blocks if kind == "text" and not is_blank(words)]
+    talk.hears(message_stop(), result(repeated[-1] if repeated else ""))
+    assert shown(talk.events) == expected
+
+
+def shown(events: list[AgentEvent]) -> list[str]:
+    """What a frontend shows of a message, block by block, in the order in which the blocks appeared."""
+    blocks: dict[object, str] = {}
+    for event in events:
+        match event:
+            case MessageChunk(text=piece) | Reasoning(reasoning_text=piece):
+                key = (event.type, event.message_id, event.block_index)
+                blocks[key] = piece if event.replace else blocks.get(key, "") + piece
+            case ToolCall():
+                blocks[event.tool_call_id] = event.tool_call_id
+            case _:
+                pass
+    return [told for told in blocks.values() if told]
