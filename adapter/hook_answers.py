@@ -19,9 +19,10 @@ MAX_LISTED = 20
 _DECISIONS = ("allow", "deny", "ask")
 
 
-def decision(
-    request_id: str, behavior: Literal["allow", "deny", "ask"], by: str, waited: int = 0, message: str = ""
-) -> Decision:
+Behavior = Literal["allow", "deny", "ask", "pass", "error"]
+
+
+def decision(request_id: str, behavior: Behavior, by: str, waited: int = 0, message: str = "") -> Decision:
     """Return a decision that nobody waited for."""
     return Decision(request_id, behavior, by, waited, message=message or None)
 
@@ -30,7 +31,7 @@ def answer_judged(request_id: str, verdict: Verdict) -> Outcome:
     """Answer PreToolUse with what the rules or the policy say; no opinion is an empty answer: the CLI asks by itself."""
     output = hook_verdict(verdict)
     if verdict.behavior == "pass":
-        return Outcome(success(request_id, {}), decision(request_id, "ask", "cli"))
+        return Outcome(success(request_id, {}), decision(request_id, "pass", "cli"))
     return Outcome(
         success(request_id, {"hookSpecificOutput": output}),
         decision(request_id, verdict.behavior, verdict.by, message=verdict.reason),
@@ -72,17 +73,17 @@ def answer_configured(ran: HookRan, request: HookCallback, name: str) -> Outcome
             return _deny_call(ran.request_id, reason, by)
         return Outcome(
             success(ran.request_id, {"systemMessage": reason}),
-            decision(ran.request_id, "ask", by, message=reason),
+            decision(ran.request_id, "error", by, message=reason),
         )
     output = _official(event, ran.output or {})
     specific = output.get("hookSpecificOutput")
     said = text_at(specific, "permissionDecision")
     if said in ("deny", "ask"):
-        behavior: Literal["allow", "deny", "ask"] = "deny" if said == "deny" else "ask"
+        behavior: Behavior = "deny" if said == "deny" else "ask"
     elif output.get("decision") == "block" or output.get("continue") is False:
         behavior = "deny"
     else:
-        behavior = "allow" if said == "allow" else "ask"
+        behavior = "allow" if said == "allow" else "pass"
     reason = text_at(specific, "permissionDecisionReason") or text_at(output, "reason")
     return Outcome(success(ran.request_id, output), decision(ran.request_id, behavior, by, message=reason))
 

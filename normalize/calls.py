@@ -1,8 +1,10 @@
 """Tool calls: published when the model makes them, ended by their result, or at the latest with their turn.
 
 A call within a background subagent outlives its turn; it ends with its result, with its task, or with the process.
+A call ends once: a result that comes after it is no news.
 """
 
+from collections.abc import Collection
 from typing import Literal
 
 from msgspec import Struct
@@ -11,6 +13,8 @@ from normalize import results, titles, tools
 from normalize.events import ToolCall, ToolUpdate
 from normalize.payload import NormalizedPayload
 from normalize.place import Place
+from normalize.recent import Recent
+from normalize.results_answer import Leave
 from normalize.work_dir import WorkDir
 from protocol.blocks import ToolResultBlock
 from protocol.json_values import Json, JsonObject
@@ -22,6 +26,9 @@ _LOST = {
     "process_exited": "The agent's process ended before the tool answered.",
     "no_result": "The turn ended without a result for this call.",
 }
+
+_REMEMBERED = 1024
+"""Calls that have ended, and calls that went on in the background; more may still be said of them."""
 
 
 class Call(Struct, gc=False):
@@ -37,12 +44,10 @@ class Call(Struct, gc=False):
     block_index: int | None
     background: bool
     """It is made by a subagent that runs in the background."""
-    denied: bool = False
-    """Leave to run it was refused."""
-    asked: bool = False
-    """Leave to run it was asked for."""
-    undecided: bool = False
-    """Leave to run it was asked for, and no answer was heard."""
+    heard: bool = True
+    """Its beginning was heard."""
+    leave: Leave | None = None
+    """What became of the question whether it may run; None if nobody was asked."""
 
 
 class Calls:
@@ -53,8 +58,12 @@ class Calls:
         self.work_dir = WorkDir()
         """The folder that commands run in."""
         self._pending: dict[str, Call] = {}
-        self._ended: set[str] = set()
-        self._background: set[str] = set()
+        self._ended_now: set[str] = set()
+        """Calls that ended in this turn."""
+        self._ended: Recent[bool] = Recent(_REMEMBERED)
+        """Calls that have ended in any turn, and whether their beginning was heard."""
+        self._background: Recent[None] = Recent(_REMEMBERED)
+        """Calls whose work goes on, or went on, in the background: a subagent there can be sent on again."""
 
     def open(
         self,
@@ -66,9 +75,14 @@ class Calls:
         message_id: str | None,
         block_index: int | None,
     ) -> list[ToolCall]:
-        """The model calls a tool; a call that is known already is not published again."""
-        if call_id in self._pending or call_id in self._ended:
+        """The model calls a tool; a call that is known already is not published again.
+
+        Some agents number their calls anew in each turn, so the id of an earlier turn is a new call; one whose
+        result came before it has ended already.
+        """
+        if call_id in self._pending or call_id in self._ended_now or self._ended.get(call_id) is False:
             return []
+        self._ended.forget(call_id)
         payload = self.work_dir.placed(tools.call(name, arguments))
         if parent is None:
             self.work_dir.called(name, arguments)
@@ -106,7 +120,7 @@ class Calls:
             return self._pending.get(call_id)
         same_name = [call for call in self._pending.values() if call.name == name]
         same = [call for call in same_name if call.input == arguments] or same_name
-        unasked = [call for call in same if not call.asked]
+        unasked = [call for call in same if call.leave is None]
         return next(iter(unasked or same), None)
 
     def end(
@@ -116,15 +130,13 @@ class Calls:
         call_id = block.tool_use_id
         if call_id in self._ended:
             return []
-        self._ended.add(call_id)
         call = self._pending.pop(call_id, None)
         if call is None:
             call = _unseen(call_id, parent)
-        enriched = results.enrich(
-            call.payload, block, tool_use_result, denied=call.denied, undecided=call.undecided
-        )
+        self._over(call)
+        enriched = results.enrich(call.payload, block, tool_use_result, leave=call.leave)
         if enriched.background:
-            self._background.add(call_id)
+            self._background.put(call_id, None)
         here = self._place.here
         return [
             ToolUpdate(
@@ -145,17 +157,35 @@ class Calls:
             )
         ]
 
-    def denied(self, call_id: str | None) -> None:
-        """Leave to run the tool was refused."""
+    def left(self, call_id: str | None, leave: Leave) -> None:
+        """The question whether a call may run was asked, answered or taken back."""
         call = self._pending.get(call_id or "")
         if call is not None:
-            call.denied = True
+            call.leave = leave
 
-    def not_denied(self, call_id: str | None) -> None:
-        """Leave to run the tool was given, or is not asked for any more."""
+    def edited(self, call_id: str | None, arguments: JsonObject) -> list[ToolUpdate]:
+        """A call may run with other arguments than the model's: what it does is told anew."""
         call = self._pending.get(call_id or "")
-        if call is not None:
-            call.undecided = False
+        if call is None or call.input == arguments:
+            return []
+        call.input = arguments
+        call.payload = self.work_dir.placed(tools.call(call.name, arguments))
+        call.title = titles.of(call.name, call.payload)
+        here = self._place.here
+        return [
+            ToolUpdate(
+                session_id=here["session_id"],
+                operation_id=here["operation_id"],
+                parent_tool_call_id=call.parent,
+                message_id=call.message_id,
+                block_index=call.block_index,
+                tool_call_id=call.id,
+                tool_name=call.name,
+                tool_title=call.title,
+                tool_status="running",
+                normalized=call.payload,
+            )
+        ]
 
     def progress(self, call_id: str, name: str, parent: str | None, elapsed_s: float) -> list[ToolUpdate]:
         """A tool is still at work."""
@@ -174,33 +204,40 @@ class Calls:
             )
         ]
 
-    def backgrounded(self, call_id: str | None) -> None:
+    def backgrounded(self, call_id: str) -> None:
         """The CLI says that a call's work goes on in the background, before its result does."""
-        if call_id is not None:
-            self._background.add(call_id)
+        self._background.put(call_id, None)
 
-    def task_over(self, call_id: str | None, reason: LostReason) -> list[ToolUpdate]:
-        """A background task has ended; what its subagent still waited for will not come."""
-        if call_id is None or call_id not in self._background:
-            return []
-        lost = [call for call in self._pending.values() if call.background and call.parent == call_id]
-        self._background.discard(call_id)
-        return [self._lose(call, reason) for call in lost]
+    def task_over(self, call_ids: Collection[str], reason: LostReason) -> list[ToolUpdate]:
+        """A background task has ended; what its subagent still waited for will not come.
 
-    def turn_over(self, reason: LostReason) -> list[ToolUpdate]:
-        """End the calls of the turn that have no result; those of background subagents go on."""
-        self._ended.clear()
-        if not self._pending:
-            return []
+        `call_ids` are the calls that started the task and those that sent it on.
+        """
+        background = [call_id for call_id in call_ids if call_id in self._background]
+        lost = [call for call in self._pending.values() if call.background and call.parent in background]
+        return [self._lose(call, reason, succeeded=reason == "no_result") for call in lost]
+
+    def turn_over(self, reason: LostReason, *, succeeded: bool) -> list[ToolUpdate]:
+        """End the calls of the turn that have no result; those of background subagents go on.
+
+        In a turn that `succeeded` they count as complete (spec 3, "Result Message").
+        """
         lost = [call for call in self._pending.values() if not call.background]
-        return [self._lose(call, reason) for call in lost]
+        updates = [self._lose(call, reason, succeeded=succeeded) for call in lost]
+        self._ended_now.clear()
+        return updates
 
     def process_over(self) -> list[ToolUpdate]:
         """End all calls: nobody is left to answer."""
-        updates = [self._lose(call, "process_exited") for call in list(self._pending.values())]
-        self._ended.clear()
+        lost = list(self._pending.values())
+        updates = [self._lose(call, "process_exited", succeeded=False) for call in lost]
+        self._ended_now.clear()
         self._background.clear()
         return updates
+
+    def _over(self, call: Call) -> None:
+        self._ended_now.add(call.id)
+        self._ended.put(call.id, call.heard)
 
     def _in_background(self, parent: str | None) -> bool:
         if parent is None:
@@ -208,8 +245,9 @@ class Calls:
         above = self._pending.get(parent)
         return parent in self._background or (above is not None and above.background)
 
-    def _lose(self, call: Call, reason: LostReason) -> ToolUpdate:
+    def _lose(self, call: Call, reason: LostReason, *, succeeded: bool) -> ToolUpdate:
         del self._pending[call.id]
+        self._over(call)
         here = self._place.here
         return ToolUpdate(
             session_id=here["session_id"],
@@ -220,9 +258,9 @@ class Calls:
             tool_call_id=call.id,
             tool_name=call.name,
             tool_title=call.title,
-            tool_status="error",
+            tool_status="complete" if succeeded else "error",
             normalized=call.payload,
-            error=_LOST[reason],
+            error=None if succeeded else _LOST[reason],
             reason=reason,
         )
 
@@ -239,4 +277,5 @@ def _unseen(call_id: str, parent: str | None) -> Call:
         message_id=None,
         block_index=None,
         background=False,
+        heard=False,
     )

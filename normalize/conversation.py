@@ -17,6 +17,12 @@ SYNTHETIC = "<synthetic>"
 def assistant(state: State, message: Assistant) -> list[AgentEvent]:
     """Publish what an assistant line adds to what was streamed."""
     parent, body = message.parent_tool_use_id, message.message
+    source: Source | None = None
+    if body.model == SYNTHETIC:
+        source = "synthetic" if message.local_command_source is None else "local_command"
+        if parent is None and state.repeated(message.uuid):
+            state.commit.assistant(message.uuid, body.id, safe=False)
+            return []
     if parent is None:
         thread, events = state.main, lifecycle.ensure(state)
         state.context.model(body.model)
@@ -24,9 +30,6 @@ def assistant(state: State, message: Assistant) -> list[AgentEvent]:
         thread, events = state.thread(parent), []
     if thread.streaming or body.id is None:
         events += thread.line(body.id)
-    source: Source | None = None
-    if body.model == SYNTHETIC:
-        source = "synthetic" if message.local_command_source is None else "local_command"
     said = ""
     for block in message.blocks:
         events += _block(state, thread, message, block, source)

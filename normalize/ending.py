@@ -33,7 +33,9 @@ def result(state: State, message: Result) -> list[AgentEvent]:
 def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
     outcome = outcomes.of(message, interrupted=turn.interrupted)
     interrupted = outcome == "interrupted"
-    events = _leave_open_ends(state, "interrupted" if interrupted else "no_result")
+    events = _leave_open_ends(
+        state, "interrupted" if interrupted else "no_result", succeeded=outcome == "completed"
+    )
     state.commit.result()
     events += state.context.result(message)
     events += _text(state, turn, message)
@@ -83,7 +85,9 @@ def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
 
 def withheld(state: State, turn: Turn) -> list[AgentEvent]:
     """End the open turn without its result: the next one has begun (2.1.101 with background agents)."""
-    events = _leave_open_ends(state, "no_result")
+    events = _leave_open_ends(
+        state, "interrupted" if turn.interrupted else "no_result", succeeded=not turn.interrupted
+    )
     state.commit.result()
     events += state.context.show()
     data = CompleteData(
@@ -139,8 +143,8 @@ def by_process(state: State, end: Ended) -> list[AgentEvent]:
     return events
 
 
-def _leave_open_ends(state: State, reason: LostReason) -> list[AgentEvent]:
-    updates = state.calls.turn_over(reason)
+def _leave_open_ends(state: State, reason: LostReason, *, succeeded: bool) -> list[AgentEvent]:
+    updates = state.calls.turn_over(reason, succeeded=succeeded)
     if not updates and not state.requests.waiting:
         return []
     void: Void = "interrupted" if reason == "interrupted" else "turn_ended"
@@ -159,9 +163,12 @@ def _text(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
 
 
 def _complete(state: State, turn: Turn, data: CompleteData, error: Error | None) -> list[AgentEvent]:
-    """An error that did not fail its turn is told before the end of it."""
+    """An error that did not fail its turn is told before the end of it; that a turn was interrupted is no error.
+
+    Some versions word an interrupt as an error of the API.
+    """
     events: list[AgentEvent] = []
-    if turn.failure is not None and error is None:
+    if turn.failure is not None and error is None and data.outcome != "interrupted":
         failure = turn.failure
         events.append(
             Error(**state.place.here, error=failure.message, code=failure.code, status=failure.status)

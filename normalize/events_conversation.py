@@ -91,7 +91,8 @@ class ToolUpdate(ThreadEvent, frozen=True, kw_only=True, tag="tool_update"):
     error: str | None = None
     """Why it failed."""
     reason: Literal["failed", "denied", "interrupted", "process_exited", "no_result"] | None = None
-    """What kind of failure it was; `no_result`: the turn ended without a result for it."""
+    """What kind of failure it was; `no_result`: none, the turn ended without a result for it, which is an error
+    unless the turn succeeded."""
     background: bool | None = None
     """True when the work goes on in the background; `task_update` events tell how."""
     elapsed_ms: int | None = None

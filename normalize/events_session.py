@@ -95,7 +95,7 @@ class RateLimit(Event, frozen=True, kw_only=True, tag="rate_limit"):
     rate_limit_message: str
     """What a human should read."""
     status: str | None = None
-    """allowed, allowed_warning, rejected."""
+    """allowed_warning or rejected; that all is well is not published."""
     resets_at: int | None = None
     """When the limit resets: seconds since 1970."""
     rate_limit_type: str | None = None

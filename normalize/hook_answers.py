@@ -2,7 +2,7 @@
 
 from protocol.answers import read_hook
 from protocol.control import ControlResponse
-from protocol.json_values import text_at
+from protocol.json_values import JsonObject, text_at
 
 
 def outcome(response: ControlResponse) -> tuple[str, str | None]:
@@ -16,3 +16,12 @@ def outcome(response: ControlResponse) -> tuple[str, str | None]:
         decision = "stop"
     reason = text_at(specific, "permissionDecisionReason") or output.reason or output.stop_reason
     return decision or "success", response.error or reason
+
+
+def updated_input(response: ControlResponse) -> JsonObject | None:
+    """Return the arguments that an answer to PreToolUse replaces those of the call with; None when the call is denied."""
+    specific = read_hook(response).hook_specific_output
+    if not isinstance(specific, dict) or text_at(specific, "permissionDecision") == "deny":
+        return None
+    arguments = specific.get("updatedInput")
+    return arguments if isinstance(arguments, dict) else None

@@ -18,8 +18,8 @@ class Decision:
 
     pending_id: str
     """The control request's id."""
-    behavior: Literal["allow", "deny", "ask", "answer"]
-    """What was decided."""
+    behavior: Literal["allow", "deny", "ask", "answer", "pass", "error"]
+    """What was decided; of a hook alone: `pass`, it has no opinion, and `error`, it failed."""
     by: str
     """Who decided: a frontend's name, `policy:NAME`, `rule:NUMBER`, `timeout`, `turnwire` (it stops the CLI)."""
     waited_ms: int

@@ -40,6 +40,7 @@ def init(state: State, message: Init) -> list[AgentEvent]:
     state.context.model(message.model)
     state.calls.work_dir.told(message.cwd)
     state.prompts.merged = numbers(message.version or "1.0") >= MERGED_SINCE
+    state.requests.hooks_edit = message.version is not None
     if turn is None:
         turn, started = start(state)
         events.append(started)

@@ -29,9 +29,11 @@ def notice(
     return Notice(**here, kind=kind, level=level, text=text, details=details)
 
 
-def rate_limit_event(here: Here, message: notices.RateLimitEvent) -> AgentEvent:
-    """Put an allowance into words."""
+def rate_limit_event(here: Here, message: notices.RateLimitEvent) -> RateLimit | None:
+    """Put a limit, or that one is near, into words; that all is well is no news."""
     info = message.rate_limit_info
+    if info.status == "allowed":
+        return None
     window = f" ({info.rate_limit_type})" if info.rate_limit_type else ""
     utilization = as_float(info.utilization)
     share = "" if utilization is None else f": {utilization:.0%} used"
@@ -183,7 +185,6 @@ def consolidation(here: Here, message: miriad.Consolidation) -> AgentEvent:
 
 # `Any`: the key of an entry is the type its function takes, which a dict cannot say.
 TABLE: dict[type, Callable[[Here, Any], AgentEvent]] = {
-    notices.RateLimitEvent: rate_limit_event,
     notices.RateLimit: rate_limit,
     notices.AuthStatus: auth_status,
     notices.ToolUseSummary: tool_use_summary,

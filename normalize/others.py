@@ -13,7 +13,7 @@ from normalize.state import State
 from normalize.tasks import AnyTaskMessage, why_lost
 from normalize.turns import Failure
 from protocol import incidents, miriad, system, tasks
-from protocol.notices import ConversationReset, ToolProgress
+from protocol.notices import ConversationReset, RateLimitEvent, ToolProgress
 
 
 def single(event: Callable[[Here, Any], AgentEvent]) -> Callable[[State, Any], list[AgentEvent]]:
@@ -63,6 +63,12 @@ def conversation_reset(state: State, message: ConversationReset) -> list[AgentEv
     return [told, *state.context.reset(None)]
 
 
+def rate_limit(state: State, message: RateLimitEvent) -> list[AgentEvent]:
+    """The account's allowance changed; told when it is used up, or nearly."""
+    event = notices.rate_limit_event(state.place.here, message)
+    return [] if event is None else [event]
+
+
 def commands_changed(state: State, message: system.CommandsChanged) -> list[AgentEvent]:
     """The slash commands changed."""
     return state.session.commands(message.commands)
@@ -70,6 +76,8 @@ def commands_changed(state: State, message: system.CommandsChanged) -> list[Agen
 
 def local_output(state: State, message: system.LocalCommandOutput) -> list[AgentEvent]:
     """A slash command printed something."""
+    if state.repeated(message.uuid):
+        return []
     turn = state.turns.current
     if turn is not None:
         turn.local_output.append(message.content)
@@ -100,13 +108,16 @@ def refusal_fallback(state: State, message: incidents.ModelRefusalFallback) -> l
 def task(state: State, message: AnyTaskMessage) -> list[AgentEvent]:
     """News of a background task; its end ends what its subagent still waited for."""
     update = state.tasks.told(message)
-    if isinstance(message, tasks.TaskStarted) and message.is_backgrounded:
-        state.calls.backgrounded(message.tool_use_id)
+    calls = state.tasks.calls(message.task_id)
+    if isinstance(message, tasks.TaskStarted) and (message.is_backgrounded or len(calls) > 1):
+        # A subagent that is sent on works in the background, and below the call that started it.
+        for call_id in calls:
+            state.calls.backgrounded(call_id)
     if not isinstance(message, tasks.TaskNotification):
         return [update]
     state.task_woke = True
     reason: LostReason = why_lost(message.status)
-    return [*state.calls.task_over(update.tool_call_id, reason), update]
+    return [*state.calls.task_over(calls, reason), update]
 
 
 def tool_progress(state: State, message: ToolProgress) -> list[AgentEvent]:

@@ -37,6 +37,8 @@ class Pending(Struct, gc=False):
     kind: Literal["permission", "question", "hook"]
     tool_call_id: str | None = None
     tool_name: str | None = None
+    input: JsonObject | None = None
+    """The arguments that leave is asked for, of a permission."""
     hook_event: str | None = None
     name: str | None = None
     background: bool = False
@@ -51,6 +53,8 @@ class Requests:
         self._calls = calls
         self._pending: dict[str, Pending] = {}
         self._plans: set[str] = set()
+        self.hooks_edit = True
+        """The CLI heeds arguments that a hook gives: 1.0 does not, and 2.0.14, which does, says as little of its version."""
 
     @property
     def waiting(self) -> bool:
@@ -109,36 +113,45 @@ class Requests:
         if pending is None:
             return []
         if pending.kind == "hook":
-            return [self._activity(pending, "answered", *hook_answers.outcome(response))]
+            return [
+                self._activity(pending, "answered", *hook_answers.outcome(response)),
+                *self._edited_by_hook(pending, hook_answers.updated_input(response)),
+            ]
         if pending.kind == "question" and pending.tool_call_id is None:
             return [self._resolved(pending, "answer")]
         answer = read_permission(response)
         if answer is None or isinstance(answer, Deny):
-            self._calls.denied(pending.tool_call_id)
+            self._calls.left(pending.tool_call_id, "denied")
             message = answer.message if answer is not None else response.error
             interrupt = answer.interrupt if answer is not None else None
             return [self._resolved(pending, "deny", message=message or None, interrupt=interrupt)]
-        self._calls.not_denied(pending.tool_call_id)
-        return [self._resolved(pending, "answer" if pending.kind == "question" else "allow")]
+        self._calls.left(pending.tool_call_id, "allowed")
+        resolved = self._resolved(pending, "answer" if pending.kind == "question" else "allow")
+        return [resolved, *self._edited(pending, answer.updated_input)]
 
     def decided(self, decision: Decision) -> list[AgentEvent]:
         """Somebody decided; who and how is known."""
-        pending = self._pending.pop(decision.pending_id, None)
+        pending, behavior = self._pending.get(decision.pending_id), decision.behavior
         if pending is None:
             return []
         if pending.kind == "hook":
-            return [self._activity(pending, "answered", decision.behavior, decision.message)]
-        if decision.behavior == "deny":
-            self._calls.denied(pending.tool_call_id)
-        else:
-            self._calls.not_denied(pending.tool_call_id)
+            del self._pending[decision.pending_id]
+            outcome = "success" if behavior == "pass" else behavior
+            return [
+                self._activity(pending, "answered", outcome, decision.message),
+                *self._edited_by_hook(pending, decision.updated_input),
+            ]
+        if behavior == "pass" or behavior == "error":  # noqa: PLR1714 - a type checker narrows this alone
+            return []
+        del self._pending[decision.pending_id]
+        self._calls.left(pending.tool_call_id, "denied" if behavior == "deny" else "allowed")
         return [
             PermissionResolved(
                 **self._place.here,
                 pending_id=pending.request_id,
                 tool_call_id=pending.tool_call_id,
                 tool_name=pending.tool_name,
-                behavior=decision.behavior,
+                behavior=behavior,
                 option_id=decision.option_id,
                 by=decision.by,
                 waited_ms=decision.waited_ms,
@@ -146,7 +159,8 @@ class Requests:
                 updated_input=decision.updated_input,
                 destination=decision.destination,
                 interrupt=decision.interrupt or None,
-            )
+            ),
+            *self._edited(pending, decision.updated_input),
         ]
 
     def cancelled(self, request_id: str, reason: Void) -> list[AgentEvent]:
@@ -154,7 +168,8 @@ class Requests:
         pending = self._pending.pop(request_id, None)
         if pending is None:
             return []
-        self._calls.not_denied(pending.tool_call_id)
+        if pending.kind != "hook":
+            self._calls.left(pending.tool_call_id, "cancelled")
         return self._void(pending, reason)
 
     def tool_ended(self, tool_call_id: str, *, denied: bool) -> list[AgentEvent]:
@@ -185,7 +200,7 @@ class Requests:
     def _tool(self, request_id: str, request: control.CanUseTool) -> list[AgentEvent]:
         call = self._calls.find(request.tool_use_id, request.tool_name, request.input)
         if call is not None:
-            call.asked = call.undecided = True
+            call.leave = "asked"
         if call is not None and call.input == request.input:
             payload, title = call.payload, call.title
         else:
@@ -208,7 +223,7 @@ class Requests:
                 )
             ]
         self._pending[request_id] = Pending(
-            request_id, "permission", tool_call_id, request.tool_name, background=background
+            request_id, "permission", tool_call_id, request.tool_name, request.input, background=background
         )
         events: list[AgentEvent] = []
         if isinstance(payload, ShowPlanPayload):
@@ -234,14 +249,26 @@ class Requests:
         self._plans.add(key)
         return [permission_dialog.plan(self._place.here, payload.show_plan, tool_call_id, call)]
 
+    def _edited(self, pending: Pending, arguments: JsonObject | None) -> list[AgentEvent]:
+        """The call runs with other arguments than were asked about; those of an answered question are its answers."""
+        if pending.kind != "permission" or arguments is None or arguments == pending.input:
+            return []
+        return [*self._calls.edited(pending.tool_call_id, arguments)]
+
+    def _edited_by_hook(self, pending: Pending, arguments: JsonObject | None) -> list[AgentEvent]:
+        """A hook before the call may replace its arguments, too."""
+        if pending.hook_event != "PreToolUse" or arguments is None or not self.hooks_edit:
+            return []
+        return [*self._calls.edited(pending.tool_call_id, arguments)]
+
     def _hook(self, request_id: str, request: control.HookCallback) -> HookActivity:
         pending = Pending(
             request_id,
             "hook",
             request.tool_use_id if text_at(request.input, "tool_name") else None,
             text_at(request.input, "tool_name") or None,
-            text_at(request.input, "hook_event_name") or None,
-            request.callback_id or None,
+            hook_event=text_at(request.input, "hook_event_name") or None,
+            name=request.callback_id or None,
         )
         self._pending[request_id] = pending
         return self._activity(pending, "callback")

@@ -26,7 +26,7 @@ from normalize.payload import (
     ShowPlanPayload,
     SubagentTaskPayload,
 )
-from normalize.results_answer import Answer, Reason
+from normalize.results_answer import Answer, Leave, Reason
 from normalize.results_edit import modify
 from normalize.results_read import read
 from normalize.results_search import search
@@ -55,15 +55,10 @@ def enrich(
     block: ToolResultBlock,
     tool_use_result: Json | None,
     *,
-    denied: bool = False,
-    undecided: bool = False,
+    leave: Leave | None = None,
 ) -> Enriched:
-    """Return the payload with its output.
-
-    `denied`: a permission for this call is known to be refused; `undecided`: one was asked for, and nobody heard the
-    answer.
-    """
-    answer = results_answer.read(block, tool_use_result, denied=denied, undecided=undecided)
+    """Return the payload with its output; `leave` says what is known of the permission for this call."""
+    answer = results_answer.read(block, tool_use_result, leave=leave)
     if answer.reason == "failed" and answer.ran and isinstance(payload, ShowPlanPayload | AskUserPayload):
         # These two only ask; when nothing is wrong with the question, a failure is a human's no.
         answer = replace(answer, reason="denied")

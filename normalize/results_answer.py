@@ -26,6 +26,9 @@ from protocol.json_values import Json
 
 Reason = Literal["failed", "denied", "interrupted"]
 
+Leave = Literal["asked", "allowed", "denied", "cancelled"]
+"""What is known of the question whether a call may run: not answered yet, answered, or taken back by the CLI."""
+
 _OPENS, _CLOSES = "<tool_use_error>", "</tool_use_error>"
 
 _INTERRUPTED = re.compile(
@@ -62,7 +65,10 @@ _DENIED = (
 )
 """How the CLI words a refusal. A host's own words are known to who saw the permission being answered."""
 
-_STOPPED = ("The user doesn't want to proceed with this ", "The user doesn't want to take this ")
+_STOPPED = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected",
+    "The user doesn't want to take this action right now. STOP",
+)
 """How the CLI words both a refusal without a word and, of some versions, an interruption."""
 
 _DENIED_BY_HOOK = re.compile(r"\w+ operation blocked by hook")
@@ -115,10 +121,8 @@ class Answer(Struct, gc=False):
         return not (self.text.startswith(_NEVER_BEGAN_OPENS) and _NEVER_BEGAN.match(self.text))
 
 
-def read(
-    block: ToolResultBlock, tool_use_result: Json | None, *, denied: bool, undecided: bool = False
-) -> Answer:
-    """Read a result; `denied` and `undecided` say what is known of a permission for its call."""
+def read(block: ToolResultBlock, tool_use_result: Json | None, *, leave: Leave | None) -> Answer:
+    """Read a result; `leave` says what is known of the permission for its call, None that nobody was asked."""
     content = block.content if isinstance(block.content, str) else parts(block.content)
     plain = content if isinstance(content, str) else _text(content)
     # A command may print the mark, too: only what failed carries the CLI's own.
@@ -128,7 +132,7 @@ def read(
     reason: Reason | None = None
     error: str | None = None
     if block.is_error:
-        reason = "denied" if denied else _reason(plain, undecided=undecided)
+        reason = "denied" if leave == "denied" else _reason(plain, leave)
         error = _error(plain, tool_use_result)
     return Answer(plain, content, tool_use_result, fields(tool_use_result), reason, error, refused)
 
@@ -172,7 +176,7 @@ def is_its_own(code: int | None) -> bool:
     return code is not None and 0 <= code <= _KILLED
 
 
-def _reason(content: str, *, undecided: bool) -> Reason:
+def _reason(content: str, leave: Leave | None) -> Reason:
     code, content = exit_code(content)
     if is_its_own(code):
         return "failed"
@@ -180,7 +184,7 @@ def _reason(content: str, *, undecided: bool) -> Reason:
         return "interrupted"
     if content.startswith(_STOPPED):
         # Nobody refused what nobody was asked for.
-        return "denied" if undecided else "interrupted"
+        return "denied" if leave == "asked" else "interrupted"
     if content.startswith(_DENIED) or _DENIED_BY_HOOK.match(content):
         return "denied"
     first_line = content.partition("\n")[0]

@@ -5,6 +5,7 @@ from normalize.context import Context
 from normalize.costs import Costs
 from normalize.place import Place
 from normalize.prompts import Prompts
+from normalize.recent import Recent
 from normalize.requests import Requests
 from normalize.session import Session
 from normalize.tasks import Tasks
@@ -37,6 +38,8 @@ class State:
         """A background task has ended since the last turn; the CLI may start a turn of its own."""
         self.stream_usage: Usage | None = None
         """Usage at the start of the message that streams."""
+        self.printed: Recent[None] = Recent(256)
+        """UUIDs of lines with the output of commands: `/compact` lets the CLI repeat those that it keeps."""
         self.last_result: str | None = None
         """UUID of the last result, to know a repeated one."""
 
@@ -46,6 +49,14 @@ class State:
         if thread is None:
             thread = self.subagents[parent] = Thread(self.place, parent)
         return thread
+
+    def repeated(self, uuid: str | None) -> bool:
+        """Tell whether a line with the output of a command has come before, and remember it."""
+        if uuid is None:
+            return False
+        known = uuid in self.printed
+        self.printed.put(uuid, None)
+        return known
 
     def resumes(self) -> None:
         """The next process goes on with a conversation, whose past it may count with its costs."""

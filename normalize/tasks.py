@@ -1,6 +1,7 @@
 """Background tasks and subagents: what the CLI tells of them, joined to the tool call that started each.
 
-Only the first and the last message of a task name its tool call, so it is kept until the task is over.
+Only the first and the last message of a task name its tool call, so it is kept until the task is over. A subagent that
+is over can be sent on by another call: then both count, since what it does stays nested below the first one.
 """
 
 import re
@@ -9,11 +10,15 @@ from dataclasses import dataclass
 from normalize.calls import LostReason
 from normalize.events import TaskUpdate
 from normalize.place import Place
+from normalize.recent import Recent
 from protocol.json_values import text_at
 from protocol.tasks import TaskNotification, TaskProgress, TaskStarted, TaskUpdated
 
 _EXIT_CODE = re.compile(r"\bexit code (-?\d{1,10})\b")
 """How the CLI ends the summary of a command."""
+
+_REMEMBERED = 256
+"""Tasks whose calls are kept; those that are over may be sent on."""
 
 AnyTaskMessage = TaskStarted | TaskProgress | TaskUpdated | TaskNotification
 
@@ -33,11 +38,15 @@ class Tasks:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._running: dict[str, Task] = {}
+        self._calls: Recent[list[str]] = Recent(_REMEMBERED)
 
     def told(self, message: AnyTaskMessage) -> TaskUpdate:
         """Return the news of a task."""
         task = self._running.get(message.task_id) or Task(None, None, None)
         task.tool_call_id = message.tool_use_id or task.tool_call_id
+        calls = self.calls(message.task_id)
+        if task.tool_call_id is not None and task.tool_call_id not in calls:
+            self._calls.put(message.task_id, [*calls[:1], task.tool_call_id])
         status, summary, output_file, last_tool, exit_code = "running", None, None, None, None
         match message:
             case TaskStarted():
@@ -72,9 +81,14 @@ class Tasks:
             exit_code=exit_code,
         )
 
+    def calls(self, task_id: str) -> list[str]:
+        """Return the call that started the task, and the last one that sent it on, if any did."""
+        return self._calls.get(task_id) or []
+
     def forget(self) -> None:
         """The process is gone, and its tasks with it."""
         self._running.clear()
+        self._calls.clear()
 
 
 def why_lost(status: str) -> LostReason:

@@ -51,6 +51,7 @@ HANDLERS: dict[type, Handler] = {
     miriad.SystemFailure: others.failure,
     miriad.Queued: others.queued,
     miriad.Injected: others.injected,
+    notices.RateLimitEvent: others.rate_limit,
     notices.CommandLifecycle: lifecycle.prompt_told,
     notices.ConversationReset: others.conversation_reset,
     notices.ToolProgress: others.tool_progress,

@@ -67,7 +67,8 @@ class Turns:
 
     def complete(self, data: CompleteData) -> Complete:
         """Close the open turn."""
-        error = "; ".join(data.errors) if data.errors and data.is_error else None
+        failed = data.is_error and data.outcome != "interrupted"
+        error = "; ".join(data.errors) if data.errors and failed else None
         here = self._place.here
         event = Complete(
             session_id=here["session_id"],

@@ -40,7 +40,7 @@ def user(state: State, message: User) -> list[AgentEvent]:
                 # The structured result is the message's; with several results in one nobody can tell whose.
                 structured = message.tool_use_result if alone else None
                 if block.is_error and _rejected(message, block.tool_use_id):
-                    state.calls.denied(block.tool_use_id)
+                    state.calls.left(block.tool_use_id, "denied")
                 events += tool_result(
                     state, block, structured, parent=message.parent_tool_use_id, uuid=message.uuid
                 )
@@ -112,6 +112,8 @@ def _words(state: State, message: User, said: list[AnyBlock]) -> list[AgentEvent
 
 
 def _local_output(state: State, message: User, outputs: list[str]) -> list[AgentEvent]:
+    if state.repeated(message.uuid):
+        return []
     turn = state.turns.current
     if turn is not None:
         turn.local_output += outputs

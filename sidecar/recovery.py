@@ -6,6 +6,8 @@ on the next start the log is read once, and what it lacks is appended.
 
 from dataclasses import replace
 
+from msgspec import structs
+
 from journal.base import Entry, Journal
 from journal.sessions import SessionRecord
 from normalize import events as ev
@@ -49,6 +51,11 @@ class LeftOpen:
                 self._calls[event.tool_call_id] = event
             case ev.ToolUpdate() if event.tool_status != "running":
                 self._calls.pop(event.tool_call_id, None)
+            case ev.ToolUpdate() if event.normalized is not None and event.tool_call_id in self._calls:
+                call = self._calls[event.tool_call_id]
+                self._calls[event.tool_call_id] = structs.replace(
+                    call, normalized=event.normalized, tool_title=event.tool_title or call.tool_title
+                )
             case ev.PermissionRequest() | ev.QuestionRequest():
                 self._pending[event.pending_id] = event.tool_call_id
             case ev.PermissionResolved() | ev.PermissionCancelled():
@@ -94,8 +101,11 @@ def _ended(call: ev.ToolCall) -> ev.ToolUpdate:
         session_id=call.session_id,
         operation_id=call.operation_id,
         parent_tool_call_id=call.parent_tool_call_id,
+        message_id=call.message_id,
+        block_index=call.block_index,
         tool_call_id=call.tool_call_id,
         tool_name=call.tool_name,
+        tool_title=call.tool_title,
         tool_status="error",
         normalized=call.normalized,
         error=LOST,

@@ -544,7 +544,9 @@ def test_supervised_remembers_an_always() -> None:
 
 def test_supervised_leaves_edits_to_the_cli_once_a_human_accepts_them_all() -> None:
     machine = Machine(PermissionSettings(policy="supervised"))
-    assert payload(machine.ask(pre_tool("Edit", mode="acceptEdits"), "1")) == {}
+    effects = machine.ask(pre_tool("Edit", mode="acceptEdits"), "1")
+    assert payload(effects) == {}
+    assert decision(effects).behavior == "pass"
     assert verdict(machine.ask(pre_tool("Bash", mode="acceptEdits"), "2")) == "ask"
     assert payload(machine.ask(pre_tool("Bash", mode="bypassPermissions"), "3")) == {}
 
@@ -686,6 +688,15 @@ def test_a_full_verdict_gets_the_name_of_its_event() -> None:
     assert payload(effects) == {
         "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "x"}
     }
+
+
+@pytest.mark.parametrize(
+    ("ran", "behavior"), [({}, "pass"), ({"systemMessage": "x"}, "pass"), (None, "error")]
+)
+def test_a_hook_without_an_opinion_is_not_said_to_ask(ran: dict[str, object] | None, behavior: str) -> None:
+    machine, _ = hooked("PostToolUse")
+    effects = machine(HookRan("r", ran) if ran is not None else HookRan("r", error="exit code 1"))
+    assert decision(effects).behavior == behavior
 
 
 def test_a_hook_that_fails_denies_a_call_and_is_no_more_than_a_note_elsewhere() -> None:

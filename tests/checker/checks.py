@@ -148,13 +148,15 @@ def _outlives(facts: Facts, call_id: str) -> bool:
 
 
 def statuses_agree_with_the_results(facts: Facts, shown: Shown) -> Iterator[str]:
-    """complete or error as the tool_result says; error where there is none; exit codes as the text has them."""
+    """complete or error as the tool_result says; where there is none, as the turn; exit codes as the text has them."""
+    succeeded = {e["operation_id"] for e in shown.of("complete") if e["data"]["outcome"] == "completed"}
     for event in shown.of("tool_update"):
         call = facts.calls.get(event["tool_call_id"])
         if call is None or event["tool_status"] not in FINAL:
             continue
         if call.result is None:
-            if event["tool_status"] != "error" or not event.get("reason"):
+            expected = "complete" if event.get("operation_id") in succeeded else "error"
+            if event["tool_status"] != expected or not event.get("reason"):
                 yield f"{call.id} has no result, yet is {event['tool_status']} for {event.get('reason')}"
             continue
         content = call.result.get("content")

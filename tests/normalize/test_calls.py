@@ -75,10 +75,59 @@ def test_a_call_without_a_result_ends_with_its_turn() -> None:
     talk = Talk()
     talk.hears(init(), assistant(tool_use("t")))
     assert talk.hears(result("Deferred")) == [
-        f"tool_update t error {NO_RESULT}",
+        "tool_update t complete no_result",
         "message_chunk Deferred result",
         "complete turn-1 completed",
     ]
+    assert "error" not in talk.last("tool_update")
+    talk.hears(init(), assistant(tool_use("u")))
+    assert talk.hears(result(None, "error_max_turns", uuid="r2"))[:2] == [
+        f"tool_update u error {NO_RESULT}",
+        "complete turn-2 The turn reached its maximum number of rounds. max_turns",
+    ]
+
+
+def test_a_result_that_comes_after_the_end_of_its_call_is_no_news() -> None:
+    talk = Talk()
+    talk.hears(init(), assistant(tool_use("t")), result("Done"))
+    assert talk.hears(user(tool_result("t"))) == []
+    talk.hears(init(), user(tool_result("unseen")), result("Done", uuid="r2"), init())
+    assert talk.hears(user(tool_result("t")), user(tool_result("unseen"))) == []
+    assert talk.hears(assistant(tool_use("t")), user(tool_result("t"))) == [
+        "tool_call t running",
+        "tool_update t complete",
+    ]
+    assert talk.hears(assistant(tool_use("unseen"))) == []
+
+
+def test_calls_of_a_subagent_that_is_sent_on_outlive_the_turn() -> None:
+    talk = Talk()
+    talk.hears(init(), agent(), system("task_started", task_id="b1", tool_use_id="t"), launched())
+    talk.hears(
+        result("Started"), system("task_notification", task_id="b1", tool_use_id="t", status="completed")
+    )
+    talk.hears(init(), assistant(tool_use("s", "SendMessage", to="helper", message="Go on"), id="m2"))
+    talk.hears(system("task_started", task_id="b1", tool_use_id="s"), user(tool_result("s", "Resuming")))
+    talk.hears(assistant(tool_use("n"), tool_use("lost"), parent="t", id="n1"))
+    assert talk.hears(result("Asked", uuid="r2")) == [
+        "message_chunk Asked result",
+        "complete turn-2 completed",
+    ]
+    assert talk.hears(user(tool_result("n"), parent="t")) == ["tool_update [t] n complete"]
+    assert talk.last("tool_update")["tool_name"] == "Bash"
+    over = system("task_notification", task_id="b1", tool_use_id="s", status="stopped")
+    assert talk.hears(over) == [f"tool_update [t] lost error {INTERRUPTED}", "task_update s b1 stopped"]
+
+
+def test_a_subagent_of_the_foreground_that_is_sent_on_works_in_the_background() -> None:
+    talk = Talk()
+    talk.hears(init(), agent(), system("task_started", task_id="b1", tool_use_id="t"))
+    talk.hears(system("task_notification", task_id="b1", tool_use_id="t", status="completed"))
+    talk.hears(user(tool_result("t")), assistant(tool_use("s", "SendMessage", to="t", message="On"), id="m2"))
+    talk.hears(system("task_started", task_id="b1", tool_use_id="s"), user(tool_result("s", "Resuming")))
+    talk.hears(assistant(tool_use("n"), parent="t", id="n1"))
+    assert talk.hears(result("Asked"))[-1] == "complete turn-1 completed"
+    assert talk.hears(user(tool_result("n"), parent="t")) == ["tool_update [t] n complete"]
 
 
 def test_a_call_that_was_interrupted_says_so() -> None:
@@ -228,7 +277,7 @@ def test_a_task_says_that_it_runs_in_the_background_before_its_call_does() -> No
     talk.hears(assistant(tool_use("n"), parent="t", id="n1"), launched())
     assert talk.hears(result("Started"))[-1] == "complete turn-1 completed"
     over = system("task_notification", task_id="b1", tool_use_id="t", status="completed")
-    assert talk.hears(over)[0] == f"tool_update [t] n error {NO_RESULT}"
+    assert talk.hears(over)[0] == "tool_update [t] n complete no_result"
 
 
 def test_tasks_are_followed_from_start_to_end() -> None:

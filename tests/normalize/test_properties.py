@@ -1,5 +1,6 @@
 """What holds for any input: real lines in any order, repeated, left out, or mutilated."""
 
+import random
 from collections import Counter
 from dataclasses import asdict
 from typing import Literal
@@ -25,7 +26,13 @@ SENT = sorted({line for recording in recordings() for line in recording.sent() i
 ODD = [None, 0, -1.5, 10**400, "", "x", [], [1], {}, {"type": "x"}, True]
 """Values where others were meant; no float holds the fourth."""
 
-BEHAVIORS: tuple[Literal["allow", "deny", "ask", "answer"], ...] = ("allow", "deny", "ask", "answer")
+BEHAVIORS: tuple[Literal["allow", "deny", "ask", "answer", "pass"], ...] = (
+    "allow",
+    "deny",
+    "ask",
+    "answer",
+    "pass",
+)
 ENDS = st.sampled_from([Ended("end_of_input"), Ended("exited", exit_code=1), Ended("hung")])
 FEW = settings(
     max_examples=150, suppress_health_check=[*settings().suppress_health_check, HealthCheck.data_too_large]
@@ -101,13 +108,25 @@ def check(events: list[AgentEvent]) -> None:
         assert to_json(from_json(to_json(event))) == to_json(event)
     assert open_turn is None
     assert asked == over
-    assert all(finals[call_id] >= count for call_id, count in calls.items())
+    assert all(finals[call_id] == count for call_id, count in calls.items())
+    assert all(count == 1 for call_id, count in finals.items() if call_id not in calls)
 
 
 @FEW
 @given(shuffled_session(), ENDS)
 def test_turns_and_calls_balance_whatever_is_lost_repeated_or_moved(lines: list[bytes], end: Ended) -> None:
     check(translate(lines, end))
+
+
+@FEW
+@given(st.lists(st.sampled_from(SESSIONS), min_size=2, max_size=4), st.randoms(use_true_random=False), ENDS)
+def test_interleaved_sessions_end_each_call_once(
+    sessions: list[list[bytes]], order: random.Random, end: Ended
+) -> None:
+    turns = [number for number, session in enumerate(sessions) for _ in session]
+    order.shuffle(turns)
+    rest = [iter(session) for session in sessions]
+    check(translate([next(rest[number]) for number in turns], end))
 
 
 @FEW

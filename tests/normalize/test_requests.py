@@ -1,5 +1,9 @@
 """What the CLI asks and waits for: published once, and over once."""
 
+from typing import Any
+
+import pytest
+
 from normalize.inputs import Decision
 from tests.normalize.lines import (
     Talk,
@@ -101,8 +105,10 @@ def test_paths_in_spec_3s_spelling_are_read() -> None:
 def test_an_answer_we_sent_resolves_it() -> None:
     talk = asked()
     talk.hears(may_run())
-    assert talk.says(answer("c1", behavior="allow", updatedInput={})) == ["permission_resolved t c1 allow"]
-    assert talk.says(answer("c1", behavior="allow", updatedInput={})) == []
+    assert talk.says(answer("c1", behavior="allow", updatedInput={"command": "ls"})) == [
+        "permission_resolved t c1 allow"
+    ]
+    assert talk.says(answer("c1", behavior="allow", updatedInput={"command": "ls"})) == []
     assert talk.hears(user(tool_result("t"))) == ["tool_update t complete"]
 
 
@@ -142,9 +148,16 @@ def test_a_decision_tells_who_and_how_and_its_line_no_more() -> None:
     )
     assert talk.says(answer("c1", behavior="deny", message="No")) == []
     assert talk.decides(decision) == []
+    assert talk.hears(user(tool_result("t", "No", is_error=True))) == ["tool_update t error denied No"]
+
+
+def test_the_last_decision_of_a_call_counts() -> None:
+    talk = asked()
+    talk.hears(may_run())
+    talk.decides(Decision("c1", "deny", "ada", 1))
     talk.hears(may_run("c2"))
     assert talk.decides(Decision("c2", "allow", "ada", 5)) == ["permission_resolved t c2 allow"]
-    assert talk.hears(user(tool_result("t", "No", is_error=True))) == ["tool_update t error denied No"]
+    assert talk.hears(user(tool_result("t", "No", is_error=True))) == ["tool_update t error failed No"]
 
 
 def test_a_request_that_is_taken_back_closes_its_dialog() -> None:
@@ -209,7 +222,7 @@ def test_what_still_waits_is_void_with_the_end_of_the_turn() -> None:
     talk = asked()
     talk.hears(may_run())
     assert talk.hears(result("x"))[:2] == [
-        "tool_update t error no_result The turn ended without a result for this call.",
+        "tool_update t complete no_result",
         "permission_cancelled t c1 turn_ended",
     ]
 
@@ -218,7 +231,7 @@ def test_what_a_background_subagent_asks_outlives_the_turn() -> None:
     talk = asked()
     talk.hears(may_run(agent_id="b1", tool_use_id="elsewhere"), user(tool_result("t")))
     assert talk.hears(result("x"))[-1] == "complete turn-1 completed"
-    assert talk.says(answer("c1", behavior="allow", updatedInput={})) == [
+    assert talk.says(answer("c1", behavior="allow", updatedInput={"command": "ls"})) == [
         "permission_resolved elsewhere c1 allow"
     ]
     talk.hears(may_run("c2", agent_id="b1"))
@@ -292,6 +305,104 @@ def test_answers_of_hooks_in_every_form() -> None:
         "response": {"subtype": "error", "request_id": "h9", "error": "broken"},
     }
     assert talk.says(failed) == ["hook_activity answered error"]
+
+
+EDITED = {"command": "make", "description": "Edited"}
+
+
+def test_a_call_that_may_run_with_edited_arguments_is_told_anew() -> None:
+    talk = asked()
+    talk.hears(may_run(tool_use_id="t"))
+    decision = Decision("c1", "allow", "ada", 5, updated_input=EDITED)
+    assert talk.decides(decision) == ["permission_resolved t c1 allow", "tool_update t running"]
+    for told in (talk.last("tool_update"), ended(talk)):
+        assert told["tool_title"] == "make"
+        assert told["normalized"]["shell_exec"].items() >= EDITED.items()
+
+
+def ended(talk: Talk) -> dict[str, Any]:
+    talk.hears(user(tool_result("t", "made")))
+    return talk.last("tool_update")
+
+
+def test_an_answer_we_sent_can_edit_the_arguments_of_a_call_that_is_found_by_its_name() -> None:
+    talk = asked()
+    talk.hears(may_run())
+    assert talk.says(answer("c1", behavior="allow", updatedInput=EDITED)) == [
+        "permission_resolved t c1 allow",
+        "tool_update t running",
+    ]
+    assert ended(talk)["tool_title"] == "make"
+
+
+def test_arguments_that_come_back_as_they_were_are_no_news() -> None:
+    talk = asked(tool_use("t", "Edit", file_path="a", old_string="x", new_string="y"))
+    whole = {"file_path": "a", "old_string": "x", "new_string": "y", "replace_all": False}
+    talk.hears(may_run(name="Edit", input=whole, tool_use_id="t"))
+    assert talk.says(answer("c1", behavior="allow", updatedInput=whole)) == ["permission_resolved t c1 allow"]
+    talk.hears(may_run("c2", tool_use_id="unseen"))
+    assert talk.decides(Decision("c2", "allow", "ada", 5, updated_input=EDITED)) == [
+        "permission_resolved unseen c2 allow"
+    ]
+
+
+def test_answers_to_a_question_do_not_change_its_call() -> None:
+    talk = asked(tool_use("t", "AskUserQuestion", questions=QUESTIONS))
+    talk.hears(may_run(name="AskUserQuestion", input={"questions": QUESTIONS}, tool_use_id="t"))
+    given = {"questions": QUESTIONS, "answers": {"Which?": "A"}}
+    assert talk.decides(Decision("c1", "answer", "ada", 5, updated_input=given)) == [
+        "permission_resolved t c1 answer"
+    ]
+
+
+@pytest.mark.parametrize(("version", "edits"), [(None, False), ("2.1.330", True)])
+def test_a_hook_can_edit_the_arguments_where_the_version_heeds_it(version: str | None, edits: bool) -> None:
+    talk = Talk()
+    talk.hears(init(version), assistant(tool_use("t")))
+    call = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}
+    talk.hears(control("h1", "hook_callback", callback_id="hook_0", tool_use_id="t", input=call))
+    said = {"hookEventName": "PreToolUse", "permissionDecision": "allow", "updatedInput": EDITED}
+    _, *told = talk.says(answer("h1", hookSpecificOutput=said))
+    assert told == (["tool_update t running"] if edits else [])
+    assert ended(talk)["tool_title"] == ("make" if edits else "ls")
+
+
+def test_arguments_in_a_hooks_refusal_change_nothing() -> None:
+    talk = asked()
+    call = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}}
+    talk.hears(control("h1", "hook_callback", callback_id="hook_0", tool_use_id="t", input=call))
+    said = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "updatedInput": EDITED}
+    assert talk.says(answer("h1", hookSpecificOutput=said)) == ["hook_activity t answered deny"]
+
+
+REJECTED = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit)."
+NOT_NOW = "The user doesn't want to take this action right now. STOP what you are doing and wait."
+
+
+@pytest.mark.parametrize("words", [REJECTED, NOT_NOW])
+def test_an_interrupt_is_no_denial_when_nobody_was_asked(words: str) -> None:
+    talk = asked()
+    told = talk.hears(user(tool_result("t", words, is_error=True)))
+    assert told[0].startswith("tool_update t error interrupted")
+
+
+def test_an_interrupt_of_a_call_that_was_allowed_or_whose_dialog_was_taken_back_is_no_denial() -> None:
+    talk = asked(tool_use("t1"), tool_use("t2"))
+    talk.hears(may_run("c1", tool_use_id="t1"), may_run("c2", tool_use_id="t2"))
+    talk.says(answer("c1", behavior="allow", updatedInput={"command": "ls"}))
+    talk.hears({"type": "control_cancel_request", "request_id": "c2"})
+    for call in ("t1", "t2"):
+        told = talk.hears(user(tool_result(call, REJECTED, is_error=True)))
+        assert told[0].startswith(f"tool_update {call} error interrupted")
+
+
+def test_a_hook_that_says_nothing_has_no_opinion() -> None:
+    talk = asked()
+    talk.hears(control("h1", "hook_callback", callback_id="x", input={"hook_event_name": "PreToolUse"}))
+    assert talk.decides(Decision("h1", "pass", "cli", 0)) == ["hook_activity answered success"]
+    talk.hears(may_run())
+    assert talk.decides(Decision("c1", "pass", "cli", 0)) == []
+    assert talk.decides(Decision("c1", "allow", "ada", 0)) == ["permission_resolved t c1 allow"]
 
 
 def test_a_decision_about_a_hook_is_told_in_its_place() -> None:

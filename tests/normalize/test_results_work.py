@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tool_pairs import answered, body, output, pairs, recorded
 
 from normalize.events import ToolUpdate, from_json, to_json
+from normalize.results_answer import Leave
 from normalize.tools import OTHER_AGENTS, TOOLS
 from recordings import recording
 
@@ -249,12 +250,12 @@ calls = (
     content=contents,
     structured=structures,
     is_error=st.booleans(),
-    denied=st.booleans(),
+    leave=st.sampled_from((None, "asked", "allowed", "denied", "cancelled")),
 )
 def test_no_result_whatever_makes_the_normalizer_fail(
-    *, name: str, call: Any, content: Any, structured: Any, is_error: bool, denied: bool
+    *, name: str, call: Any, content: Any, structured: Any, is_error: bool, leave: Leave | None
 ) -> None:
-    done = answered(name, call, content, structured, is_error=is_error, denied=denied)
+    done = answered(name, call, content, structured, is_error=is_error, leave=leave)
     assert done.status == ("error" if is_error else "complete")
     event = ToolUpdate(
         tool_call_id="t",

@@ -181,7 +181,7 @@ def test_messages_that_a_refusal_withdraws_are_retracted() -> None:
             "Close to the rate limit (five_hour): 92% used",
         ),
         ({"status": "rejected", "rateLimitType": "five_hour"}, "Rate limited by API (five_hour)"),
-        ({"status": "allowed"}, "Within the rate limit"),
+        ({"status": "new_status"}, "Within the rate limit"),
     ],
 )
 def test_rate_limits_are_put_into_words(info: dict[str, object], message: str) -> None:
@@ -342,3 +342,14 @@ def test_the_agent_of_spec_1_queues_and_injects() -> None:
     assert talk.hears(system("queued", position=1)) == []
     assert talk.hears(system("injected", message_count=1, content_length=3)) == ["injected 1"]
     assert talk.last("injected")["prompts"] == ["p2"]
+
+
+def test_a_rate_limit_that_allows_everything_is_no_news() -> None:
+    talk = Talk()
+    talk.hears(init())
+    allowed = {"type": "rate_limit_event", "rate_limit_info": {"status": "allowed", "utilization": 0.3}}
+    assert talk.hears(allowed) == []
+    assert talk.translator.stats.counted == 1
+    for status in ("allowed_warning", "rejected", "new_status"):
+        told = {"type": "rate_limit_event", "rate_limit_info": {"status": status}}
+        assert talk.hears(told) == ["rate_limit"]

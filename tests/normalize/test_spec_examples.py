@@ -264,7 +264,7 @@ def test_spec_3_result() -> None:
         one_block('{"type":"tool_use","id":"t","name":"Read","input":{"file_path":"/x"}}') | {"uuid": "a-1"},
     )
     assert lines(talk, RESULT) == [
-        "tool_update t error no_result The turn ended without a result for this call.",
+        "tool_update t complete no_result",
         "message_chunk I've implemented the changes... result",
         "complete turn-1 completed",
     ]

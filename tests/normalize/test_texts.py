@@ -327,6 +327,22 @@ def test_output_of_a_command_outside_of_a_turn_opens_none() -> None:
     ]
 
 
+def test_output_of_a_command_that_is_repeated_after_compacting_is_no_news() -> None:
+    talk = Talk()
+    printed = assistant(text("Cost: 1"), model="<synthetic>", id="x1", uuid="p1")
+    assert talk.hears(init(), printed)[1:] == ["message_chunk Cost: 1 synthetic"]
+    talk.hears(result("Cost: 1"), init())
+    again = assistant(text("Cost: 1"), model="<synthetic>", id="x2", uuid="p1")
+    compacted = user("<local-command-stdout>Compacted</local-command-stdout>", uuid="p2")
+    assert talk.hears(again, compacted, compacted) == ["message_chunk Compacted local_command"]
+    told = system("local_command_output", content="All good", uuid="p3")
+    assert talk.hears(told, told) == ["message_chunk All good local_command"]
+    assert (
+        talk.hears({**told, "uuid": None}, {**told, "uuid": None})
+        == ["message_chunk All good local_command"] * 2
+    )
+
+
 def test_a_commands_text_in_the_models_name_is_labelled() -> None:
     talk = Talk()
     line = assistant(
@@ -424,7 +440,7 @@ def test_each_block_is_told_once_and_in_order_whatever_is_blank(
     talk = Talk()
     talk.hears(init(), message_start())
     expected: list[str] = []
-    for index, (kind, words, pieces, said) in enumerate(blocks):
+    for index, (kind, _words, pieces, said) in enumerate(blocks):
         lines: list[dict[str, object]] = []
         if kind == "tool_use":
             call = tool_use(f"t{index}")

@@ -229,7 +229,7 @@ def test_a_withheld_turn_that_was_interrupted_says_so() -> None:
         init("2.1.101"), assistant(tool_use("t")), user(text("[Request interrupted by user for tool use]"))
     )
     assert talk.hears(init("2.1.101")) == [
-        "tool_update t error no_result The turn ended without a result for this call.",
+        "tool_update t error interrupted The turn was interrupted before the tool answered.",
         "complete turn-1 interrupted",
         "turn_started turn-2 user",
     ]
@@ -262,6 +262,15 @@ def test_an_interrupt_is_an_outcome_and_no_error() -> None:
     assert told == ["complete turn-1 interrupted"]
     assert talk.last("complete")["data"]["is_error"] is True
     assert "errors" not in talk.last("complete")["data"]
+
+
+def test_an_interrupt_that_the_cli_words_as_an_error_of_the_api_is_none() -> None:
+    talk = Talk()
+    line = assistant(text("API Error: Request was aborted."), model="<synthetic>", isApiErrorMessage=True)
+    talk.hears(init(), line, user(text("[Request interrupted by user]")))
+    told = talk.hears(result(None, "error_during_execution", is_error=True, errors=["Request was aborted."]))
+    assert told == ["complete turn-1 interrupted"]
+    assert "error" not in talk.last("complete")
 
 
 def test_an_interrupt_may_end_in_success() -> None:

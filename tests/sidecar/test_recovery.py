@@ -28,6 +28,8 @@ def test_a_running_turn_is_completed_after_its_tools_and_dialogs() -> None:
             tool_status="running",
             operation_id="turn-3",
             tool_call_id="t",
+            message_id="m1",
+            block_index=2,
             tool_name="Bash",
             tool_title="ls",
             normalized=PAYLOAD,
@@ -49,10 +51,23 @@ def test_a_running_turn_is_completed_after_its_tools_and_dialogs() -> None:
     update, cancelled, complete, _ = closing
     assert isinstance(update, ev.ToolUpdate)
     assert (update.tool_status, update.reason, update.normalized) == ("error", "process_exited", PAYLOAD)
+    assert (update.tool_title, update.message_id, update.block_index) == ("ls", "m1", 2)
     assert isinstance(cancelled, ev.PermissionCancelled)
     assert (cancelled.pending_id, cancelled.reason) == ("p", "process_exited")
     assert isinstance(complete, ev.Complete)
     assert (complete.operation_id, complete.data.outcome) == ("turn-3", "process_exited")
+
+
+def test_a_call_that_ran_with_edited_arguments_ends_with_them() -> None:
+    edited = ShellExecPayload(shell_exec=ShellExec(command="make"))
+    call = ev.ToolCall(
+        tool_status="running", tool_call_id="t", tool_name="Bash", tool_title="ls", normalized=PAYLOAD
+    )
+    progress = ev.ToolUpdate(tool_call_id="t", tool_status="running", elapsed_ms=5)
+    told = ev.ToolUpdate(tool_call_id="t", tool_status="running", tool_title="make", normalized=edited)
+    (update,) = left_open(call, progress, told, progress)
+    assert isinstance(update, ev.ToolUpdate)
+    assert (update.tool_title, update.normalized) == ("make", edited)
 
 
 def test_a_log_that_ended_well_needs_nothing() -> None:

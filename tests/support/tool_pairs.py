@@ -9,6 +9,7 @@ from msgspec import to_builtins
 
 from normalize import results, tools
 from normalize.results import Enriched
+from normalize.results_answer import Leave
 from protocol import lenient
 from protocol.blocks import ToolResultBlock
 from protocol.decode import decode
@@ -39,14 +40,14 @@ class Pair:
             return content
         return "\n".join(part["text"] for part in content or [] if part["type"] == "text")
 
-    def enriched(self, *, denied: bool = False) -> Enriched:
+    def enriched(self, *, leave: Leave | None = None) -> Enriched:
         """What the normalizer makes of it."""
         message = decode(self.line)
         assert isinstance(message, User)
         for block in message.blocks:
             if isinstance(block, ToolResultBlock) and block.tool_use_id == self.result["tool_use_id"]:
                 payload = tools.call(self.name, self.input)
-                return results.enrich(payload, block, message.tool_use_result, denied=denied)
+                return results.enrich(payload, block, message.tool_use_result, leave=leave)
         raise LookupError(self.result["tool_use_id"])
 
 
@@ -89,13 +90,13 @@ def answered(
     structured: Any = None,
     *,
     is_error: bool = False,
-    denied: bool = False,
+    leave: Leave | None = None,
 ) -> Enriched:
     """What the normalizer makes of a made-up call and result."""
     block = lenient.build(
         ToolResultBlock, {"tool_use_id": "t", "content": content, **({"is_error": True} if is_error else {})}
     )
-    return results.enrich(tools.call(name, call), block, structured, denied=denied)
+    return results.enrich(tools.call(name, call), block, structured, leave=leave)
 
 
 def body(done: Enriched) -> dict[str, Any]:
@@ -109,7 +110,9 @@ def output(done: Enriched) -> Any:
     return body(done).get("output")
 
 
-def recorded(version: str, scenario: str, name: str, number: int = 0) -> Enriched:
+def recorded(
+    version: str, scenario: str, name: str, number: int = 0, *, leave: Leave | None = None
+) -> Enriched:
     """What the normalizer makes of one call of a recording: the `number`-th of the named tool, from 0."""
     found = [pair for pair in pairs(recording(version, scenario)) if pair.name == name]
-    return found[number].enriched()
+    return found[number].enriched(leave=leave)

@@ -722,7 +722,10 @@ export interface ToolUpdate {
   normalized?: ReadFilePayload | ModifyFilePayload | ShellExecPayload | CodeSearchPayload | HttpRequestPayload | SubagentTaskPayload | CreateTaskPayload | ManageTodosPayload | ShowPlanPayload | AskUserPayload | McpToolPayload | GenericPayload | MiscPayload;
   /** Why it failed. */
   error?: string;
-  /** What kind of failure it was; `no_result`: the turn ended without a result for it. */
+  /**
+   * What kind of failure it was; `no_result`: none, the turn ended without a result for it, which is an error
+   * unless the turn succeeded.
+   */
   reason?: "failed" | "denied" | "interrupted" | "process_exited" | "no_result";
   /** True when the work goes on in the background; `task_update` events tell how. */
   background?: boolean;
@@ -1218,7 +1221,7 @@ export interface RateLimit {
   truncated?: Record<string, number>;
   /** What a human should read. */
   rate_limit_message: string;
-  /** allowed, allowed_warning, rejected. */
+  /** allowed_warning or rejected; that all is well is not published. */
   status?: string;
   /** When the limit resets: seconds since 1970. */
   resets_at?: number;
