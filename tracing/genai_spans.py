@@ -47,7 +47,9 @@ class GenAiSpans:
         self._facts = Facts(agent, content, limit)
         self._threads: dict[str | None, Thread] = {}
         self._callers: dict[str, tuple[Trace, Span]] = {}
-        """Calls under which a subagent may yet speak: those without a result, and those that went to the background."""
+        """Calls under which a subagent may yet speak: those without a result, and those of subagents."""
+        self._origins: dict[str, str] = {}
+        """Task -> the call that started it; others may send it on."""
         self._humans: dict[str, Span] = {}
         self._content: dict[str, str] = {}
         """Arguments, then result, of calls; with content alone."""
@@ -88,6 +90,7 @@ class GenAiSpans:
         finished = [span for thread in self._threads.values() for span in thread.end(at)]
         self._threads.clear()
         self._callers.clear()
+        self._origins.clear()
         return finished
 
     def of_message(self, item: SessionInput, at: int) -> list[Span]:
@@ -181,11 +184,12 @@ class GenAiSpans:
             result = self._content.pop(call_id, "") or self._facts.told(to_json(event).decode())
             span.update({"gen_ai.tool.call.result": result})
         finished = [span.finish(at, (event.error or event.reason) if failed else None)]
-        if event.background:
+        if event.background or call_id in self._threads:
+            # A subagent that is over may be sent on, and then works below the same call.
             self._forget_oldest(self._callers)
-            return finished
-        self._callers.pop(call_id, None)
-        return finished + self._end_subagent(call_id, at)
+        else:
+            self._callers.pop(call_id, None)
+        return finished if event.background else finished + self._end_subagent(call_id, at)
 
     def _thread(self, parent: str | None, at: int) -> Thread | None:
         """Return the thread; a subagent's begins with the first thing it says."""
@@ -201,8 +205,9 @@ class GenAiSpans:
 
     def _task(self, event: ev.TaskUpdate, call_id: str, at: int) -> list[Span]:
         """Follow a subagent's task: some versions tell nothing else of what goes on in the background."""
+        call_id = self._origins.setdefault(event.task_id, call_id)
+        self._forget_oldest(self._origins)
         if event.task_status in TASK_ENDS:
-            self._callers.pop(call_id, None)
             return self._end_subagent(call_id, at)
         if event.task_type == "local_agent":
             self._thread(call_id, at)
