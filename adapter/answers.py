@@ -176,4 +176,5 @@ def dismiss(request_id: str, request: CanUseTool | Question, message: str, by: s
 
 def _destination(changes: list[JsonObject]) -> str | None:
     places = {str(change["destination"]) for change in changes if change.get("type") != "setMode"}
-    return places.pop() if len(places) == 1 else None
+    kept = places - {"session"} or places
+    return kept.pop() if len(kept) == 1 else None

@@ -44,17 +44,15 @@ def options(suggestions: Sequence[JsonObject] | None) -> list[PermissionOption]:
     found = [_ALLOW]
     scope, modes = _read(suggestions)
     if scope:
-        what = _what(scope)
-        for destination in _destinations(scope):
-            place = DESTINATIONS.get(destination) or f"({destination})"
-            found.append(
-                PermissionOption(
-                    option_id=_ALWAYS + destination,
-                    name=f"Always allow {what} {place}",
-                    kind="allow_always",
-                    destination=destination,
-                )
+        found += [
+            PermissionOption(
+                option_id=_ALWAYS + destination,
+                name=f"Always allow {_remembered(scope, destination)}",
+                kind="allow_always",
+                destination=destination,
             )
+            for destination in _destinations(scope)
+        ]
     for mode in modes:
         name = _MODE_NAMES.get(mode) or f"Switch to the mode {mode}"
         found.append(
@@ -69,7 +67,8 @@ def updates(
 ) -> list[JsonObject]:
     """Return the `updatedPermissions` of an answer; empty for any but an "always" answer.
 
-    `destination` overrides the option's own place for rules and directories; a mode is always the session's.
+    `destination` overrides the places of rules and directories, the option's and the suggestions' own; a mode is always
+    the session's.
     """
     offered = suggestions or []
     if option_id.startswith(_MODE):
@@ -78,8 +77,11 @@ def updates(
         directories = [entry for entry in offered if entry.get("type") == "addDirectories"]
         return [*directories, *chosen[:1]] if chosen else []
     if option_id.startswith(_ALWAYS):
-        place = destination or option_id.removeprefix(_ALWAYS)
-        return [{**entry, "destination": place} for entry in _read(offered)[0]]
+        scope = _read(offered)[0]
+        if destination is not None:
+            return [{**entry, "destination": destination} for entry in scope]
+        place = option_id.removeprefix(_ALWAYS)
+        return [{**entry, "destination": _place(entry, place)} for entry in scope]
     return []
 
 
@@ -100,6 +102,20 @@ def _read(offered: Sequence[JsonObject]) -> tuple[list[JsonObject], list[str]]:
         elif kind == "setMode" and isinstance(mode, str) and mode not in modes:
             modes.append(mode)
     return ([] if modes and not rules else rules + directories), modes
+
+
+def _place(entry: JsonObject, chosen: str) -> str:
+    """Where an entry is kept: what is suggested for the session alone is not kept beyond it."""
+    return "session" if entry.get("destination") == "session" else chosen
+
+
+def _remembered(scope: list[JsonObject], chosen: str) -> str:
+    """Say what is kept where."""
+    kept = [entry for entry in scope if _place(entry, chosen) == chosen]
+    words = f"{_what(kept)} {DESTINATIONS.get(chosen) or f'({chosen})'}"
+    if for_now := [entry for entry in scope if entry not in kept]:
+        words += f", and {_what(for_now)} {DESTINATIONS['session']}"
+    return words
 
 
 def _destinations(scope: list[JsonObject]) -> list[str]:

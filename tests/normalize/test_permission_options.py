@@ -40,7 +40,26 @@ def test_a_suggested_mode_is_an_option_of_its_own() -> None:
 
 def test_a_rule_never_drags_a_wider_mode_along() -> None:
     sent = updates("allow_always:localSettings", [RULE, DIRECTORY, MODE])
-    assert sent == [RULE, {**DIRECTORY, "destination": "localSettings"}]
+    assert sent == [RULE, DIRECTORY]
+
+
+def test_what_is_suggested_for_the_session_is_not_kept_beyond_it() -> None:
+    offered = [RULE, DIRECTORY]
+    assert updates("allow_always:localSettings", offered) == offered
+    assert [option.name for option in options(offered)][1:3] == [
+        "Always allow Bash(touch made.txt), access to /workspace for this session",
+        "Always allow Bash(touch made.txt) in this project, for me, and access to /workspace for this session",
+    ]
+    for_now = {**RULE, "destination": "session"}
+    kept = {**RULE, "rules": [{"toolName": "Read"}], "destination": "projectSettings"}
+    assert updates("allow_always:projectSettings", [for_now, kept]) == [for_now, kept]
+    assert updates("allow_always:session", [for_now, kept]) == [for_now, {**kept, "destination": "session"}]
+
+
+def test_a_place_that_a_frontend_names_is_taken_at_its_word() -> None:
+    assert updates("allow_always:session", [DIRECTORY], "localSettings") == [
+        {**DIRECTORY, "destination": "localSettings"}
+    ]
 
 
 def test_a_frontend_may_choose_another_place_to_remember() -> None:
