@@ -22,6 +22,9 @@ PROTOCOL_OPTIONS = (
 )
 """What makes the CLI speak stream-json in both directions (spec 3, "Protocol Overview")."""
 
+FORWARD_SUBAGENTS = "--forward-subagent-text"
+"""Has the CLI say what subagents say and think; without, only their calls are told."""
+
 NEWER_OPTIONS = {"--include-partial-messages", "--replay-user-messages", "--fork-session"}
 """What the oldest versions do not know, and do without: they write whole messages and resume under a new id anyway."""
 
@@ -91,6 +94,8 @@ def build_command(
         return [*executable, *options.extra_args]
     _check(options, version)
     argv = [*executable, *PROTOCOL_OPTIONS]
+    if abilities(version).forwards_subagents:
+        argv.append(FORWARD_SUBAGENTS)
     for name, value in _values(options):
         if value is not None:
             argv.append(f"{name}={_text(name, value)}")

@@ -49,6 +49,8 @@ class Abilities(NamedTuple):
     """True where cancel_async_message is answered (2.1)."""
     asks_despite_hooks: bool
     """True where plan mode asks about what a hook has allowed, or has a classifier refuse it (2.1.330, not 2.1.220)."""
+    forwards_subagents: bool
+    """True where --forward-subagent-text is known (2.1.211); a CLI that does not say its version may not know it."""
     is_early: bool
     """True where `initialize` is not answered, there are no hooks, and an option of NEWER_OPTIONS ends the CLI (1.0.60; not 1.0.120)."""
 
@@ -60,7 +62,7 @@ def parse_version(text: str) -> Version | None:
 
 
 def abilities(version: Version | None) -> Abilities:
-    """Return what a version can do; an unknown one can do what the newest can."""
+    """Return what a version can do; an unknown one can do what the newest can, but gets no option that would end an old one."""
     if version is None:
         return Abilities(
             "message_uuid",
@@ -68,6 +70,7 @@ def abilities(version: Version | None) -> Abilities:
             waits_after_cancel=False,
             withdraws_prompts=True,
             asks_despite_hooks=True,
+            forwards_subagents=False,
             is_early=False,
         )
     return Abilities(
@@ -80,6 +83,7 @@ def abilities(version: Version | None) -> Abilities:
         waits_after_cancel=version < (2,),
         withdraws_prompts=version >= (2, 1),
         asks_despite_hooks=version > (2, 1, 220),
+        forwards_subagents=version >= (2, 1, 211),
         is_early=version < (1, 0, 120),
     )
 

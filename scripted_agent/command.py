@@ -31,7 +31,7 @@ from scripted_agent.wire import Wire
 _FLAGS = frozenset({
     "-p", "--print", "-c", "-v", "--version", "--continue", "--verbose", "--include-partial-messages", "--replay-user-messages",
     "--fork-session", "--dangerously-skip-permissions", "--allow-dangerously-skip-permissions",
-    "--strict-mcp-config", "--include-hook-events", "--no-session-persistence",
+    "--strict-mcp-config", "--include-hook-events", "--no-session-persistence", "--forward-subagent-text",
 })  # fmt: skip
 """Options without a value; every other option takes the next argument."""
 

@@ -18,11 +18,13 @@ from adapter.mcp import HostedServer
 from adapter.session import Session
 from adapter.version import Version
 from desk import Desk, Office, always
+from normalize.events import ContextWindow, MessageChunk, Reasoning, ToolCall
 from normalize.inputs import Ended
+from normalize.translator import Translator
 from protocol.messages import Assistant, User
 from protocol.requests import AnyRequest, CanUseTool, Elicitation, McpMessage
 from protocol.system import Init
-from scripted_messages_api import hang, http_error, plan, text, tool_use
+from scripted_messages_api import hang, http_error, plan, text, thinking, tool_use
 from waiting import until
 
 ROOT = Path(__file__).parents[2]
@@ -169,6 +171,51 @@ async def test_a_turn_that_failed_is_taken_back_and_tried_again(office: Office) 
     async with office.desk(command=CommandOptions(resume=first, resume_at=at)) as desk:
         assert not (await desk.turn("Try.")).is_error
         assert seen(office).count('"Try.') == 1
+
+
+# Subagents
+
+
+@pytest.mark.parametrize("background", [False, True], ids=["foreground", "background"])
+async def test_what_a_subagent_says_is_told_once_and_below_its_call(office: Office, background: bool) -> None:
+    work = plan(
+        [thinking("Hm."), text("I look."), tool_use("Bash", command="echo seen", description="Look")],
+        [text("I have looked.")],
+    )
+    agent = tool_use(
+        "Agent",
+        description="Look around",
+        prompt=work,
+        subagent_type="general-purpose",
+        run_in_background=background,
+    )
+    async with office.desk(always("allow_once")) as desk:
+        await desk.session.prompt(plan([text("I send somebody."), agent], [text("Back home.")]))
+        await desk.until(
+            lambda: (
+                desk.results
+                and any(
+                    "I have looked." in str(message)
+                    for message in desk.messages
+                    if isinstance(message, Assistant) and message.parent_tool_use_id is not None
+                )
+            )
+        )
+        translator = Translator()
+        events = [event for happened in desk.inputs for event in translator.take(happened)]
+    [call] = [e for e in events if isinstance(e, ToolCall) and e.tool_name == "Agent"]
+    said: dict[str | None, str] = {}
+    for event in events:
+        if isinstance(event, MessageChunk):
+            said[event.parent_tool_call_id] = said.get(event.parent_tool_call_id, "") + event.text
+    assert said[call.tool_call_id] == "I look.I have looked."
+    assert said[None].startswith("I send somebody.Back home.")
+    assert set(said) == {None, call.tool_call_id}
+    assert [(e.parent_tool_call_id, e.reasoning_text) for e in events if isinstance(e, Reasoning)] == [
+        (call.tool_call_id, "Hm.")
+    ]
+    # each answer of the API fills 132 tokens, those of the subagent are not the main thread's
+    assert {e.context_window_used for e in events if isinstance(e, ContextWindow)} == {132}
 
 
 # Steering

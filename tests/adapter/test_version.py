@@ -11,13 +11,18 @@ def test_a_version_is_found_in_what_the_cli_says() -> None:
 
 
 def test_old_versions_lack_what_they_lack() -> None:
-    assert abilities(Version(1, 0, 60)) == ("nothing", False, True, False, False, True)
-    assert abilities(Version(1, 0, 120)) == ("nothing", False, True, False, False, False)
-    assert abilities(Version(2, 0, 14)) == ("api_message_id", True, False, False, False, False)
-    assert abilities(Version(2, 1, 101)) == ("message_uuid", True, False, True, False, False)
+    assert abilities(Version(1, 0, 60)) == ("nothing", False, True, False, False, False, True)
+    assert abilities(Version(1, 0, 120)) == ("nothing", False, True, False, False, False, False)
+    assert abilities(Version(2, 0, 14)) == ("api_message_id", True, False, False, False, False, False)
+    assert abilities(Version(2, 1, 101)) == ("message_uuid", True, False, True, False, False, False)
     assert not abilities(Version(2, 1, 220)).asks_despite_hooks
     assert abilities(Version(2, 1, 330)).asks_despite_hooks
-    assert abilities(None) == abilities(Version(2, 1, 330))
+    assert abilities(None) == abilities(Version(2, 1, 330))._replace(forwards_subagents=False)
+
+
+def test_subagents_are_forwarded_where_the_option_is_known() -> None:
+    known = [abilities(Version(2, 1, patch)).forwards_subagents for patch in (210, 211, 330)]
+    assert known == [False, True, True]
 
 
 async def test_a_cli_is_asked_once(tmp_path: Path) -> None:
