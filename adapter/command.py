@@ -28,6 +28,24 @@ FORWARD_SUBAGENTS = "--forward-subagent-text"
 NEWER_OPTIONS = {"--include-partial-messages", "--replay-user-messages", "--fork-session"}
 """What the oldest versions do not know, and do without: they write whole messages and resume under a new id anyway."""
 
+SINCE: Mapping[str, Version] = {
+    "agents": Version(2, 0, 14),
+    "setting_sources": Version(2, 0, 14),
+    "tools": Version(2, 0, 76),
+    "max_budget_usd": Version(2, 0, 76),
+    "output_schema": Version(2, 0, 76),
+    "plugins": Version(2, 0, 76),
+    "checkpointing": Version(2, 0, 76),
+    "effort": Version(2, 1, 101),
+}
+"""The oldest version tried that knows an option; the version tried before it ends on it, or takes no notice."""
+
+CHECKPOINTING = "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"
+"""The variable that switches `checkpointing` on."""
+
+MAX_ARGUMENT = 131_071
+"""Bytes that Linux takes in one argument."""
+
 PERMISSION_MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dontAsk", "auto")
 """The modes that some version knows."""
 
@@ -55,8 +73,6 @@ class CommandOptions:
     """Go on under a new session id; needs `resume` or `continue_latest`."""
     continue_latest: bool = False
     """Go on with the newest session of the workspace."""
-    session_id: str | None = None
-    """Id (a UUID) for the new session."""
     permission_mode: str | None = None
     """The permission mode to start in."""
     skip_permissions: bool = False
@@ -67,16 +83,34 @@ class CommandOptions:
     """Permission rules for tools that need no asking."""
     disallowed_tools: Sequence[str] = ()
     """Permission rules for tools that may not run."""
+    tools: Sequence[str] | None = None
+    """Built-in tools that exist at all; none when empty, all of the CLI's when None."""
     max_turns: int | None = None
     """Model calls that a turn may make."""
+    max_budget_usd: float | None = None
+    """US dollars that the session may cost."""
+    effort: str | None = None
+    """How hard the model thinks."""
+    fallback_model: str | None = None
+    """Model to take when the first one is overloaded."""
+    system_prompt: str | None = None
+    """The system prompt, instead of the CLI's own."""
     append_system_prompt: str | None = None
     """What to add to the system prompt."""
+    output_schema: JsonObject | None = None
+    """JSON Schema that the answer of each turn must have."""
+    agents: Mapping[str, JsonObject] = field(default_factory=dict)
+    """Subagents by name, as in the CLI's own configuration."""
+    plugins: Sequence[str] = ()
+    """Directories of plugins."""
+    setting_sources: Sequence[str] | None = None
+    """Which of the CLI's settings files count; none when empty, all when None."""
     add_dirs: Sequence[str] = ()
     """Directories beside the workspace that the CLI may use."""
-    settings: str | None = None
-    """Settings file, or settings as JSON."""
-    extra_args: Sequence[str] = ()
-    """Passed on as they are, last."""
+    settings: JsonObject | None = None
+    """Settings of the CLI, above those of its files."""
+    checkpointing: bool = False
+    """Remember files before they are changed, so that they can be put back (`rewind_files`); an environment variable."""
     bare: bool = False
     """Add nothing at all: the agent is not the CLI and takes its protocol for granted."""
 
@@ -87,11 +121,10 @@ def build_command(
     """Return the argv; raises CommandError for options that contradict each other or that the version lacks."""
     if not executable or not executable[0]:
         raise CommandError("executable", "no program to run; name the CLI's")
-    for argument in (*executable, *options.extra_args):
-        if "\0" in argument:
-            raise CommandError("extra_args", "an argument contains a NUL character")
+    if any("\0" in argument for argument in executable):
+        raise CommandError("executable", "an argument contains a NUL character")
     if options.bare:
-        return [*executable, *options.extra_args]
+        return list(executable)
     _check(options, version)
     argv = [*executable, *PROTOCOL_OPTIONS]
     if abilities(version).forwards_subagents:
@@ -105,7 +138,7 @@ def build_command(
     if abilities(version).is_early:
         argv = [argument for argument in argv if argument not in NEWER_OPTIONS]
     argv += [f"--add-dir={_text('--add-dir', folder)}" for folder in options.add_dirs]
-    return [*argv, *options.extra_args]
+    return argv + [f"--plugin-dir={_text('--plugin-dir', folder)}" for folder in options.plugins]
 
 
 def _values(options: CommandOptions) -> list[tuple[str, str | None]]:
@@ -113,14 +146,21 @@ def _values(options: CommandOptions) -> list[tuple[str, str | None]]:
         ("--model", options.model),
         ("--resume", options.resume),
         ("--resume-session-at", options.resume_at),
-        ("--session-id", options.session_id),
         ("--permission-mode", options.permission_mode),
         ("--mcp-config", _mcp_config(options.mcp_servers)),
         ("--allowedTools", ",".join(options.allowed_tools) or None),
         ("--disallowedTools", ",".join(options.disallowed_tools) or None),
+        ("--tools", None if options.tools is None else ",".join(options.tools)),
         ("--max-turns", None if options.max_turns is None else str(options.max_turns)),
+        ("--max-budget-usd", None if options.max_budget_usd is None else str(options.max_budget_usd)),
+        ("--effort", options.effort),
+        ("--fallback-model", options.fallback_model),
+        ("--system-prompt", options.system_prompt),
         ("--append-system-prompt", options.append_system_prompt),
-        ("--settings", options.settings),
+        ("--json-schema", _json(options.output_schema)),
+        ("--agents", _json(options.agents or None)),
+        ("--setting-sources", None if options.setting_sources is None else ",".join(options.setting_sources)),
+        ("--settings", _json(options.settings)),
     ]
 
 
@@ -139,14 +179,23 @@ def _check(options: CommandOptions, version: Version | None) -> None:
         raise CommandError("resume_at", "needs resume, the session that the message belongs to")
     if options.fork and options.resume is None and not options.continue_latest:
         raise CommandError("fork", "needs resume or continue_latest, the session to branch off")
-    if options.session_id is not None and options.resume is not None and not options.fork:
-        raise CommandError("session_id", "contradicts resume, which keeps its session's id; fork as well")
     if options.permission_mode is not None and options.permission_mode not in PERMISSION_MODES:
         raise CommandError("permission_mode", f"must be one of {', '.join(PERMISSION_MODES)}")
     if options.max_turns is not None and options.max_turns < 1:
         raise CommandError("max_turns", f"must be at least 1, not {options.max_turns}")
+    for name, oldest in SINCE.items():
+        if version is not None and version < oldest and _is_given(options, name):
+            raise CommandError(
+                name, f"CLI {version} is not known to have it, {oldest} is; leave it out, or take a newer CLI"
+            )
     if options.resume_at is not None:
         check_resume_at(options.resume_at, version)
+
+
+def _is_given(options: CommandOptions, name: str) -> bool:
+    value = getattr(options, name)
+    # an empty list of tools or of sources says something: none of them
+    return value is not None if name in ("tools", "setting_sources", "output_schema") else bool(value)
 
 
 def check_resume_at(message: str, version: Version | None) -> None:
@@ -169,7 +218,11 @@ def check_resume_at(message: str, version: Version | None) -> None:
 def _mcp_config(servers: Mapping[str, JsonObject]) -> str | None:
     for name, server in servers.items():
         _check_mcp_server(name, server)
-    return json.dumps({"mcpServers": dict(servers)}, separators=(",", ":")) if servers else None
+    return _json({"mcpServers": dict(servers)}) if servers else None
+
+
+def _json(value: Mapping[str, object] | None) -> str | None:
+    return None if value is None else json.dumps(value, separators=(",", ":"))
 
 
 def _check_mcp_server(name: str, server: JsonObject) -> None:
@@ -184,4 +237,8 @@ def _check_mcp_server(name: str, server: JsonObject) -> None:
 def _text(option: str, value: str) -> str:
     if "\0" in value:
         raise CommandError(option, "contains a NUL character")
+    if len(option) + 1 + len(value.encode("utf-8", "surrogatepass")) >= MAX_ARGUMENT:
+        raise CommandError(
+            option, f"is longer than the {MAX_ARGUMENT} bytes that an argument may have; shorten it"
+        )
     return value

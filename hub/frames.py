@@ -68,6 +68,48 @@ class Unsubscribe(SessionCommand):
     type: Literal["unsubscribe"]
 
 
+Text = Annotated[str, Field(min_length=1)]
+
+
+class AgentOptions(Received):
+    """What a CLI is started with beside its model; those of Claude Code. A version that lacks one refuses it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    system_prompt: str | None = None
+    """The system prompt, instead of the CLI's own."""
+    append_system_prompt: str | None = None
+    """What to add to the system prompt."""
+    tools: list[Text] | None = None
+    """Built-in tools that exist at all; none when empty."""
+    allowed_tools: list[Text] | None = None
+    """Permission rules for calls that nobody is asked about, such as `Bash(git log:*)`."""
+    disallowed_tools: list[Text] | None = None
+    """Permission rules for calls that may not be."""
+    max_turns: int | None = Field(default=None, ge=1)
+    """Model calls that a turn may make."""
+    max_budget_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """US dollars that a CLI may spend before it stops."""
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    """How hard the model thinks."""
+    fallback_model: Text | None = None
+    """Model to take when the first one is overloaded."""
+    output_schema: JsonObject | None = None
+    """JSON Schema of the answer that each turn ends with."""
+    agents: dict[str, JsonObject] | None = None
+    """Subagents by name, each with `description`, `prompt` and what else the CLI knows of them."""
+    plugins: list[Text] | None = None
+    """Directories of plugins, on the sidecar's machine."""
+    setting_sources: list[Literal["user", "project", "local"]] | None = None
+    """Which of the CLI's own settings files count; none when empty, all when absent."""
+    add_dirs: list[Text] | None = None
+    """Directories beside the workspace that the tools may use."""
+    settings: JsonObject | None = None
+    """Settings of the CLI, above those of its files."""
+    checkpointing: bool | None = None
+    """Remember files before they are changed, for the control request `rewind_files`."""
+
+
 class SessionCreate(Command):
     """Start a CLI in a workspace."""
 
@@ -84,6 +126,8 @@ class SessionCreate(Command):
     """The CLI's own permission mode."""
     mcp_servers: JsonObject | None = None
     """MCP servers as in `--mcp-config`."""
+    options: AgentOptions | None = None
+    """What else to start the CLI with; each that is absent is as configured."""
     env: dict[str, str] | None = None
     """Additional environment of the CLI; only names on the sidecar's allow-list."""
     title: str | None = None

@@ -80,7 +80,10 @@ def render() -> str:
         INTRODUCTION.replace("{view}", view),
         "## Commands\n",
         *_members(document("commands")),
-        _section("Attachment", _definitions(document("commands"))["Attachment"]),
+        *(
+            _section(name, _definitions(document("commands"))[name])
+            for name in ("AgentOptions", "Attachment")
+        ),
         "## Frames\n",
         *_members(document("frames")),
         _others(document("frames")),

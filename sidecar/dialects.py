@@ -9,7 +9,10 @@ from dataclasses import replace
 
 from adapter.command import CommandError, CommandOptions
 from adapter.options import SessionOptions
+from hub.frames import AgentOptions
 from protocol.dialects import DIALECTS
+
+NOTHING = CommandOptions()
 
 FOREIGN = ("miriad", "json_rpc")
 """Dialects of agents that take none of Claude Code's options."""
@@ -25,7 +28,7 @@ def in_dialect(options: SessionOptions, name: str) -> SessionOptions:
     return replace(
         options,
         dialect=dialect,
-        command=CommandOptions(bare=True, extra_args=options.command.extra_args),
+        command=CommandOptions(bare=True),
         ask_version=False,
     )
 
@@ -40,5 +43,6 @@ def _impossible(options: SessionOptions) -> Sequence[str]:
         "hooks": options.hooks,
         "hosted_mcp": options.hosted_servers,
         "mcp_servers": command.mcp_servers,
+        **{name: getattr(command, name) != getattr(NOTHING, name) for name in AgentOptions.model_fields},
     }
     return [name for name, value in wanted.items() if value]

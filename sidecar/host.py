@@ -20,7 +20,7 @@ from journal.base import JournalError
 from journal.sessions import SessionRecord, SessionStore
 from sidecar.going import NEW, ORIGIN, Going
 from sidecar.hosted import Changed, refuse, timestamp
-from sidecar.launch import CANNOT_START, options_for
+from sidecar.launch import AGENT_OPTIONS, CANNOT_START, merged, options_for
 from sidecar.live import ATTACHED, LiveSession
 from sidecar.live_commands import execute
 from sidecar.recovery import brought_up_to, close_left_open
@@ -132,7 +132,10 @@ class LiveHost:
             policy=command.policy or settings.policy,
             model=command.model or settings.model,
             permission_mode=command.permission_mode,
-            options={"mcp_servers": command.mcp_servers or settings.mcp_servers},
+            options={
+                "mcp_servers": command.mcp_servers or settings.mcp_servers,
+                AGENT_OPTIONS: merged(settings.session_options, command.options),
+            },
             env_names=tuple(command.env or ()),
         )
         return await self._add(record, going, command.env)
@@ -196,7 +199,7 @@ class LiveHost:
             policy=origin.policy,
             model=origin.model,
             permission_mode=origin.permission_mode,
-            options={"mcp_servers": origin.options.get("mcp_servers")},
+            options={name: origin.options.get(name) for name in ("mcp_servers", AGENT_OPTIONS)},
             env_names=origin.env_names,
             cli_version=origin.cli_version,
             resume_token=origin.resume_token,

@@ -3,14 +3,18 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
 
 from adapter.attachments import AttachmentSettings
-from adapter.command import CommandError, CommandOptions
+from adapter.command import CHECKPOINTING, CommandError, CommandOptions
 from adapter.environment import ALLOWED, EnvironmentRefused, build_environment
 from adapter.mcp import HostedServer, McpError
 from adapter.options import SessionOptions
 from adapter.policies import Policy
 from adapter.process import ProgramNotFound
+from hub.frames import AgentOptions
 from journal.sessions import SessionRecord
 from normalize.model import JsonObject
 from sidecar.agents import AgentNotFoundError, find
@@ -23,6 +27,9 @@ from tracing.wanted import tracing_wanted
 CANNOT_START = (AgentNotFoundError, CommandError, EnvironmentRefused, McpError, ProgramNotFound)
 """What is wrong with a session that cannot be started; each says what to do."""
 
+
+AGENT_OPTIONS = "agent_options"
+"""Where a session's record keeps them."""
 
 MAX_ATTACHED = 11 << 20
 """Bytes of all attachments of a prompt: what fits as base64 into the largest frame of a frontend."""
@@ -39,6 +46,9 @@ def options_for(
         requested=requested,
         traceparent=_traceparent(record.session) if tracing_wanted() else None,
     )
+    agent_options = _agent_options(record)
+    if agent_options.get("checkpointing"):
+        environment[CHECKPOINTING] = "true"
     command = CommandOptions(
         model=record.model,
         resume=going.resume,
@@ -47,6 +57,7 @@ def options_for(
         continue_latest=going.latest,
         permission_mode=record.permission_mode,
         mcp_servers=_mcp_servers(record),
+        **agent_options,
     )
     options = SessionOptions(
         workspace=Path(record.workspace or ".").resolve(),
@@ -77,6 +88,29 @@ def _traceparent(session: str) -> str:
     from tracing.otel_spans import traceparent  # noqa: PLC0415 - nothing of OpenTelemetry is imported while it is off
 
     return traceparent(session)
+
+
+def merged(configured: AgentOptions, asked: AgentOptions | None) -> JsonObject:
+    """Return the options of a new session: what was asked for, and what is configured of the rest."""
+    return {
+        **configured.model_dump(mode="json", exclude_none=True),
+        **(asked.model_dump(mode="json", exclude_none=True) if asked else {}),
+    }
+
+
+def _agent_options(record: SessionRecord) -> dict[str, Any]:
+    """The fields of CommandOptions that a session's record has; it may be of an older or newer turnwire."""
+    kept = record.options.get(AGENT_OPTIONS)
+    known = kept if isinstance(kept, dict) else {}
+    try:
+        options = AgentOptions.model_validate(known)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(map(str, first["loc"])) or AGENT_OPTIONS
+        raise CommandError(
+            name, f"the session's record has what this version does not take: {first['msg']}"
+        ) from None
+    return options.model_dump(exclude_none=True)
 
 
 def _mcp_servers(record: SessionRecord) -> dict[str, JsonObject]:

@@ -24,6 +24,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from hub.frames import AgentOptions
 from normalize.model import JsonObject
 from sidecar.trust import HARMLESS, PROJECT_FILE, TrustStore, full_name
 
@@ -149,6 +150,8 @@ class Settings(BaseSettings):
     """TOML file with permission rules and hooks."""
     mcp_servers: JsonObject = {}
     """MCP servers as in --mcp-config."""
+    session_options: AgentOptions = AgentOptions()
+    """What else a CLI is started with: `options` of session.create, each for the sessions that name no other."""
     hosted_mcp: dict[str, HostedMcp] = {}
     """MCP servers that live in the sidecar, by name."""
     pass_env: Names = []

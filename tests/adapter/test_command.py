@@ -49,19 +49,41 @@ def test_switches_and_lists() -> None:
         allowed_tools=("Read", "Bash(ls:*)"),
         max_turns=3,
         add_dirs=("/a", "/b"),
-        extra_args=("--effort", "low"),
+        plugins=("/p", "-q"),
+        tools=(),
+        effort="low",
+        max_budget_usd=0.5,
+        fallback_model="haiku",
+        system_prompt="Be brief.",
+        append_system_prompt="",
+        disallowed_tools=("WebFetch",),
+        output_schema={"type": "object"},
+        agents={"critic": {"description": "d", "prompt": "p"}},
+        setting_sources=(),
+        settings={"includeCoAuthoredBy": False},
     )
     assert argv(options) == [
         "--permission-mode=plan",
         "--allowedTools=Read,Bash(ls:*)",
+        "--disallowedTools=WebFetch",
+        "--tools=",
         "--max-turns=3",
+        "--max-budget-usd=0.5",
+        "--effort=low",
+        "--fallback-model=haiku",
+        "--system-prompt=Be brief.",
+        "--append-system-prompt=",
+        '--json-schema={"type":"object"}',
+        '--agents={"critic":{"description":"d","prompt":"p"}}',
+        "--setting-sources=",
+        '--settings={"includeCoAuthoredBy":false}',
         "--fork-session",
         "--continue",
         "--dangerously-skip-permissions",
         "--add-dir=/a",
         "--add-dir=/b",
-        "--effort",
-        "low",
+        "--plugin-dir=/p",
+        "--plugin-dir=-q",
     ]
 
 
@@ -82,14 +104,13 @@ def test_mcp_servers_of_every_transport_become_one_json_value() -> None:
         (CommandOptions(resume="a", continue_latest=True), "continue_latest"),
         (CommandOptions(resume_at=UUID), "resume_at"),
         (CommandOptions(fork=True), "fork"),
-        (CommandOptions(resume="a", session_id=UUID), "session_id"),
         (CommandOptions(permission_mode="yolo"), "permission_mode"),
         (CommandOptions(max_turns=0), "max_turns"),
         (CommandOptions(mcp_servers={"x": {"type": "carrier-pigeon"}}), "mcp_servers"),
         (CommandOptions(mcp_servers={"x": {"type": "http"}}), "mcp_servers"),
         (CommandOptions(mcp_servers={"x": {"command": 7}}), "mcp_servers"),
         (CommandOptions(model="a\0b"), "--model"),
-        (CommandOptions(extra_args=("a\0b",)), "extra_args"),
+        (CommandOptions(system_prompt="x" * 140_000), "--system-prompt"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -124,8 +145,29 @@ def test_later_versions_want_a_uuid(version: Version | None) -> None:
 
 
 def test_a_bare_agent_gets_nothing_added() -> None:
-    options = CommandOptions(bare=True, model="m", extra_args=("--stdio",))
-    assert build_command(["agent", "run"], options) == ["agent", "run", "--stdio"]
+    assert build_command(["agent", "run"], CommandOptions(bare=True, model="m")) == ["agent", "run"]
+
+
+@pytest.mark.parametrize(
+    ("options", "field", "oldest"),
+    [
+        (CommandOptions(agents={"a": {}}), "agents", Version(2, 0, 14)),
+        (CommandOptions(setting_sources=()), "setting_sources", Version(2, 0, 14)),
+        (CommandOptions(tools=()), "tools", Version(2, 0, 76)),
+        (CommandOptions(max_budget_usd=1), "max_budget_usd", Version(2, 0, 76)),
+        (CommandOptions(output_schema={}), "output_schema", Version(2, 0, 76)),
+        (CommandOptions(plugins=("/p",)), "plugins", Version(2, 0, 76)),
+        (CommandOptions(checkpointing=True), "checkpointing", Version(2, 0, 76)),
+        (CommandOptions(effort="low"), "effort", Version(2, 1, 101)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_an_option_that_a_version_lacks_is_refused_with_words(
+    options: CommandOptions, field: str, oldest: Version
+) -> None:
+    with pytest.raises(CommandError, match=rf"^{field}: CLI 1\.0\.120 is not known to have it, {oldest} is"):
+        argv(options, OLD)
+    assert argv(options, oldest) == argv(options, None)
 
 
 def test_the_oldest_versions_are_spared_what_they_do_not_know() -> None:

@@ -167,7 +167,7 @@ async def test_under_plan_a_human_is_asked_where_a_rule_or_a_hook_or_the_cli_wan
     asks.write_text('print(\'{"decision": "ask", "reason": "the hook asks"}\')\n')
     hooks = read_hooks([{"event": "PreToolUse", "matcher": "Write", "command": [sys.executable, str(asks)]}])
     rules = read_rules([{"action": "ask", "tool": "Bash", "input": {"command": "touch *"}}])
-    settings = json.dumps({"permissions": {"ask": ["Bash(wc:*)"]}})
+    settings = {"permissions": {"ask": ["Bash(wc:*)"]}}
     config = str(office.workspace / ".git" / "config")
     async with office.desk(
         always("reject_once"),

@@ -37,6 +37,30 @@ def test_a_good_frame_is_a_command() -> None:
             "invalid_params",
             "attachments.0.base64",
         ),
+        (
+            '{"type":"session.create","id":"1","options":{"colour":1}}',
+            "1",
+            "invalid_params",
+            "options.colour",
+        ),
+        (
+            '{"type":"session.create","id":"1","options":{"max_turns":0}}',
+            "1",
+            "invalid_params",
+            "options.max_turns",
+        ),
+        (
+            '{"type":"session.create","id":"1","options":{"effort":"x"}}',
+            "1",
+            "invalid_params",
+            "options.effort",
+        ),
+        (
+            '{"type":"session.create","id":"1","options":{"tools":"a"}}',
+            "1",
+            "invalid_params",
+            "options.tools",
+        ),
         ('{"type":"subscribe","id":"1","session":"s","after":-1}', "1", "invalid_params", "after"),
         ('{"type":"control","id":"1","session":"s","request":{}}', "1", "invalid_params", "request"),
         (

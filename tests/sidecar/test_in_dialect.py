@@ -8,7 +8,7 @@ from adapter.rules import Rule
 from protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD
 from sidecar.dialects import in_dialect
 
-PLAIN = SessionOptions(workspace=Path(), command=CommandOptions(model="m", extra_args=("--db", "x")))
+PLAIN = SessionOptions(workspace=Path(), command=CommandOptions(model="m"))
 
 
 @pytest.mark.parametrize(("name", "dialect"), [("auto", AUTOMATIC), ("claude", CLAUDE)])
@@ -23,7 +23,7 @@ def test_a_cli_is_started_with_its_options(name: str, dialect: object) -> None:
 def test_any_other_agent_gets_none_of_them(name: str, dialect: object) -> None:
     options = in_dialect(PLAIN, name)
     assert options.dialect is dialect
-    assert options.command == CommandOptions(bare=True, extra_args=("--db", "x"))
+    assert options.command == CommandOptions(bare=True)
     assert not options.ask_version
 
 
@@ -35,6 +35,8 @@ def test_any_other_agent_gets_none_of_them(name: str, dialect: object) -> None:
         (SessionOptions(workspace=Path(), command=CommandOptions(resume="s")), "resume"),
         (SessionOptions(workspace=Path(), command=CommandOptions(permission_mode="plan")), "permission_mode"),
         (SessionOptions(workspace=Path(), command=CommandOptions(mcp_servers={"s": {}})), "mcp_servers"),
+        (SessionOptions(workspace=Path(), command=CommandOptions(tools=[])), "tools"),
+        (SessionOptions(workspace=Path(), command=CommandOptions(max_turns=3)), "max_turns"),
     ],
 )
 def test_what_would_silently_not_happen_is_refused(options: SessionOptions, named: str) -> None:

@@ -34,6 +34,7 @@ NEEDS_TRUST = {
     "policy": "decides permissions",
     "rules": "decides permissions, and its hooks run commands",
     "mcp_servers": "runs commands",
+    "session_options": "permits tools, and runs hooks and plugins",
     "hosted_mcp": "runs commands",
     "pass_env": "hands secrets on",
     "permission_timeout_s": "decides permissions",

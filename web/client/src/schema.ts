@@ -1469,6 +1469,42 @@ export interface ReplyError {
 /** Any frame the hub sends; `type` tells which. */
 export type OutFrame = Welcome | Sessions | EventFrame | EventsFrame | CaughtUp | GapFrame | Lag | Reply;
 
+/** What a CLI is started with beside its model; those of Claude Code. A version that lacks one refuses it. */
+export interface AgentOptions {
+  /** The system prompt, instead of the CLI's own. */
+  system_prompt?: string;
+  /** What to add to the system prompt. */
+  append_system_prompt?: string;
+  /** Built-in tools that exist at all; none when empty. */
+  tools?: string[];
+  /** Permission rules for calls that nobody is asked about, such as `Bash(git log:*)`. */
+  allowed_tools?: string[];
+  /** Permission rules for calls that may not be. */
+  disallowed_tools?: string[];
+  /** Model calls that a turn may make. */
+  max_turns?: number;
+  /** US dollars that a CLI may spend before it stops. */
+  max_budget_usd?: number;
+  /** How hard the model thinks. */
+  effort?: "low" | "medium" | "high" | "xhigh" | "max";
+  /** Model to take when the first one is overloaded. */
+  fallback_model?: string;
+  /** JSON Schema of the answer that each turn ends with. */
+  output_schema?: Record<string, JsonValue>;
+  /** Subagents by name, each with `description`, `prompt` and what else the CLI knows of them. */
+  agents?: Record<string, Record<string, JsonValue>>;
+  /** Directories of plugins, on the sidecar's machine. */
+  plugins?: string[];
+  /** Which of the CLI's own settings files count; none when empty, all when absent. */
+  setting_sources?: Array<"user" | "project" | "local">;
+  /** Directories beside the workspace that the tools may use. */
+  add_dirs?: string[];
+  /** Settings of the CLI, above those of its files. */
+  settings?: Record<string, JsonValue>;
+  /** Remember files before they are changed, for the control request `rewind_files`. */
+  checkpointing?: boolean;
+}
+
 /** A file that goes with a prompt. */
 export interface Attachment {
   /** File name; only its last part is used. */
@@ -1630,6 +1666,8 @@ export interface SessionCreate {
   permission_mode?: string;
   /** MCP servers as in `--mcp-config`. */
   mcp_servers?: Record<string, JsonValue>;
+  /** What else to start the CLI with; each that is absent is as configured. */
+  options?: AgentOptions;
   /** Additional environment of the CLI; only names on the sidecar's allow-list. */
   env?: Record<string, string>;
   /** What to call it. */
