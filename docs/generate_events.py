@@ -40,12 +40,6 @@ MADE: dict[str, list[str]] = {
     "consolidation": ['{"type":"system","subtype":"consolidation","entries_created":1,"entries_updated":2}'],
     "unknown": ['{"type":"hologram","subtype":"projected","depth":3}'],
     "malformed": ['{"type":"assistant","message":'],
-    "retraction": [
-        '{"type":"stream_event","event":{"type":"message_start","message":{"id":"msg_1","content":[]}}}',
-        '{"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}}',
-        '{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Half a"}}}',
-        '{"type":"stream_event","event":{"type":"message_start","message":{"id":"msg_2","content":[]}}}',
-    ],
 }
 """Event type -> lines of a stream that has it, for types no recording has."""
 

@@ -173,7 +173,7 @@ def _exit_code(call: Call, event: JsonObject) -> Iterator[str]:
         return
     content = call.result.get("content")
     text = content if isinstance(content, str) else ""
-    said = re.match(r"(?:<error>|Error: )?Exit code (\d+)", text)
+    said = re.match(r"(?:<error>)?Exit code (\d+)", text)
     code = (shell.get("output") or {}).get("exit_code")
     in_background = isinstance(call.structured, dict) and bool(call.structured.get("backgroundTaskId"))
     interrupted = isinstance(call.structured, dict) and bool(call.structured.get("interrupted"))
