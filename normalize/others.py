@@ -13,7 +13,8 @@ from normalize.state import State
 from normalize.tasks import AnyTaskMessage, why_lost
 from normalize.turns import Failure
 from protocol import incidents, miriad, system, tasks
-from protocol.notices import ConversationReset, RateLimitEvent, ToolProgress
+from protocol.json_values import Json
+from protocol.notices import ActiveGoal, ConversationReset, RateLimitEvent, ToolProgress
 
 
 def single(event: Callable[[Here, Any], AgentEvent]) -> Callable[[State, Any], list[AgentEvent]]:
@@ -61,6 +62,20 @@ def conversation_reset(state: State, message: ConversationReset) -> list[AgentEv
         details={"trigger": message.trigger, "conversation_id": message.new_conversation_id},
     )
     return [told, *state.context.reset(None)]
+
+
+def goal(state: State, message: ActiveGoal) -> list[AgentEvent]:
+    """The goal was set, looked at, or cleared."""
+    if message.value is None:
+        return [notice(state.place.here, "active_goal", "The goal is cleared")]
+    known = message.value
+    told = f"Goal: {known.condition}" + (f" ({known.last_reason})" if known.last_reason else "")
+    details: dict[str, Json] = {
+        "condition": known.condition,
+        "iterations": known.iterations,
+        "last_reason": known.last_reason,
+    }
+    return [notice(state.place.here, "active_goal", told, details=details)]
 
 
 def rate_limit(state: State, message: RateLimitEvent) -> list[AgentEvent]:

@@ -56,6 +56,8 @@ HANDLERS: dict[type, Handler] = {
     notices.ConversationReset: others.conversation_reset,
     notices.ToolProgress: others.tool_progress,
     notices.KeepAlive: others.nothing,
+    notices.ActiveGoal: others.goal,
+    notices.TranscriptMirror: others.nothing,
 }
 """Message type -> what it does. Stream events take a way of their own; all other types are `unknown`."""
 

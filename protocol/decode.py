@@ -42,6 +42,8 @@ _Line: TypeAlias = (
     | notices.CommandLifecycle
     | notices.ConversationReset
     | notices.KeepAlive
+    | notices.ActiveGoal
+    | notices.TranscriptMirror
 )
 
 _SystemLine: TypeAlias = (

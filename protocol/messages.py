@@ -12,6 +12,7 @@ from protocol.blocks import AnyBlock, Content, TextBlock, Usage
 from protocol.control import ControlCancelRequest, ControlRequest, ControlResponse
 from protocol.json_values import Foreign, Json, JsonObject, text_at
 from protocol.notices import (
+    ActiveGoal,
     AuthStatus,
     CommandLifecycle,
     ConversationReset,
@@ -21,6 +22,7 @@ from protocol.notices import (
     RateLimitEvent,
     ToolProgress,
     ToolUseSummary,
+    TranscriptMirror,
 )
 from protocol.results import Result
 from protocol.stream import AnyApiEvent, UnknownApiEvent
@@ -206,6 +208,8 @@ Message: TypeAlias = (
     | CommandLifecycle
     | ConversationReset
     | KeepAlive
+    | ActiveGoal
+    | TranscriptMirror
     | ControlRequest
     | ControlResponse
     | ControlCancelRequest

@@ -157,5 +157,44 @@ class ConversationReset(
     """The CLI's session."""
 
 
+class Goal(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
+    """What the session works towards until a condition holds."""
+
+    condition: str = ""
+    """When it is reached."""
+    iterations: int | None = None
+    """How often it was looked at, and did not hold."""
+    set_at: int | float | None = None
+    """When it was set, in milliseconds since 1970."""
+    tokens_at_start: int | None = None
+    """Tokens used when it was set."""
+    last_reason: str | None = None
+    """Why it did not hold the last time."""
+
+
+class ActiveGoal(
+    Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag_field="type", tag="active_goal"
+):
+    """The goal was set, looked at, or cleared."""
+
+    value: Goal | None = None
+    """The goal; None when there is none any more."""
+    uuid: str | None = None
+    """The line's own id."""
+    session_id: str | None = None
+    """The CLI's session."""
+
+
+class TranscriptMirror(
+    Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag_field="type", tag="transcript_mirror"
+):
+    """Rows of the CLI's own transcript, for a host that keeps a copy (`--session-mirror`)."""
+
+    file_path: str = field(default="", name="filePath")
+    """The transcript that they belong to."""
+    entries: list[Json] = field(default_factory=list)
+    """The rows."""
+
+
 class KeepAlive(Struct, frozen=True, gc=False, tag_field="type", tag="keep_alive"):
     """Nothing, said from time to time. Never to be written to a CLI (1.0.120 exits)."""

@@ -46,6 +46,10 @@ class CanUseTool(Request, frozen=True, gc=False, kw_only=True, omit_defaults=Fal
     """The tool's name for people (2.1)."""
     agent_id: str | None = None
     """The subagent that calls."""
+    classifier_approvable: bool | None = None
+    """True if the CLI's classifier may still allow it (2.1.330)."""
+    matched_ask_rule: JsonObject | None = None
+    """The rule that asks: {source, tool_name, rule_content} (2.1.330)."""
     suppress_always_allow_rule: bool | None = None
     """True if "always" must not be offered (2.1.330)."""
     default_to_no: bool | None = None
@@ -91,6 +95,14 @@ class Elicitation(Request, frozen=True, gc=False, kw_only=True, omit_defaults=Tr
     """Where to go, in url mode."""
     elicitation_id: str | None = None
     """The id by which a url elicitation is completed."""
+    property_order: list[str] | None = None
+    """The schema's properties in the server's order (2.1.330)."""
+    title: str | None = None
+    """The question's title in the server's words (2.1.330)."""
+    display_name: str | None = None
+    """The server's or tool's name for people (2.1.330)."""
+    description: str | None = None
+    """What it is about, in the server's words (2.1.330)."""
 
 
 class RequestUserDialog(
@@ -125,6 +137,20 @@ class Initialize(Request, frozen=True, gc=False, kw_only=True, omit_defaults=Tru
     """The dialogs that the host can show (2.1.330)."""
     forward_subagent_text: bool | None = field(default=None, name="forwardSubagentText")
     """Whether to say what subagents say as well (2.1.330)."""
+    title: str | None = None
+    """The session's title."""
+    skills: list[str] | None = None
+    """The skills that are offered; all when absent."""
+    plugins: list[Json] | None = None
+    """Plugins: {type: local, path}."""
+    plan_mode_instructions: str | None = field(default=None, name="planModeInstructions")
+    """What to do in plan mode, instead of the CLI's own words."""
+    exclude_dynamic_sections: bool | None = field(default=None, name="excludeDynamicSections")
+    """Whether to keep what differs by machine out of the system prompt."""
+    agent_progress_summaries: bool | None = field(default=None, name="agentProgressSummaries")
+    """Whether to sum up what subagents do."""
+    tool_aliases: JsonObject | None = field(default=None, name="toolAliases")
+    """Other names of tools."""
     prompt_suggestions: bool | None = field(default=None, name="promptSuggestions")
     """Whether to suggest the next prompt after a turn."""
 

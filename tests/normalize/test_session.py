@@ -136,6 +136,29 @@ def test_a_compaction_resets_the_context() -> None:
     ]
 
 
+def test_a_goal_is_told_and_a_mirror_of_the_transcript_is_not() -> None:
+    talk = Talk()
+    talk.hears(init())
+    value = {
+        "condition": "the tests pass",
+        "iterations": 2,
+        "set_at": 1,
+        "tokens_at_start": 3,
+        "last_reason": "one fails",
+    }
+    goal = {"type": "active_goal", "value": value, "uuid": "u", "session_id": "s"}
+    assert talk.hears(goal) == ["notice Goal: the tests pass (one fails) active_goal"]
+    assert talk.last("notice")["details"] == {
+        "condition": "the tests pass",
+        "iterations": 2,
+        "last_reason": "one fails",
+    }
+    assert talk.hears({**goal, "value": None}) == ["notice The goal is cleared active_goal"]
+    assert (
+        talk.hears({"type": "transcript_mirror", "filePath": "/t.jsonl", "entries": [{"type": "user"}]}) == []
+    )
+
+
 def test_clear_resets_the_context() -> None:
     talk = Talk()
     talk.hears(init(), assistant(text("A"), usage={"input_tokens": 10_000}))

@@ -30,7 +30,16 @@ from protocol.control import (
 from protocol.decode import decode, message_of
 from protocol.incidents import ModelRefusalFallback
 from protocol.messages import Assistant, Malformed, StreamEvent, Unknown, User
-from protocol.notices import KeepAlive, RateLimit, RateLimitEvent, RateLimitInfo, ToolProgress
+from protocol.notices import (
+    ActiveGoal,
+    Goal,
+    KeepAlive,
+    RateLimit,
+    RateLimitEvent,
+    RateLimitInfo,
+    ToolProgress,
+    TranscriptMirror,
+)
 from protocol.results import Result
 from protocol.stream import ContentBlockDelta, MessageDelta, TextDelta, UnknownApiEvent, UnknownDelta
 from protocol.system import Init, McpServer, PermissionDenied, Status, System, UnknownSystem
@@ -161,10 +170,18 @@ def test_text_content_is_one_block_and_no_text_is_none() -> None:
 
 
 def test_an_unknown_type_keeps_the_whole_object() -> None:
-    message = decode(b'{"type":"active_goal","value":{"iterations":3}}')
-    assert message == Unknown({"type": "active_goal", "value": {"iterations": 3}})
+    message = decode(b'{"type":"weather","value":{"degrees":3}}')
+    assert message == Unknown({"type": "weather", "value": {"degrees": 3}})
     assert isinstance(message, Unknown)
-    assert message.type == "active_goal"
+    assert message.type == "weather"
+
+
+def test_a_goal_and_rows_of_the_transcript_have_models() -> None:
+    line = b'{"type":"active_goal","value":{"condition":"c","iterations":3},"uuid":"u","session_id":"s"}'
+    assert decode(line) == ActiveGoal(value=Goal(condition="c", iterations=3), uuid="u", session_id="s")
+    assert decode(b'{"type":"active_goal","value":null}') == ActiveGoal()
+    mirrored = decode(b'{"type":"transcript_mirror","filePath":"/t","entries":[{"type":"user"},7]}')
+    assert mirrored == TranscriptMirror(file_path="/t", entries=[{"type": "user"}, 7])
 
 
 @pytest.mark.parametrize("text", ["{}", '{"type":5}', '{"type":null}', '{"kind":"user"}'])
