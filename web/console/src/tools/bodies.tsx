@@ -3,6 +3,7 @@ import type { CodeSearch, HttpRequest, ModifyFile, NormalizedPayload, ReadFile, 
 import { languageOf } from "../text/highlight.js";
 import { plural } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
+import { useLive } from "../view/context.js";
 import { Parts } from "../view/images.js";
 import { Icon } from "../view/icons.js";
 import { Code, Json, Prose, Terminal } from "../view/text.js";
@@ -35,9 +36,13 @@ function Modify({ body }: { body: ModifyFile }) {
 
 function Shell({ body }: { body: ShellExec }) {
   const { command, description, output, work_dir } = body;
+  const home = useLive().conversation.state.info?.cwd;
+  // The session's own folder is said once, at the top of the page.
+  const elsewhere = work_dir && work_dir !== home ? `in ${visibleCode(work_dir)}` : "";
+  const about = [description && visibleCode(description), elsewhere].filter(Boolean).join(" — ");
   return (
     <>
-      {description && <p class="quiet">{visibleCode(description)}{work_dir && ` — in ${visibleCode(work_dir)}`}</p>}
+      {about && <p class="quiet">{about}</p>}
       {command && <Code text={command} language={command.includes("\n") ? "bash" : ""} label="Command" />}
       {output?.stdout && <Terminal text={output.stdout} label="Standard output" />}
       {output?.stderr && <Terminal text={output.stderr} label="Standard error" error />}
