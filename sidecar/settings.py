@@ -130,7 +130,7 @@ class Settings(BaseSettings):
     retain_events: int | None = Field(default=None, ge=1)
     """Events kept of each session."""
     retain_bytes: int | None = Field(default=1 << 30, ge=1)
-    """Bytes kept of each session."""
+    """Bytes kept of each session; where events are kept in memory, 64 MiB unless this is set."""
     field_limit: int = Field(default=262_144, ge=1024)
     """Bytes of UTF-8 above which a field of a tool payload is cut; payload.get gives the whole."""
     keep_raw: bool = True

@@ -5,6 +5,7 @@ Records stay in the sidecar's own file, also when the journal is in Redis: they 
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from journal.base import Journal, JournalUnavailable, Retention
@@ -13,6 +14,9 @@ from journal.sessions import MemorySessions, SessionStore
 from journal.sqlite import SqliteJournal
 from journal.sqlite_sessions import SqliteSessions
 from sidecar.settings import Settings
+
+MEMORY_BYTES = 64 << 20
+"""Bytes of each log that are kept in memory, where the settings do not name another limit."""
 
 
 def journal_file(settings: Settings) -> Path:
@@ -31,6 +35,8 @@ async def open_journal(settings: Settings) -> AsyncIterator[tuple[Journal, Sessi
     )
     async with AsyncExitStack() as stack:
         if settings.journal == "memory":
+            if "retain_bytes" not in settings.model_fields_set:
+                retention = replace(retention, max_bytes=MEMORY_BYTES)
             yield MemoryJournal(retention), MemorySessions()
             return
         file = await SqliteJournal.open(journal_file(settings), retention, durability=settings.durability)

@@ -15,7 +15,7 @@ from journal.sessions import SessionRecord
 from journals import RedisProcess
 from normalize.envelope import Cursor
 from sidecar.settings import Settings
-from sidecar.storage import journal_file, open_journal
+from sidecar.storage import MEMORY_BYTES, journal_file, open_journal
 
 RECORD = SessionRecord(session="s", created="2026-01-02T03:04:05.678901Z")
 
@@ -28,6 +28,28 @@ async def keep_and_count(settings: Settings) -> tuple[int, int]:
         await sessions.put(RECORD)
         page = await journal.read_after("s", Cursor("", 0))
         return len(page.envelopes), len(await sessions.list())
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [({}, MEMORY_BYTES), ({"retain_bytes": 1 << 20}, 1 << 20), ({"retain_bytes": None}, None)],
+)
+async def test_events_in_memory_are_bounded_where_nothing_else_is_set(
+    given: dict[str, int | None], kept: int | None
+) -> None:
+    settings = Settings(journal="memory", **given)  # type: ignore[arg-type]  # values of one setting
+    appended = 80 << 20
+    async with open_journal(settings) as (journal, _):
+        for _ in range(80):
+            await journal.append("s", [Entry(b"x" * (1 << 20))])
+        (log,) = await journal.logs()
+        assert log.last == 80
+        size = sum(
+            len(page.event)
+            for page in (await journal.read_after("s", Cursor("", 0), count=100, size=1 << 30)).envelopes
+        )
+        assert size <= (kept or appended)
+        assert size >= (appended if kept is None else kept * 7 // 8)
 
 
 async def test_in_a_file_events_and_records_survive(tmp_path: Path) -> None:
