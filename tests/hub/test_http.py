@@ -13,6 +13,7 @@ from hub_stand import SESSION, Stand, stand, until
 from hub.client import connect
 from hub.config import HubConfig, Limits
 from hub.frames_out import EventFrame
+from hub.hub import CertificateError
 from hub.routes import Probes
 
 
@@ -226,6 +227,6 @@ async def test_with_a_certificate_everything_is_encrypted_and_the_cookie_says_so
 async def test_a_certificate_that_is_none_is_an_error_at_the_start(tmp_path: Path) -> None:
     (tmp_path / "none.pem").write_text("no certificate")
     for path in (tmp_path / "none.pem", tmp_path / "missing.pem"):
-        with pytest.raises(OSError, match=r"PEM|No such file"):
+        with pytest.raises(CertificateError, match=rf"{path}.*(PEM|No such file)"):
             async with stand(HubConfig(certificate=path)):
                 pass

@@ -207,7 +207,7 @@ async def test_a_second_sidecar_is_refused_and_told_which_process_has_the_file(p
         check=True,
         cwd=Path(__file__).parents[2],
     ).stdout
-    assert said.startswith("JournalUnavailable")
+    assert said.startswith("JournalInUse")
     assert f"process {os.getpid()}" in said
     await journal.append("a", [Entry(b"{}")])
     await journal.close()

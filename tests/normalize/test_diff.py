@@ -143,7 +143,7 @@ def test_a_hunk_among_equal_lines_has_context_to_its_end() -> None:
     assert git_applied(old, change) == new
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(repeated, repeated, repeated, repeated, st.booleans())
 def test_git_applies_what_is_computed_among_repeated_lines(
     head: list[str], old: list[str], new: list[str], tail: list[str], ended: bool
@@ -183,7 +183,7 @@ hostile = st.lists(
 ).map("\n".join)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(hostile, hostile)
 def test_git_applies_what_is_computed_between_hostile_files(old: str, new: str) -> None:
     change = diff.of_files("f", old, new)
@@ -204,7 +204,7 @@ def test_git_applies_the_diff_of_a_new_file() -> None:
         assert git_applied(None, diff.of_new_file("f", content)) == content
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     st.lists(st.sampled_from(["", "}", "a"]), min_size=4, max_size=8),
     repeated,

@@ -61,7 +61,8 @@ def built(kind: type[msgspec.Struct]) -> st.SearchStrategy[Any]:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: str(kind.__name__))
 @settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=30,
+    suppress_health_check=[*settings().suppress_health_check, HealthCheck.data_too_large],
 )
 @given(data=st.data())
 def test_an_event_of_any_kind_reads_back_as_the_same_bytes(kind: type[Event], data: st.DataObject) -> None:

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from normalize.events import AgentEvent, MessageChunk, Reasoning, ToolCall
@@ -416,7 +416,6 @@ def test_an_empty_block_is_no_text() -> None:
 
 BLANKS = st.text(" \n\t\u00a0\u2028\ufeff", max_size=4)
 WORDS = st.text("aB.é🎉 \n", max_size=8)
-QUIETLY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -432,7 +431,6 @@ def block(draw: st.DrawFn) -> tuple[str, str, list[str], str | None]:
     return kind, words, pieces, said
 
 
-@QUIETLY
 @given(st.lists(block(), max_size=7), st.booleans())
 def test_each_block_is_told_once_and_in_order_whatever_is_blank(
     blocks: list[tuple[str, str, list[str], str | None]], closed_first: bool
