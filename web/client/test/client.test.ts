@@ -141,6 +141,15 @@ describe("a command", () => {
 });
 
 describe("the connection", () => {
+  test("passes over frames of a newer hub", async () => {
+    const { seen } = follow(client());
+    hub.publish(1);
+    await vi.waitFor(() => expect(seen).toEqual([1]));
+    hub.say({ type: "of_tomorrow", session: "s", seq: 2 });
+    hub.publish(1);
+    await vi.waitFor(() => expect(seen).toEqual([1, 2]));
+  });
+
   test("with a wrong token is denied and not tried again", async () => {
     hub.token = "right";
     const states: string[] = [];

@@ -46,6 +46,11 @@ export class MockHub {
     for (const socket of this.followers.keys()) this.pump(socket);
   }
 
+  /** Send a frame of any kind to all who follow. */
+  say(frame: unknown): void {
+    for (const socket of this.followers.keys()) this.send(socket, frame);
+  }
+
   forget(epoch: string): void {
     this.log.length = 0;
     this.epoch = epoch;

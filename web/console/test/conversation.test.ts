@@ -2,12 +2,13 @@ import type { AgentEvent, EventFrame } from "turnwire-client";
 import { describe, expect, test } from "vitest";
 import { Conversation } from "../src/model/conversation.js";
 import type { Row, ToolRow } from "../src/model/rows.js";
+import { toolHead } from "../src/tools/heads.js";
 
 const time = (seq: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, seq)).toISOString();
 
 function fold(...events: AgentEvent[]): Conversation {
   const conversation = new Conversation();
-  events.forEach((event, i) => conversation.fold(frame(i + 1, event)));
+  for (const [i, event] of events.entries()) conversation.fold(frame(i + 1, event));
   return conversation;
 }
 
@@ -160,6 +161,19 @@ describe("the rest", () => {
   test("what was not understood is shown", () => {
     const { rows } = fold({ type: "unknown", message_type: "new/thing", raw: "{}" }, { type: "malformed", reason: "no JSON", raw: "x", size: 1 });
     expect(kinds(rows)).toEqual(["odd", "odd"]);
+  });
+
+  test("an event of a newer hub stands in the log and makes no row", () => {
+    const newer = { type: "of_tomorrow", text: "?" } as unknown as AgentEvent;
+    const { log, rows } = fold(newer, piece("a"));
+    expect(log.map(({ event }) => event)).toEqual([newer, piece("a")]);
+    expect(kinds(rows)).toEqual(["text"]);
+  });
+
+  test("a tool of a newer hub's kind has the head that its title makes", () => {
+    const call = { ...bash("t1"), tool_title: "Look ahead", normalized: { kind: "of_tomorrow", of_tomorrow: {} } } as unknown as AgentEvent;
+    const row = fold(call).rows[0] as ToolRow;
+    expect(toolHead(row)).toMatchObject({ verb: "Bash", subject: "Look ahead" });
   });
 
   test("prompts wait until a turn serves them", () => {

@@ -1,9 +1,29 @@
-/** Quiet events as one line each; undefined for events that are no aside. */
+/** Quiet events as one line each. */
 import type { AgentEvent } from "turnwire-client";
+
+/** Events that may be quiet. */
+type QuietEvent = Extract<
+  AgentEvent,
+  {
+    type:
+      | "session_status"
+      | "session_mode"
+      | "hook_activity"
+      | "queued"
+      | "injected"
+      | "withdrawn"
+      | "task_update"
+      | "consolidation"
+      | "notice"
+      | "process_status"
+      | "rate_limit";
+  }
+>;
 
 const join = (...parts: Array<string | undefined>) => parts.filter(Boolean).join(" · ");
 
-export function aside(event: AgentEvent): { label: string; text: string } | undefined {
+/** The line that tells of an event; undefined when it is to be told louder, or elsewhere. */
+export function aside(event: QuietEvent): { label: string; text: string } | undefined {
   switch (event.type) {
     case "session_status":
       return { label: "session", text: event.data.session_status === "resumed" ? "The conversation goes on" : "A new conversation" };
@@ -35,6 +55,7 @@ export function aside(event: AgentEvent): { label: string; text: string } | unde
     case "rate_limit":
       return event.status === "allowed" ? { label: "rate limit", text: event.rate_limit_message } : undefined;
     default:
+      event satisfies never;
       return undefined;
   }
 }

@@ -111,18 +111,34 @@ export class Conversation {
       case "unknown":
       case "malformed":
         return void this.add(frame, undefined, { kind: "odd", event });
+      case "process_status":
+      case "rate_limit": {
+        const quiet = aside(event);
+        if (quiet) return this.aside(frame, quiet);
+        return void this.add(frame, undefined, { kind: "fact", event, over: true });
+      }
+      case "notice": {
+        const quiet = aside(event);
+        if (quiet) return this.aside(frame, quiet);
+        return void this.add(frame, undefined, { kind: "notice", label: event.kind, level: event.level, text: event.text });
+      }
+      case "session_status":
+      case "session_mode":
+      case "hook_activity":
+      case "queued":
+      case "injected":
+      case "withdrawn":
+      case "consolidation": {
+        const quiet = aside(event);
+        if (quiet) this.aside(frame, quiet);
+        return;
+      }
+      case "session_info":
+      case "available_commands":
+      case "context_window":
+        return; // Of the session as a whole.
       default:
-        return this.other(frame, event);
-    }
-  }
-
-  private other(frame: EventFrame, event: AgentEvent): void {
-    const quiet = aside(event);
-    if (quiet) return this.aside(frame, quiet);
-    if (event.type === "process_status" || event.type === "rate_limit") {
-      this.add(frame, undefined, { kind: "fact", event, over: true });
-    } else if (event.type === "notice") {
-      this.add(frame, undefined, { kind: "notice", label: event.kind, level: event.level, text: event.text });
+        event satisfies never; // An event of a newer hub: it stands in the log, and makes no row.
     }
   }
 

@@ -63,7 +63,28 @@ export class SessionState {
         if (event.data.cost_usd !== undefined) this.cost = (this.cost ?? 0) + event.data.cost_usd;
         this.dequeue(event.data.prompts);
         return true;
+      case "message_chunk":
+      case "reasoning":
+      case "tool_call":
+      case "tool_update":
+      case "error":
+      case "retraction":
+      case "permission_request":
+      case "permission_resolved":
+      case "permission_cancelled":
+      case "question_request":
+      case "agent_plan":
+      case "hook_activity":
+      case "session_status":
+      case "compact_boundary":
+      case "api_retry":
+      case "consolidation":
+      case "notice":
+      case "unknown":
+      case "malformed":
+        return false;
       default:
+        event satisfies never; // An event of a newer hub.
         return false;
     }
   }

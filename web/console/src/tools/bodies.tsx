@@ -169,5 +169,8 @@ export function ToolBody({ payload }: { payload: NormalizedPayload }) {
       );
     case "misc":
       return payload.misc.details === undefined ? null : <Json value={payload.misc.details} label="Details" />;
+    default:
+      payload satisfies never; // Of a newer hub.
+      return null;
   }
 }

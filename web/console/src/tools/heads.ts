@@ -17,7 +17,7 @@ export interface Head {
 const CHANGES = { create: "Create", overwrite: "Overwrite", edit: "Edit", insert: "Insert", delete: "Delete" } as const;
 const defined = (...facts: Array<string | undefined | false>) => facts.filter((fact): fact is string => Boolean(fact));
 
-function ofPayload(payload: NormalizedPayload): Head {
+function ofPayload(payload: NormalizedPayload): Head | undefined {
   switch (payload.kind) {
     case "read_file": {
       const { file_path: subject, output } = payload.read_file;
@@ -79,6 +79,9 @@ function ofPayload(payload: NormalizedPayload): Head {
       return { icon: "tool", verb: payload.generic.name, subject: "", mono: false, facts: [] };
     case "misc":
       return { icon: "tool", verb: payload.misc.label, subject: "", mono: false, facts: [] };
+    default:
+      payload satisfies never; // Of a newer hub.
+      return undefined;
   }
 }
 

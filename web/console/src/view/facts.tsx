@@ -88,6 +88,9 @@ export function FactView({ row }: { row: FactRow }) {
         </>
       );
     }
+    default:
+      event satisfies never;
+      return null;
   }
 }
 

@@ -34,6 +34,9 @@ function body(row: Row) {
       return <OddView row={row} />;
     case "gap":
       return <GapView row={row} />;
+    default:
+      row satisfies never;
+      return null;
   }
 }
 
