@@ -20,7 +20,7 @@ MARKS := not long$(if $(NODE),, and not node)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv system demo test test-long test-web lint types golden bench web web-deps web-types release-check clean
+.PHONY: help venv system demo test test-long test-web lint lint-web types golden bench web web-deps web-types release-check clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -72,10 +72,17 @@ $(STAMPS)/web: web/package-lock.json
 	cd web && npm ci --no-audit --no-fund --silent && npm run --silent build -w client
 	@mkdir -p $(STAMPS) && touch $@
 
-lint: venv ## ruff and the import floors
+lint: venv lint-web ## ruff, the import floors, and Biome over the TypeScript side
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+
+lint-web: $(if $(NODE),web-deps) ## Biome: rules and format of the TypeScript side
+ifdef NODE
+	cd web && npm run --silent lint
+else
+	@echo "Node 20.19 or newer is not here: the TypeScript side cannot be linted" >&2; test -z "$$CI"
+endif
 
 types: venv ## mypy --strict over everything, tests included
 	$(BIN)/mypy

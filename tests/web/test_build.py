@@ -73,6 +73,14 @@ def test_the_lock_names_no_address() -> None:
     assert resolved == {"node_modules/turnwire-client": "client", "node_modules/turnwire-console": "console"}
 
 
+def test_the_lock_has_the_programs_of_every_system() -> None:
+    # npm leaves out what the registry has not, and `npm ci` then refuses the lock on every machine.
+    packages = json.loads((WEB / "package-lock.json").read_text())["packages"]
+    wanted = {name for entry in packages.values() for name in entry.get("optionalDependencies", {})}
+    assert wanted
+    assert [name for name in sorted(wanted) if f"node_modules/{name}" not in packages] == []
+
+
 def test_every_version_is_pinned() -> None:
     for package in (WEB / "package.json", *WEB.glob("c*/package.json")):
         described = json.loads(package.read_text())

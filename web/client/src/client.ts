@@ -9,7 +9,7 @@ import { Backoff, type BackoffOptions } from "./backoff.js";
 import { AccessDenied, CommandError, Disconnected, ProtocolError, type TurnwireError } from "./errors.js";
 import type { Cursor } from "./feed.js";
 import type { AnyCommand, JsonValue, OutFrame, SessionSummary, Welcome } from "./schema.js";
-import { type SocketLike, type SocketFactory, socketFactory } from "./socket.js";
+import { type SocketFactory, type SocketLike, socketFactory } from "./socket.js";
 import { type Listener, Subscription } from "./subscription.js";
 
 /** `connecting` also while it waits to try again; `denied` and `closed` are final. */

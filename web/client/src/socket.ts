@@ -15,9 +15,7 @@ export type SocketFactory = (url: string, protocols: string[]) => SocketLike;
 export function socketFactory(implementation?: unknown): SocketFactory {
   const found = implementation ?? (globalThis as { WebSocket?: unknown }).WebSocket;
   if (typeof found !== "function") {
-    throw new TypeError(
-      "There is no global WebSocket here (Node before 22): pass one, for instance `import WebSocket from \"ws\"`.",
-    );
+    throw new TypeError('There is no global WebSocket here (Node before 22): pass one, for instance `import WebSocket from "ws"`.');
   }
   const Socket = found as new (url: string, protocols: string[]) => SocketLike;
   return (url, protocols) => new Socket(url, protocols);

@@ -1,6 +1,6 @@
 /** A small hub for tests: a log per session in memory, cursor delivery, and faults on demand. */
 import type { AddressInfo } from "node:net";
-import { WebSocketServer, type WebSocket } from "ws";
+import { type WebSocket, WebSocketServer } from "ws";
 import type { AnyCommand, JsonValue } from "../src/index.js";
 
 type Answer = (command: AnyCommand) => JsonValue | Promise<JsonValue>;

@@ -20,9 +20,20 @@ function Door({ reason }: { reason: string | undefined }) {
     <main class="door">
       <h1>turnwire</h1>
       <p>{reason ?? "This console needs an access token."} Open the address that turnwire printed, or paste the token here.</p>
-      <form onSubmit={(event) => { event.preventDefault(); keepToken(token.trim()); location.reload(); }}>
-        <label>Access token<input type="password" autocomplete="off" value={token} onInput={(event) => setToken(event.currentTarget.value)} /></label>
-        <button type="submit" class="primary">Open</button>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          keepToken(token.trim());
+          location.reload();
+        }}
+      >
+        <label>
+          Access token
+          <input type="password" autocomplete="off" value={token} onInput={(event) => setToken(event.currentTarget.value)} />
+        </label>
+        <button type="submit" class="primary">
+          Open
+        </button>
       </form>
     </main>
   );
@@ -31,11 +42,16 @@ function Door({ reason }: { reason: string | undefined }) {
 /** What stands where a session would: why there is none, and the way to one. */
 function Nothing({ hub }: { hub: Hub }) {
   if (!hub.welcome) return <div class="empty" />;
-  if (hub.missing === undefined) return <div class="empty">{hub.sessions.length === 0 && <p>No session yet. Start one on the left.</p>}</div>;
+  if (hub.missing === undefined)
+    return <div class="empty">{hub.sessions.length === 0 && <p>No session yet. Start one on the left.</p>}</div>;
   return (
     <div class="empty" role="status">
       <p>The session {visibleCode(hub.missing)} is not here: it was deleted, or belongs to another turnwire.</p>
-      {hub.sessions.length > 0 && <button type="button" class="primary" onClick={() => hub.selectNewest()}>Open the newest session</button>}
+      {hub.sessions.length > 0 && (
+        <button type="button" class="primary" onClick={() => hub.selectNewest()}>
+          Open the newest session
+        </button>
+      )}
     </div>
   );
 }
@@ -49,7 +65,16 @@ export function App({ hub }: { hub: Hub }) {
   useAttention(hub, notify);
   const live = hub.current;
 
-  const page = useMemo<Page>(() => ({ hub, inspect: (picked) => { setSeq(picked); setPanel(true); } }), [hub]);
+  const page = useMemo<Page>(
+    () => ({
+      hub,
+      inspect: (picked) => {
+        setSeq(picked);
+        setPanel(true);
+      },
+    }),
+    [hub],
+  );
   useEffect(() => {
     setMenu(false);
     setSeq(undefined);
@@ -78,7 +103,13 @@ export function App({ hub }: { hub: Hub }) {
           <ConnectionBar />
           {live ? (
             <LiveContext.Provider value={live} key={live.id}>
-              <SessionHead onMenu={() => setMenu(!menu)} onPanel={() => setPanel(!panel)} panel={panel} notify={notify} onNotify={() => void allowNotifications().then((given) => setNotify(given && !notify))} />
+              <SessionHead
+                onMenu={() => setMenu(!menu)}
+                onPanel={() => setPanel(!panel)}
+                panel={panel}
+                notify={notify}
+                onNotify={() => void allowNotifications().then((given) => setNotify(given && !notify))}
+              />
               <Transcript />
               <ReplayBar />
               <Composer />

@@ -123,7 +123,16 @@ describe("requests", () => {
 
 describe("turns", () => {
   test("say what they cost, and where their time went", () => {
-    const { turns } = fold(turn(), piece("a"), bash("t1"), ask("p"), { type: "permission_resolved", pending_id: "p", behavior: "allow" }, done("t1"), piece("b", { message_id: "m2" }), complete());
+    const { turns } = fold(
+      turn(),
+      piece("a"),
+      bash("t1"),
+      ask("p"),
+      { type: "permission_resolved", pending_id: "p", behavior: "allow" },
+      done("t1"),
+      piece("b", { message_id: "m2" }),
+      complete(),
+    );
     expect(turns[0]?.result?.cost_usd).toBe(0.25);
     expect(turns[0]?.spans.map(({ kind, start, end }) => [kind, start, end])).toEqual([
       ["model", time(1), time(2)],
@@ -159,7 +168,10 @@ describe("the rest", () => {
   });
 
   test("what was not understood is shown", () => {
-    const { rows } = fold({ type: "unknown", message_type: "new/thing", raw: "{}" }, { type: "malformed", reason: "no JSON", raw: "x", size: 1 });
+    const { rows } = fold(
+      { type: "unknown", message_type: "new/thing", raw: "{}" },
+      { type: "malformed", reason: "no JSON", raw: "x", size: 1 },
+    );
     expect(kinds(rows)).toEqual(["odd", "odd"]);
   });
 

@@ -16,7 +16,8 @@ function read(path: string): AgentEvent[] {
 
 function fold(events: readonly AgentEvent[]): Conversation {
   const conversation = new Conversation();
-  events.forEach((event, i) => conversation.fold({ type: "event", session: "s", seq: i + 1, ts: new Date(i).toISOString(), event }));
+  for (const [i, event] of events.entries())
+    conversation.fold({ type: "event", session: "s", seq: i + 1, ts: new Date(i).toISOString(), event });
   return conversation;
 }
 
@@ -44,7 +45,8 @@ test.each(files)("%s", (path) => {
   const events = read(path);
   const conversation = fold(events);
   const rows = all(conversation.rows);
-  const of = <Type extends AgentEvent["type"]>(type: Type) => events.filter((event) => event.type === type) as Array<Extract<AgentEvent, { type: Type }>>;
+  const of = <Type extends AgentEvent["type"]>(type: Type) =>
+    events.filter((event) => event.type === type) as Array<Extract<AgentEvent, { type: Type }>>;
 
   expect(rows.flatMap((row) => (row.kind === "text" || row.kind === "reasoning" ? [row.text] : [])).sort()).toEqual(texts(events));
 

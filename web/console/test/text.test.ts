@@ -42,7 +42,11 @@ describe("terminal output", () => {
   });
 
   test("drops what a terminal would obey", () => {
-    expect(runs("\u001b]0;title\u0007a\u001b[2J\u001b[3;4Hb\u001b[?25l\u001b(Bc").map((run) => run.text).join("")).toBe("abc");
+    expect(
+      runs("\u001b]0;title\u0007a\u001b[2J\u001b[3;4Hb\u001b[?25l\u001b(Bc")
+        .map((run) => run.text)
+        .join(""),
+    ).toBe("abc");
   });
 
   test("shows what a carriage return leaves", () => {
@@ -90,7 +94,10 @@ describe("diffs", () => {
 describe("the prompt field", () => {
   const storage = () => {
     const kept = new Map<string, string>();
-    return { getItem: (key: string) => kept.get(key) ?? null, setItem: (key: string, value: string) => void kept.set(key, value) } as unknown as Storage;
+    return {
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, value: string) => void kept.set(key, value),
+    } as unknown as Storage;
   };
 
   test("completes commands that begin with, then those that contain, what was typed", () => {

@@ -62,7 +62,13 @@ export function Composer() {
     const attachments = attached.map(({ name, media_type, base64 }) => ({ name, media_type, base64 }));
     setText("");
     setAttached([]);
-    const reply = await hub.run({ type: "prompt", session: live.id, text: sent, priority: running ? priority : "next", ...(attachments.length > 0 && { attachments }) });
+    const reply = await hub.run({
+      type: "prompt",
+      session: live.id,
+      text: sent,
+      priority: running ? priority : "next",
+      ...(attachments.length > 0 && { attachments }),
+    });
     if (reply === undefined) {
       // Refused or cut off: what was written must not be lost.
       if (!drafts.get(live.id)) setText(sent);
@@ -107,8 +113,14 @@ export function Composer() {
     }
   }
 
-  if (!hub.mayControl) return <footer class="composer"><p class="quiet">You are watching. This token does not allow to steer.</p></footer>;
+  if (!hub.mayControl)
+    return (
+      <footer class="composer">
+        <p class="quiet">You are watching. This token does not allow to steer.</p>
+      </footer>
+    );
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: files may be dropped on it; the button beside the text takes them too
     <footer
       class={`composer ${dragging ? "dragging" : ""}`}
       onDragOver={(event) => {
@@ -124,10 +136,23 @@ export function Composer() {
     >
       <Queue />
       {found.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: ARIA allows a list to be a listbox
         <ul class="completions" role="listbox" id="completions" aria-label="Commands">
           {found.map((command) => (
-            <li key={command.name} id={`completion-${command.name}`} role="option" aria-selected={command === choice} onMouseDown={(event) => { event.preventDefault(); complete(command.name); }}>
-              <b>/{visibleCode(command.name)}</b> {command.argument_hint && <i>{visibleCode(command.argument_hint)}</i>} <span>{visibleCode(command.description ?? "")}</span>
+            // biome-ignore lint/a11y/useFocusableInteractive: the text keeps the focus and names its option by aria-activedescendant
+            <li
+              key={command.name}
+              id={`completion-${command.name}`}
+              // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: ARIA allows a list's item to be an option
+              role="option"
+              aria-selected={command === choice}
+              onMouseDown={(event) => {
+                event.preventDefault();
+                complete(command.name);
+              }}
+            >
+              <b>/{visibleCode(command.name)}</b> {command.argument_hint && <i>{visibleCode(command.argument_hint)}</i>}{" "}
+              <span>{visibleCode(command.description ?? "")}</span>
             </li>
           ))}
         </ul>
@@ -136,9 +161,17 @@ export function Composer() {
         <ul class="attachments" aria-label="Attached files">
           {attached.map((one, index) => (
             <li key={index}>
-              {one.media_type.startsWith("image/") && !one.media_type.includes("svg") ? <img src={`data:${one.media_type};base64,${one.base64}`} alt="" /> : <Icon name="file" />}
+              {one.media_type.startsWith("image/") && !one.media_type.includes("svg") ? (
+                <img src={`data:${one.media_type};base64,${one.base64}`} alt="" />
+              ) : (
+                <Icon name="file" />
+              )}
               <span>{visibleCode(one.name)}</span>
-              <IconButton icon="cross" label={`Remove ${one.name}`} onClick={() => setAttached(attached.filter((other) => other !== one))} />
+              <IconButton
+                icon="cross"
+                label={`Remove ${one.name}`}
+                onClick={() => setAttached(attached.filter((other) => other !== one))}
+              />
             </li>
           ))}
         </ul>
@@ -167,13 +200,32 @@ export function Composer() {
           }}
         />
         <div class="tools">
-          <input ref={file} type="file" multiple hidden onChange={(event) => { void take(event.currentTarget.files ?? []); event.currentTarget.value = ""; }} />
+          <input
+            ref={file}
+            type="file"
+            multiple
+            hidden
+            onChange={(event) => {
+              void take(event.currentTarget.files ?? []);
+              event.currentTarget.value = "";
+            }}
+          />
           <IconButton icon="image" label="Attach files" onClick={() => file.current?.click()} />
           <Pickers />
           <span class="spring" />
           {running && (
-            <select class="priority" aria-label="When it is heard" value={priority} title={PRIORITIES.find(([value]) => value === priority)?.[2]} onChange={(event) => setPriority(event.currentTarget.value as Priority)}>
-              {PRIORITIES.map(([value, name]) => <option key={value} value={value}>{name}</option>)}
+            <select
+              class="priority"
+              aria-label="When it is heard"
+              value={priority}
+              title={PRIORITIES.find(([value]) => value === priority)?.[2]}
+              onChange={(event) => setPriority(event.currentTarget.value as Priority)}
+            >
+              {PRIORITIES.map(([value, name]) => (
+                <option key={value} value={value}>
+                  {name}
+                </option>
+              ))}
             </select>
           )}
           {running && (
@@ -181,7 +233,14 @@ export function Composer() {
               <Icon name="stop" /> Stop
             </button>
           )}
-          <button type="button" class="primary send" aria-label="Send" title="Send (Enter)" disabled={!text.trim() && attached.length === 0} onClick={() => void send()}>
+          <button
+            type="button"
+            class="primary send"
+            aria-label="Send"
+            title="Send (Enter)"
+            disabled={!text.trim() && attached.length === 0}
+            onClick={() => void send()}
+          >
             <Icon name="send" />
           </button>
         </div>

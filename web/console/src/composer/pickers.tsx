@@ -2,8 +2,18 @@
 import { visibleCode } from "../text/visible.js";
 import { useLive, usePage } from "../view/context.js";
 
-const MODELS = [["default", "Default model"], ["opus", "Opus"], ["sonnet", "Sonnet"], ["haiku", "Haiku"]] as const;
-const MODES = [["default", "Ask"], ["acceptEdits", "Accept edits"], ["plan", "Plan"], ["bypassPermissions", "Ask nothing"]] as const;
+const MODELS = [
+  ["default", "Default model"],
+  ["opus", "Opus"],
+  ["sonnet", "Sonnet"],
+  ["haiku", "Haiku"],
+] as const;
+const MODES = [
+  ["default", "Ask"],
+  ["acceptEdits", "Accept edits"],
+  ["plan", "Plan"],
+  ["bypassPermissions", "Ask nothing"],
+] as const;
 
 function Picker(props: { label: string; value: string; known: ReadonlyArray<readonly [string, string]>; onPick: (value: string) => void }) {
   const { label, value, known, onPick } = props;
@@ -11,7 +21,11 @@ function Picker(props: { label: string; value: string; known: ReadonlyArray<read
   return (
     <select class="picker" aria-label={label} title={label} value={value} onChange={(event) => onPick(event.currentTarget.value)}>
       {!listed && <option value={value}>{visibleCode(value)}</option>}
-      {known.map(([id, name]) => <option key={id} value={id}>{name}</option>)}
+      {known.map(([id, name]) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
     </select>
   );
 }
@@ -24,8 +38,18 @@ export function Pickers() {
   const model = info?.model ?? summary?.model ?? "default";
   return (
     <>
-      <Picker label="Model" value={model} known={MODELS} onPick={(picked) => void hub.run({ type: "set_model", session: live.id, ...(picked !== "default" && { model: picked }) })} />
-      <Picker label="Permission mode" value={mode ?? summary?.permission_mode ?? "default"} known={MODES} onPick={(picked) => void hub.run({ type: "set_permission_mode", session: live.id, mode: picked })} />
+      <Picker
+        label="Model"
+        value={model}
+        known={MODELS}
+        onPick={(picked) => void hub.run({ type: "set_model", session: live.id, ...(picked !== "default" && { model: picked }) })}
+      />
+      <Picker
+        label="Permission mode"
+        value={mode ?? summary?.permission_mode ?? "default"}
+        known={MODES}
+        onPick={(picked) => void hub.run({ type: "set_permission_mode", session: live.id, mode: picked })}
+      />
     </>
   );
 }

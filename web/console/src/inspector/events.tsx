@@ -15,7 +15,18 @@ const keyOf = (frame: EventFrame) => frame.seq;
 const height = () => 30;
 
 function gist({ event }: EventFrame): string {
-  for (const key of ["text", "reasoning_text", "tool_title", "permission_title", "rate_limit_message", "error", "reason", "message_type", "current_mode_id", "state"]) {
+  for (const key of [
+    "text",
+    "reasoning_text",
+    "tool_title",
+    "permission_title",
+    "rate_limit_message",
+    "error",
+    "reason",
+    "message_type",
+    "current_mode_id",
+    "state",
+  ]) {
     const value = (event as unknown as Record<string, unknown>)[key];
     if (typeof value === "string") return value.slice(0, 120);
   }
@@ -43,12 +54,24 @@ export function Events({ seq, onSeq }: { seq: number | undefined; onSeq: (seq: n
   return (
     <div class="events">
       <div class="filter">
-        <input type="search" placeholder="Search events" aria-label="Search events" value={words} onInput={(event) => setWords(event.currentTarget.value)} />
+        <input
+          type="search"
+          placeholder="Search events"
+          aria-label="Search events"
+          value={words}
+          onInput={(event) => setWords(event.currentTarget.value)}
+        />
         <select aria-label="Type of event" value={type} onChange={(event) => setType(event.currentTarget.value)}>
           <option value="">All types</option>
-          {types.map((one) => <option key={one} value={one}>{one}</option>)}
+          {types.map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
         </select>
-        <span class="quiet" role="status">{count(shown.length)}</span>
+        <span class="quiet" role="status">
+          {count(shown.length)}
+        </span>
       </div>
       <VirtualList
         items={shown}
@@ -86,15 +109,27 @@ function Detail({ frame, onClose }: { frame: EventFrame; onClose: () => void }) 
     <section class="detail" aria-label={`Event ${frame.seq}`}>
       <header>
         <h3>Event {frame.seq}</h3>
-        <time dateTime={frame.ts} title={frame.ts}>{time(frame.ts)}</time>
+        <time dateTime={frame.ts} title={frame.ts}>
+          {time(frame.ts)}
+        </time>
         <span class="spring" />
-        <IconButton icon="copy" label="Copy as JSON" onClick={() => void copy(JSON.stringify(event, null, 2)).catch(() => hub.toast("The browser did not allow copying."))} />
+        <IconButton
+          icon="copy"
+          label="Copy as JSON"
+          onClick={() => void copy(JSON.stringify(event, null, 2)).catch(() => hub.toast("The browser did not allow copying."))}
+        />
         <IconButton icon="cross" label="Close this event" onClick={onClose} />
       </header>
       <h4>Event</h4>
       <Json value={event} label="Event as JSON" />
       <h4>Line it came from{whole?.line !== undefined && whole.seq !== frame.seq && `, with event ${whole.seq}`}</h4>
-      {whole === undefined ? <p class="quiet">Asking …</p> : whole.line === undefined ? <p class="quiet">None: the sidecar says this itself.</p> : <Code text={whole.line} language="json" label="Line it came from" />}
+      {whole === undefined ? (
+        <p class="quiet">Asking …</p>
+      ) : whole.line === undefined ? (
+        <p class="quiet">None: the sidecar says this itself.</p>
+      ) : (
+        <Code text={whole.line} language="json" label="Line it came from" />
+      )}
     </section>
   );
 }

@@ -8,7 +8,15 @@ import { TurnWaterfall } from "./waterfall.js";
 const TABS = { events: "Events", turn: "Turn", session: "Session" } as const;
 type Tab = keyof typeof TABS;
 
-export function Inspector({ seq, onSeq, onClose }: { seq: number | undefined; onSeq: (seq: number | undefined) => void; onClose: () => void }) {
+export function Inspector({
+  seq,
+  onSeq,
+  onClose,
+}: {
+  seq: number | undefined;
+  onSeq: (seq: number | undefined) => void;
+  onClose: () => void;
+}) {
   const [chosen, setTab] = useState<Tab>("turn");
   const tab: Tab = seq === undefined ? chosen : "events";
 
@@ -22,7 +30,15 @@ export function Inspector({ seq, onSeq, onClose }: { seq: number | undefined; on
       <header>
         <div class="tabs" role="tablist" aria-label="Inspector">
           {(Object.keys(TABS) as Tab[]).map((name) => (
-            <button key={name} type="button" role="tab" id={`tab-${name}`} aria-selected={tab === name} aria-controls="inspector-panel" onClick={() => choose(name)}>
+            <button
+              key={name}
+              type="button"
+              role="tab"
+              id={`tab-${name}`}
+              aria-selected={tab === name}
+              aria-controls="inspector-panel"
+              onClick={() => choose(name)}
+            >
               {TABS[name]}
             </button>
           ))}
@@ -30,8 +46,23 @@ export function Inspector({ seq, onSeq, onClose }: { seq: number | undefined; on
         <IconButton icon="cross" label="Close the inspector" onClick={onClose} />
       </header>
       <div class="inspector-body" role="tabpanel" id="inspector-panel" aria-labelledby={`tab-${tab}`}>
-        {tab === "turn" && <TurnWaterfall onSeq={(picked) => { setTab("events"); onSeq(picked); }} />}
-        {tab === "events" && <Events seq={seq} onSeq={(picked) => { setTab("events"); onSeq(picked); }} />}
+        {tab === "turn" && (
+          <TurnWaterfall
+            onSeq={(picked) => {
+              setTab("events");
+              onSeq(picked);
+            }}
+          />
+        )}
+        {tab === "events" && (
+          <Events
+            seq={seq}
+            onSeq={(picked) => {
+              setTab("events");
+              onSeq(picked);
+            }}
+          />
+        )}
         {tab === "session" && <SessionFacts />}
       </div>
     </aside>

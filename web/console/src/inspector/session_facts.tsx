@@ -53,11 +53,23 @@ export function SessionFacts() {
   return (
     <>
       <dl class="session-facts">
-        {facts.map(([name, value]) => value && <div key={name}><dt>{name}</dt><dd>{visibleCode(value)}</dd></div>)}
+        {facts.map(
+          ([name, value]) =>
+            value && (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{visibleCode(value)}</dd>
+              </div>
+            ),
+        )}
       </dl>
       {hub.mayControl && (
         <div class="buttons">
-          {deeds.map(([name, command]) => <button key={name} type="button" class="secondary" onClick={() => void (mayDo(command) && carryOut(hub, command))}>{name}</button>)}
+          {deeds.map(([name, command]) => (
+            <button key={name} type="button" class="secondary" onClick={() => void (mayDo(command) && carryOut(hub, command))}>
+              {name}
+            </button>
+          ))}
         </div>
       )}
     </>

@@ -18,9 +18,19 @@ function Bar({ span, turn, total, end, onPick }: { span: Span; turn: Turn; total
   const label = span.kind === "model" ? "Model" : visibleCode(span.label.slice(0, 80));
   return (
     <li>
-      <button type="button" class={`span ${span.kind} ${span.failed ? "failed" : ""} ${span.nested ? "nested" : ""}`} onClick={onPick} title={`${NAMES[span.kind]}: ${label}`}>
+      <button
+        type="button"
+        class={`span ${span.kind} ${span.failed ? "failed" : ""} ${span.nested ? "nested" : ""}`}
+        onClick={onPick}
+        title={`${NAMES[span.kind]}: ${label}`}
+      >
         <span class="name">{label}</span>
-        <span class="track"><span class="fill" style={{ marginLeft: `${Math.min(from, 99)}%`, width: `${Math.max(0.8, Math.min(100 - from, (100 * long) / total))}%` }} /></span>
+        <span class="track">
+          <span
+            class="fill"
+            style={{ marginLeft: `${Math.min(from, 99)}%`, width: `${Math.max(0.8, Math.min(100 - from, (100 * long) / total))}%` }}
+          />
+        </span>
         <span class="long">{duration(long)}</span>
       </button>
     </li>
@@ -43,7 +53,13 @@ function TraceLink({ turn }: { turn: Turn }) {
     });
   }, [template, turn]);
   const address = id === undefined ? undefined : traceAddress(template, id);
-  return address ? <p><a href={address} target="_blank" rel="noopener noreferrer">Trace of this turn</a></p> : null;
+  return address ? (
+    <p>
+      <a href={address} target="_blank" rel="noopener noreferrer">
+        Trace of this turn
+      </a>
+    </p>
+  ) : null;
 }
 
 export function TurnWaterfall({ onSeq }: { onSeq: (seq: number) => void }) {
@@ -60,19 +76,43 @@ export function TurnWaterfall({ onSeq }: { onSeq: (seq: number) => void }) {
       <label class="inline">
         <span>Turn</span>
         <select value={turn.id} onChange={(event) => setPicked(event.currentTarget.value)}>
-          {turns.slice(-MOST).map(({ id, start }) => <option key={id} value={id}>{id} · {time(start)}</option>)}
+          {turns.slice(-MOST).map(({ id, start }) => (
+            <option key={id} value={id}>
+              {id} · {time(start)}
+            </option>
+          ))}
         </select>
       </label>
       <dl class="sums">
-        <div><dt>Whole</dt><dd>{duration(total)} · {outcome(turn).text}</dd></div>
-        <div class="model"><dt>Model</dt><dd>{duration(sum(turn, "model", end))}</dd></div>
-        <div class="tool"><dt>Tools</dt><dd>{duration(sum(turn, "tool", end))}</dd></div>
-        <div class="human"><dt>Human</dt><dd>{duration(sum(turn, "human", end))}</dd></div>
+        <div>
+          <dt>Whole</dt>
+          <dd>
+            {duration(total)} · {outcome(turn).text}
+          </dd>
+        </div>
+        <div class="model">
+          <dt>Model</dt>
+          <dd>{duration(sum(turn, "model", end))}</dd>
+        </div>
+        <div class="tool">
+          <dt>Tools</dt>
+          <dd>{duration(sum(turn, "tool", end))}</dd>
+        </div>
+        <div class="human">
+          <dt>Human</dt>
+          <dd>{duration(sum(turn, "human", end))}</dd>
+        </div>
       </dl>
       <ol class="spans">
-        {turn.spans.slice(0, MOST).map((span) => <Bar key={`${span.seq}-${span.kind}`} span={span} turn={turn} total={total} end={end} onPick={() => onSeq(span.seq)} />)}
+        {turn.spans.slice(0, MOST).map((span) => (
+          <Bar key={`${span.seq}-${span.kind}`} span={span} turn={turn} total={total} end={end} onPick={() => onSeq(span.seq)} />
+        ))}
       </ol>
-      {turn.spans.length > MOST && <p class="quiet">The first {MOST} of {turn.spans.length}.</p>}
+      {turn.spans.length > MOST && (
+        <p class="quiet">
+          The first {MOST} of {turn.spans.length}.
+        </p>
+      )}
       <TraceLink key={turn.id} turn={turn} />
     </div>
   );

@@ -1,24 +1,31 @@
 /** Quiet events as one line each. */
-import type { AgentEvent } from "turnwire-client";
+import type {
+  Consolidation,
+  HookActivity,
+  Injected,
+  Notice,
+  ProcessStatus,
+  Queued,
+  RateLimit,
+  SessionMode,
+  SessionStatus,
+  TaskUpdate,
+  Withdrawn,
+} from "turnwire-client";
 
 /** Events that may be quiet. */
-type QuietEvent = Extract<
-  AgentEvent,
-  {
-    type:
-      | "session_status"
-      | "session_mode"
-      | "hook_activity"
-      | "queued"
-      | "injected"
-      | "withdrawn"
-      | "task_update"
-      | "consolidation"
-      | "notice"
-      | "process_status"
-      | "rate_limit";
-  }
->;
+type QuietEvent =
+  | SessionStatus
+  | SessionMode
+  | HookActivity
+  | Queued
+  | Injected
+  | Withdrawn
+  | TaskUpdate
+  | Consolidation
+  | Notice
+  | ProcessStatus
+  | RateLimit;
 
 const join = (...parts: Array<string | undefined>) => parts.filter(Boolean).join(" · ");
 

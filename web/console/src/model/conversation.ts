@@ -213,7 +213,12 @@ export class Conversation {
     if (this.requests.has(event.pending_id)) return;
     const tool = event.tool_call_id === undefined ? undefined : this.tools.get(event.tool_call_id);
     const row = this.add(frame, undefined, {
-      kind: "request", request: event, tool, resolved: undefined, cancelled: undefined, span: undefined,
+      kind: "request",
+      request: event,
+      tool,
+      resolved: undefined,
+      cancelled: undefined,
+      span: undefined,
     });
     const label = event.type === "permission_request" ? event.permission_title : (event.message ?? "question");
     if (this.running) row.span = openSpan(this.running, "human", label, frame.seq, frame.ts, false);
@@ -281,11 +286,7 @@ export class Conversation {
     else this.messages.set(messageId, [row]);
   }
 
-  private add<Fields extends NewRow>(
-    { seq, ts }: { seq: number; ts: string },
-    parent: ToolRow | undefined,
-    fields: Fields,
-  ): Made<Fields> {
+  private add<Fields extends NewRow>({ seq, ts }: { seq: number; ts: string }, parent: ToolRow | undefined, fields: Fields): Made<Fields> {
     this.keys += 1;
     const row = { key: this.keys, rev: 0, seq, lastSeq: seq, ts, parent, withdrawn: false, view: {}, ...fields } as Row;
     (parent ? parent.children : this.rows).push(row);

@@ -163,18 +163,7 @@ export interface GapRow extends RowBase {
   readonly to: number;
 }
 
-export type Row =
-  | TurnRow
-  | UserRow
-  | TextRow
-  | ToolRow
-  | RequestRow
-  | PlanRow
-  | AsidesRow
-  | NoticeRow
-  | FactRow
-  | OddRow
-  | GapRow;
+export type Row = TurnRow | UserRow | TextRow | ToolRow | RequestRow | PlanRow | AsidesRow | NoticeRow | FactRow | OddRow | GapRow;
 
 type Bare<Any> = Any extends Row ? Omit<Any, keyof RowBase> : never;
 

@@ -11,12 +11,19 @@ import { PermissionForm } from "./permission.js";
 import { ElicitationForm, QuestionForm } from "./question.js";
 
 const CANCELLED = {
-  cancelled: "withdrawn by the agent", interrupted: "the turn was stopped", process_exited: "the agent exited",
-  timeout: "nobody answered in time", turn_ended: "the turn ended",
+  cancelled: "withdrawn by the agent",
+  interrupted: "the turn was stopped",
+  process_exited: "the agent exited",
+  timeout: "nobody answered in time",
+  turn_ended: "the turn ended",
 } as const;
 const ACTIONS = {
-  command: "May the agent run this command?", file_write: "May the agent change this file?", file_read: "May the agent read this?",
-  network: "May the agent reach the network?", mcp_tool: "May the agent use this tool?", other: "May the agent do this?",
+  command: "May the agent run this command?",
+  file_write: "May the agent change this file?",
+  file_read: "May the agent read this?",
+  network: "May the agent reach the network?",
+  mcp_tool: "May the agent use this tool?",
+  other: "May the agent do this?",
 } as const;
 const ANSWERS = { allow: "Allowed", deny: "Denied", ask: "Passed on to a human", answer: "Answered" } as const;
 
@@ -28,7 +35,9 @@ export function requestTitle(row: RequestRow): string {
 }
 
 export function isPlan(row: RequestRow): boolean {
-  return row.request.type === "permission_request" && (row.request.tool_name === "ExitPlanMode" || row.request.normalized?.kind === "show_plan");
+  return (
+    row.request.type === "permission_request" && (row.request.tool_name === "ExitPlanMode" || row.request.normalized?.kind === "show_plan")
+  );
 }
 
 function Over({ row }: { row: RequestRow }) {
@@ -51,7 +60,11 @@ function Over({ row }: { row: RequestRow }) {
           <time dateTime={row.ts}>{time(row.ts)}</time>
         </span>
       </div>
-      {answers.map(([question, answer]) => <p key={question} class="said-to-agent">{visibleCode(question)} <b>{visibleCode(answer)}</b></p>)}
+      {answers.map(([question, answer]) => (
+        <p key={question} class="said-to-agent">
+          {visibleCode(question)} <b>{visibleCode(answer)}</b>
+        </p>
+      ))}
       {resolved?.message && <p class="said-to-agent">“{visibleCode(resolved.message)}”</p>}
       {resolved?.updated_input && request.type === "permission_request" && (
         <details>
@@ -72,7 +85,8 @@ export function RequestCard({ row }: { row: RequestRow }) {
   // Someone who is not typing can answer by keyboard at once.
   useEffect(() => {
     const typing = document.activeElement instanceof HTMLTextAreaElement && document.activeElement.value !== "";
-    if (waiting && !typing && row.view.draft === undefined) node.current?.querySelector<HTMLElement>(".request-form")?.focus({ preventScroll: true });
+    if (waiting && !typing && row.view.draft === undefined)
+      node.current?.querySelector<HTMLElement>(".request-form")?.focus({ preventScroll: true });
   }, [waiting]);
 
   if (!waiting) return <Over row={row} />;
@@ -92,5 +106,9 @@ export function RequestCard({ row }: { row: RequestRow }) {
 function Form({ row }: { row: RequestRow }) {
   const { request } = row;
   if (request.type === "permission_request") return <PermissionForm row={row} request={request} plan={isPlan(row)} />;
-  return request.kind === "ask_user" && request.questions ? <QuestionForm row={row} request={request} /> : <ElicitationForm row={row} request={request} />;
+  return request.kind === "ask_user" && request.questions ? (
+    <QuestionForm row={row} request={request} />
+  ) : (
+    <ElicitationForm row={row} request={request} />
+  );
 }

@@ -16,7 +16,12 @@ interface Draft {
   mode: string;
 }
 
-const DESTINATIONS = { session: "for this session", localSettings: "in this project, for me", projectSettings: "in this project, for all", userSettings: "everywhere, for me" };
+const DESTINATIONS = {
+  session: "for this session",
+  localSettings: "in this project, for me",
+  projectSettings: "in this project, for all",
+  userSettings: "everywhere, for me",
+};
 const MODES = { "": "as before planning", default: "ask for each tool", acceptEdits: "accept edits", bypassPermissions: "ask nothing" };
 const remembers = (option: PermissionOption) => option.kind.endsWith("_always");
 const rejects = (option: PermissionOption) => option.kind.startsWith("reject");
@@ -32,7 +37,9 @@ export function PermissionForm({ row, request, plan }: { row: RequestRow; reques
   // Once first, then no, then what is remembered: the keys count in the order in which the buttons stand.
   const always = request.permission_options.filter(remembers);
   const options = [...request.permission_options.filter((option) => !remembers(option)), ...always];
-  const open = options.some((option) => option.kind === "allow_always" && option.destination === undefined && !option.option_id.includes(":"));
+  const open = options.some(
+    (option) => option.kind === "allow_always" && option.destination === undefined && !option.option_id.includes(":"),
+  );
   const edited = startEditing(request);
 
   function change(part: Partial<Draft>): void {
@@ -64,7 +71,8 @@ export function PermissionForm({ row, request, plan }: { row: RequestRow; reques
   }
 
   function onKeyDown(event: KeyboardEvent): void {
-    const typing = event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLSelectElement || event.target instanceof HTMLInputElement;
+    const typing =
+      event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLSelectElement || event.target instanceof HTMLInputElement;
     if (typing && event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       const reject = event.target instanceof HTMLInputElement;
       const option = options.find((candidate) => rejects(candidate) === reject);
@@ -80,23 +88,52 @@ export function PermissionForm({ row, request, plan }: { row: RequestRow; reques
   }
 
   const button = (option: PermissionOption, index: number) => (
-    <button key={option.option_id} type="button" disabled={busy} data-option={option.option_id} class={option.kind === "allow_once" ? "primary" : rejects(option) ? "danger" : "secondary"} onClick={() => void answer(option)}>
+    <button
+      key={option.option_id}
+      type="button"
+      disabled={busy}
+      data-option={option.option_id}
+      class={option.kind === "allow_once" ? "primary" : rejects(option) ? "danger" : "secondary"}
+      onClick={() => void answer(option)}
+    >
       {visibleCode(option.name)} {index < 9 && <kbd>{index + 1}</kbd>}
     </button>
   );
-  const title = plan || (request.normalized?.kind === "shell_exec" && request.normalized.shell_exec.command === request.permission_title) ? undefined : request.permission_title;
+  const title =
+    plan || (request.normalized?.kind === "shell_exec" && request.normalized.shell_exec.command === request.permission_title)
+      ? undefined
+      : request.permission_title;
 
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: digits choose what the buttons in it offer
     <div class="request-form" tabIndex={-1} onKeyDown={onKeyDown}>
-      {title && <p><b>{visibleCode(title)}</b></p>}
+      {title && (
+        <p>
+          <b>{visibleCode(title)}</b>
+        </p>
+      )}
       {request.reason && <p>{visibleCode(request.reason)}</p>}
-      {request.blocked_path && <p>It concerns <code>{visibleCode(request.blocked_path)}</code></p>}
+      {request.blocked_path && (
+        <p>
+          It concerns <code>{visibleCode(request.blocked_path)}</code>
+        </p>
+      )}
       {request.agent_id && <p class="quiet">Asked by subagent {visibleCode(request.agent_id)}</p>}
       {draft.editing && edited ? (
         <label class="edit">
           <span>{edited.label}</span>
-          <textarea spellcheck={false} value={draft.text} onInput={(event) => change({ text: event.currentTarget.value })} rows={Math.min(14, draft.text.split("\n").length + 1)} aria-invalid={wrong !== ""} />
-          {wrong && <span class="wrong" role="alert">{wrong}</span>}
+          <textarea
+            spellcheck={false}
+            value={draft.text}
+            onInput={(event) => change({ text: event.currentTarget.value })}
+            rows={Math.min(14, draft.text.split("\n").length + 1)}
+            aria-invalid={wrong !== ""}
+          />
+          {wrong && (
+            <span class="wrong" role="alert">
+              {wrong}
+            </span>
+          )}
         </label>
       ) : (
         <Proposal row={row} request={request} />
@@ -105,7 +142,11 @@ export function PermissionForm({ row, request, plan }: { row: RequestRow; reques
         <label class="inline">
           <span>Permissions while it is carried out:</span>
           <select value={draft.mode} onChange={(event) => change({ mode: event.currentTarget.value })}>
-            {Object.entries(MODES).map(([value, text]) => <option key={value} value={value}>{text}</option>)}
+            {Object.entries(MODES).map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
           </select>
         </label>
       )}
@@ -113,13 +154,22 @@ export function PermissionForm({ row, request, plan }: { row: RequestRow; reques
         <label class="inline">
           <span>“Always” is remembered</span>
           <select value={draft.destination} onChange={(event) => change({ destination: event.currentTarget.value })}>
-            {Object.entries(DESTINATIONS).map(([value, text]) => <option key={value} value={value}>{text}</option>)}
+            {Object.entries(DESTINATIONS).map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
           </select>
         </label>
       )}
       <label class="message">
         <span>{plan ? "What should be different?" : "What to tell the agent when you deny"}</span>
-        <input type="text" value={draft.message} placeholder="Optional" onInput={(event) => change({ message: event.currentTarget.value })} />
+        <input
+          type="text"
+          value={draft.message}
+          placeholder="Optional"
+          onInput={(event) => change({ message: event.currentTarget.value })}
+        />
       </label>
       <div class="buttons">
         {options.slice(0, options.length - always.length).map(button)}
@@ -129,14 +179,21 @@ export function PermissionForm({ row, request, plan }: { row: RequestRow; reques
           </button>
         )}
       </div>
-      {always.length > 0 && <div class="buttons remembered">{always.map((option, index) => button(option, options.length - always.length + index))}</div>}
+      {always.length > 0 && (
+        <div class="buttons remembered">{always.map((option, index) => button(option, options.length - always.length + index))}</div>
+      )}
     </div>
   );
 }
 
 function Proposal({ row, request }: { row: RequestRow; request: PermissionRequest }) {
   const payload = request.normalized ?? row.tool?.payload;
-  if (payload?.kind === "show_plan") return <div class="document"><Prose text={payload.show_plan.plan ?? row.tool?.plan?.plan_content ?? ""} /></div>;
+  if (payload?.kind === "show_plan")
+    return (
+      <div class="document">
+        <Prose text={payload.show_plan.plan ?? row.tool?.plan?.plan_content ?? ""} />
+      </div>
+    );
   if (payload?.kind === "shell_exec" && payload.shell_exec.command) {
     return (
       <>

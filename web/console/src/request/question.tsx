@@ -39,13 +39,21 @@ export function QuestionForm({ row, request }: Props) {
     change({ other: { ...draft.other, [question]: text }, chosen: many ? draft.chosen : { ...draft.chosen, [question]: [] } });
   }
 
-  const answersOf = (question: string) => [...(draft.chosen[question] ?? []), ...(draft.other[question]?.trim() ? [draft.other[question].trim()] : [])];
+  const answersOf = (question: string) => [
+    ...(draft.chosen[question] ?? []),
+    ...(draft.other[question]?.trim() ? [draft.other[question].trim()] : []),
+  ];
   const complete = questions.every(({ question }) => answersOf(question).length > 0);
 
   async function send(accept: boolean): Promise<void> {
     setBusy(true);
     const answers = Object.fromEntries(questions.map(({ question }) => [question, answersOf(question).join(", ")]));
-    await hub.run({ type: "question.answer", session, pending_id: request.pending_id, ...(accept ? { answers, action: "accept" as const } : { action: "decline" as const }) });
+    await hub.run({
+      type: "question.answer",
+      session,
+      pending_id: request.pending_id,
+      ...(accept ? { answers, action: "accept" as const } : { action: "decline" as const }),
+    });
     setBusy(false);
   }
 
@@ -60,7 +68,9 @@ export function QuestionForm({ row, request }: Props) {
     >
       {questions.map((question, at) => (
         <fieldset key={question.question}>
-          <legend>{question.header && <span class="chip">{visibleCode(question.header)}</span>} {visibleCode(question.question)}</legend>
+          <legend>
+            {question.header && <span class="chip">{visibleCode(question.header)}</span>} {visibleCode(question.question)}
+          </legend>
           {question.options.map((option) => (
             <label key={option.label} class="choice">
               <input
@@ -69,18 +79,29 @@ export function QuestionForm({ row, request }: Props) {
                 checked={(draft.chosen[question.question] ?? []).includes(option.label)}
                 onChange={() => choose(question.question, option.label, question.multi_select)}
               />
-              <span><b>{visibleCode(option.label)}</b>{option.description && <small>{visibleCode(option.description)}</small>}</span>
+              <span>
+                <b>{visibleCode(option.label)}</b>
+                {option.description && <small>{visibleCode(option.description)}</small>}
+              </span>
             </label>
           ))}
           <label class="message">
             <span>Another answer</span>
-            <input type="text" value={draft.other[question.question] ?? ""} onInput={(event) => write(question.question, event.currentTarget.value, question.multi_select)} />
+            <input
+              type="text"
+              value={draft.other[question.question] ?? ""}
+              onInput={(event) => write(question.question, event.currentTarget.value, question.multi_select)}
+            />
           </label>
         </fieldset>
       ))}
       <div class="buttons">
-        <button type="submit" class="primary" disabled={!complete || busy}>Answer</button>
-        <button type="button" class="danger" disabled={busy} onClick={() => void send(false)}>Decline</button>
+        <button type="submit" class="primary" disabled={!complete || busy}>
+          Answer
+        </button>
+        <button type="button" class="danger" disabled={busy} onClick={() => void send(false)}>
+          Decline
+        </button>
       </div>
     </form>
   );
@@ -117,8 +138,27 @@ export function ElicitationForm({ row, request }: Props) {
       }}
     >
       {request.message && <p>{visibleCode(request.message)}</p>}
-      {request.url && <p>{address ? <a href={address} target="_blank" rel="noopener noreferrer">{visibleCode(address)}</a> : <code>{visibleCode(request.url)}</code>}</p>}
-      {fields.length > 0 && <SchemaForm fields={fields} values={values} onChange={(next) => { row.view.draft = next; setValues(next); }} />}
+      {request.url && (
+        <p>
+          {address ? (
+            <a href={address} target="_blank" rel="noopener noreferrer">
+              {visibleCode(address)}
+            </a>
+          ) : (
+            <code>{visibleCode(request.url)}</code>
+          )}
+        </p>
+      )}
+      {fields.length > 0 && (
+        <SchemaForm
+          fields={fields}
+          values={values}
+          onChange={(next) => {
+            row.view.draft = next;
+            setValues(next);
+          }}
+        />
+      )}
       {fields.length === 0 && !request.url && (
         <label class="edit">
           <span>Answer as JSON, if one is needed</span>
@@ -126,11 +166,21 @@ export function ElicitationForm({ row, request }: Props) {
         </label>
       )}
       {request.details && <Json value={request.details} label="The request as it came" />}
-      {wrong && <p class="wrong" role="alert">{wrong}</p>}
+      {wrong && (
+        <p class="wrong" role="alert">
+          {wrong}
+        </p>
+      )}
       <div class="buttons">
-        <button type="submit" class="primary">Accept</button>
-        <button type="button" class="danger" onClick={() => void send("decline")}>Decline</button>
-        <button type="button" class="quiet-button" onClick={() => void send("cancel")}>Cancel</button>
+        <button type="submit" class="primary">
+          Accept
+        </button>
+        <button type="button" class="danger" onClick={() => void send("decline")}>
+          Decline
+        </button>
+        <button type="button" class="quiet-button" onClick={() => void send("cancel")}>
+          Cancel
+        </button>
       </div>
     </form>
   );

@@ -1,7 +1,5 @@
 /** The console's own state: the connection, the sessions, the one on screen, and what went wrong. */
-import {
-  Client, type CommandInput, type ConnectionState, type JsonValue, type SessionSummary, type Welcome,
-} from "turnwire-client";
+import { Client, type CommandInput, type ConnectionState, type JsonValue, type SessionSummary, type Welcome } from "turnwire-client";
 import { decoded, yieldToken } from "./access.js";
 import { LiveSession } from "./live.js";
 import { Source } from "./source.js";
@@ -143,4 +141,3 @@ export class Hub {
     this.switched.emit();
   }
 }
-

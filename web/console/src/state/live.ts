@@ -78,7 +78,7 @@ export class LiveSession {
     this.scheduled = false;
     if (!this.caughtUp) return this.delivery.emit();
     const { rows, grown, session } = this.conversation.changes();
-    for (const row of rows) this.rowWatchers.get(row)?.forEach((watcher) => watcher());
+    for (const row of rows) for (const watcher of this.rowWatchers.get(row) ?? []) watcher();
     if (grown) this.grown.emit();
     if (session) this.changed.emit();
   }

@@ -28,6 +28,8 @@ export function useSource(...sources: Array<Source | undefined>): void {
     const unwatch = sources.map((source) => source?.watch(() => render(undefined)));
     // Something may have changed between drawing and watching.
     if (sum() !== drawn) render(undefined);
-    return () => unwatch.forEach((stop) => stop?.());
+    return () => {
+      for (const stop of unwatch) stop?.();
+    };
   }, sources);
 }

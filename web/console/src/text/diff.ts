@@ -1,5 +1,5 @@
 /** Unified diffs as numbered lines; made from two passages where the agent gave no diff. */
-import { parsePatch, structuredPatch, type StructuredPatchHunk } from "diff";
+import { parsePatch, type StructuredPatchHunk, structuredPatch } from "diff";
 
 export interface DiffLine {
   readonly sign: "+" | "-" | " ";

@@ -4,7 +4,7 @@ import { highlight } from "./highlight.js";
 import { sanitize } from "./sanitize.js";
 import { visibleProse } from "./visible.js";
 
-const escape = (text: string) =>
+const escapeHtml = (text: string) =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 /** Headings of a message stand below those of the page: the session is the first level, the turn the second. */
@@ -19,10 +19,10 @@ const marked = new Marked({
     },
     code: ({ text, lang }) => {
       const language = (lang ?? "").split(/\s/)[0] ?? "";
-      return `<pre><code class="hljs">${String(highlight(text, language) ?? escape(text))}</code></pre>\n`;
+      return `<pre><code class="hljs">${String(highlight(text, language) ?? escapeHtml(text))}</code></pre>\n`;
     },
-    image: ({ href, text }) => `<a class="image-link" href="${escape(href)}">${escape(text || href)}</a>`,
-    html: ({ text }) => escape(text),
+    image: ({ href, text }) => `<a class="image-link" href="${escapeHtml(href)}">${escapeHtml(text || href)}</a>`,
+    html: ({ text }) => escapeHtml(text),
   },
 });
 

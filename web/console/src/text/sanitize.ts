@@ -1,6 +1,7 @@
 /** The one way from text to HTML: DOMPurify, with a short list of what may stand in a conversation. */
 import DOMPurify from "dompurify";
 
+// biome-ignore format: a list to be read by the line.
 const TAGS = [
   "p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "strong", "em", "del", "code", "pre", "blockquote",
   "ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td", "a", "span", "input", "kbd", "sub", "sup",

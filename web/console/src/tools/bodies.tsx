@@ -1,11 +1,11 @@
 /** What a tool card shows when it is open, by kind of payload. */
 import type { CodeSearch, HttpRequest, ModifyFile, NormalizedPayload, ReadFile, ShellExec, TodoItem } from "turnwire-client";
-import { languageOf } from "../text/highlight.js";
 import { plural } from "../text/format.js";
+import { languageOf } from "../text/highlight.js";
 import { visibleCode } from "../text/visible.js";
 import { useLive } from "../view/context.js";
-import { Parts } from "../view/images.js";
 import { Icon } from "../view/icons.js";
+import { Parts } from "../view/images.js";
 import { Code, Json, Prose, Terminal } from "../view/text.js";
 import { MutationView } from "./diff_view.js";
 
@@ -15,7 +15,12 @@ function Read({ body }: { body: ReadFile }) {
   return (
     <>
       {output.content !== undefined && (
-        <Code text={output.content} language={languageOf(body.file_path)} start={output.start_line ?? 1} label={`Content of ${body.file_path}`} />
+        <Code
+          text={output.content}
+          language={languageOf(body.file_path)}
+          start={output.start_line ?? 1}
+          label={`Content of ${body.file_path}`}
+        />
       )}
       <Parts parts={output.parts} />
       {output.total_lines !== undefined && output.truncated && <p class="quiet">The file has {plural(output.total_lines, "line")}.</p>}
@@ -29,7 +34,9 @@ function Modify({ body }: { body: ModifyFile }) {
       {body.mutations.map((mutation, index) => (
         <MutationView key={index} mutation={mutation} path={body.file_path} />
       ))}
-      {body.output && !body.output.applied && body.output.message && <Terminal text={body.output.message} label="What the tool said" error />}
+      {body.output && !body.output.applied && body.output.message && (
+        <Terminal text={body.output.message} label="What the tool said" error />
+      )}
     </>
   );
 }
@@ -56,7 +63,9 @@ function Shell({ body }: { body: ShellExec }) {
             output.status && `task ${output.status}`,
             output.task_id && `task id ${output.task_id}`,
             output.persisted_path && `whole output in ${output.persisted_path}`,
-          ].filter(Boolean).join(" · ")}
+          ]
+            .filter(Boolean)
+            .join(" · ")}
         </p>
       )}
     </>
@@ -96,7 +105,11 @@ function Http({ body }: { body: HttpRequest }) {
           ))}
         </ul>
       )}
-      {body.response && <div class="pane document" tabIndex={0} role="group" aria-label="Answer"><Prose text={body.response} /></div>}
+      {body.response && (
+        <div class="pane document" tabIndex={0} role="group" aria-label="Answer">
+          <Prose text={body.response} />
+        </div>
+      )}
     </>
   );
 }
@@ -108,7 +121,9 @@ export function Todos({ items }: { items: readonly TodoItem[] }) {
     <ul class="todos">
       {items.map((item, index) => (
         <li key={item.id ?? index} class={MARKS[item.status] ?? "open"}>
-          <span class="mark" role="img" aria-label={item.status.replace("_", " ") || "state not told"}>{item.status === "completed" && <Icon name="check" />}</span>
+          <span class="mark" role="img" aria-label={item.status.replace("_", " ") || "state not told"}>
+            {item.status === "completed" && <Icon name="check" />}
+          </span>
           {visibleCode(item.status === "in_progress" ? (item.active_form ?? item.description) : item.description)}
           {item.blocked_by && item.blocked_by.length > 0 && <small> after {item.blocked_by.join(", ")}</small>}
         </li>
@@ -130,7 +145,11 @@ export function ToolBody({ payload }: { payload: NormalizedPayload }) {
     case "http_request":
       return <Http body={payload.http_request} />;
     case "subagent_task":
-      return <div class="pane document" tabIndex={0} role="group" aria-label="Task of the agent"><Prose text={payload.subagent_task.prompt} /></div>;
+      return (
+        <div class="pane document" tabIndex={0} role="group" aria-label="Task of the agent">
+          <Prose text={payload.subagent_task.prompt} />
+        </div>
+      );
     case "create_task":
       return payload.create_task.description ? <Prose text={payload.create_task.description} /> : null;
     case "manage_todos":
@@ -138,7 +157,11 @@ export function ToolBody({ payload }: { payload: NormalizedPayload }) {
     case "show_plan":
       return (
         <>
-          {payload.show_plan.plan && <div class="document"><Prose text={payload.show_plan.plan} /></div>}
+          {payload.show_plan.plan && (
+            <div class="document">
+              <Prose text={payload.show_plan.plan} />
+            </div>
+          )}
           {payload.show_plan.feedback && <p>Answer: {visibleCode(payload.show_plan.feedback)}</p>}
         </>
       );

@@ -12,7 +12,11 @@ import { ToolBody } from "./bodies.js";
 import { toolHead } from "./heads.js";
 
 const REASONS = {
-  failed: "failed", denied: "denied", interrupted: "interrupted", process_exited: "the agent exited", no_result: "no result",
+  failed: "failed",
+  denied: "denied",
+  interrupted: "interrupted",
+  process_exited: "the agent exited",
+  no_result: "no result",
 } as const;
 /** Kinds whose body says more than the line above it, and is short enough to stand open. */
 const OPEN = new Set(["modify_file", "manage_todos", "shell_exec"]);
@@ -102,7 +106,11 @@ export function ToolCard({ row }: { row: ToolRow }) {
           {row.plan && row.payload?.kind !== "show_plan" && <Prose text={row.plan.plan_content} />}
           {row.update?.error && !coversError(row) && <Terminal text={row.update.error} label="Error" error />}
           {row.children.length > 0 && <Children row={row} />}
-          {words !== undefined && <div class="report"><Prose text={words} /></div>}
+          {words !== undefined && (
+            <div class="report">
+              <Prose text={words} />
+            </div>
+          )}
           <Cut row={row} />
         </div>
       </Fold>

@@ -32,7 +32,10 @@ function DiffTable({ hunks, numbers, label }: { hunks: Hunk[]; numbers: boolean;
                   <td class="number">{numbers && line.before}</td>
                   <td class="number">{numbers && line.after}</td>
                   <td class="sign">{line.sign}</td>
-                  <td class="line">{visibleCode(line.text.slice(0, LONGEST_LINE))}{line.text.length > LONGEST_LINE && " …"}</td>
+                  <td class="line">
+                    {visibleCode(line.text.slice(0, LONGEST_LINE))}
+                    {line.text.length > LONGEST_LINE && " …"}
+                  </td>
                 </tr>
               ))}
             </tbody>
@@ -54,8 +57,15 @@ export function MutationView({ mutation, path }: { mutation: Mutation; path: str
     const { old_content: before, new_content: after } = mutation;
     return before === undefined || after === undefined ? undefined : fromPassages(before, after);
   }, [mutation]);
-  if (hunks) return <DiffTable hunks={hunks} numbers={mutation.relative !== true && mutation.diff !== undefined} label={`Change of ${path}`} />;
+  if (hunks)
+    return <DiffTable hunks={hunks} numbers={mutation.relative !== true && mutation.diff !== undefined} label={`Change of ${path}`} />;
   const text = mutation.content ?? mutation.new_content ?? mutation.diff;
-  if (text === undefined) return <p class="quiet">{mutation.type}{mutation.cell_id && ` cell ${mutation.cell_id}`}</p>;
+  if (text === undefined)
+    return (
+      <p class="quiet">
+        {mutation.type}
+        {mutation.cell_id && ` cell ${mutation.cell_id}`}
+      </p>
+    );
   return <Code text={text} language={languageOf(path)} start={1} label={`New content of ${path}`} />;
 }

@@ -1,7 +1,7 @@
 /** What a tool card says in one line: an icon, a verb, and what it concerns. */
 import type { NormalizedPayload } from "turnwire-client";
-import { count, duration, plural } from "../text/format.js";
 import type { ToolRow } from "../model/rows.js";
+import { count, duration, plural } from "../text/format.js";
 import type { IconName } from "../view/icons.js";
 
 export interface Head {
@@ -22,21 +22,45 @@ function ofPayload(payload: NormalizedPayload): Head | undefined {
     case "read_file": {
       const { file_path: subject, output } = payload.read_file;
       const lines = output?.line_count;
-      return { icon: "file", verb: "Read", subject, mono: true, facts: defined(lines !== undefined && plural(lines, "line"), output?.truncated && "more in the file") };
+      return {
+        icon: "file",
+        verb: "Read",
+        subject,
+        mono: true,
+        facts: defined(lines !== undefined && plural(lines, "line"), output?.truncated && "more in the file"),
+      };
     }
     case "modify_file": {
       const { file_path: subject, mutations, output } = payload.modify_file;
       const added = output?.added_lines;
       const removed = output?.removed_lines;
-      return { icon: "edit", verb: CHANGES[mutations[0]?.type ?? "edit"], subject, mono: true, facts: defined(added !== undefined && `+${added}`, removed !== undefined && `−${removed}`, output?.user_modified && "changed by a human") };
+      return {
+        icon: "edit",
+        verb: CHANGES[mutations[0]?.type ?? "edit"],
+        subject,
+        mono: true,
+        facts: defined(
+          added !== undefined && `+${added}`,
+          removed !== undefined && `−${removed}`,
+          output?.user_modified && "changed by a human",
+        ),
+      };
     }
     case "shell_exec": {
       const { command, task_id, operation, background, output } = payload.shell_exec;
       const verb = operation === "read" ? "Read output" : operation === "stop" ? "Stop" : "Run";
       const exit = output?.exit_code;
       return {
-        icon: "terminal", verb, subject: command || task_id || "", mono: true,
-        facts: defined(exit !== undefined && exit !== 0 && `exit ${exit}`, output?.timed_out && "timed out", output?.interrupted && "interrupted", background && "in the background"),
+        icon: "terminal",
+        verb,
+        subject: command || task_id || "",
+        mono: true,
+        facts: defined(
+          exit !== undefined && exit !== 0 && `exit ${exit}`,
+          output?.timed_out && "timed out",
+          output?.interrupted && "interrupted",
+          background && "in the background",
+        ),
       };
     }
     case "code_search": {
@@ -45,19 +69,40 @@ function ofPayload(payload: NormalizedPayload): Head | undefined {
       const files = output?.file_count;
       const matches = output?.match_count;
       return {
-        icon: "search", verb: "Search", subject: [query ?? pattern ?? "", where].join(" ").trim(), mono: true,
-        facts: defined(matches !== undefined && plural(matches, "match").replace("matchs", "matches"), files !== undefined && plural(files, "file"), output?.truncated && "more found"),
+        icon: "search",
+        verb: "Search",
+        subject: [query ?? pattern ?? "", where].join(" ").trim(),
+        mono: true,
+        facts: defined(
+          matches !== undefined && plural(matches, "match").replace("matchs", "matches"),
+          files !== undefined && plural(files, "file"),
+          output?.truncated && "more found",
+        ),
       };
     }
     case "http_request": {
       const { url, query, status } = payload.http_request;
-      return { icon: "globe", verb: query === undefined ? "Fetch" : "Search the web", subject: url ?? query ?? "", mono: url !== undefined, facts: defined(status !== undefined && `HTTP ${status}`) };
+      return {
+        icon: "globe",
+        verb: query === undefined ? "Fetch" : "Search the web",
+        subject: url ?? query ?? "",
+        mono: url !== undefined,
+        facts: defined(status !== undefined && `HTTP ${status}`),
+      };
     }
     case "subagent_task": {
       const { description, subagent_type, background, output } = payload.subagent_task;
       return {
-        icon: "agent", verb: subagent_type ? `Agent ${subagent_type}` : "Agent", subject: description, mono: false,
-        facts: defined(background && "in the background", output?.tool_use_count !== undefined && plural(output.tool_use_count, "tool"), output?.total_tokens !== undefined && `${count(output.total_tokens)} tokens`, output?.duration_ms !== undefined && duration(output.duration_ms)),
+        icon: "agent",
+        verb: subagent_type ? `Agent ${subagent_type}` : "Agent",
+        subject: description,
+        mono: false,
+        facts: defined(
+          background && "in the background",
+          output?.tool_use_count !== undefined && plural(output.tool_use_count, "tool"),
+          output?.total_tokens !== undefined && `${count(output.total_tokens)} tokens`,
+          output?.duration_ms !== undefined && duration(output.duration_ms),
+        ),
       };
     }
     case "create_task":
@@ -65,14 +110,32 @@ function ofPayload(payload: NormalizedPayload): Head | undefined {
     case "manage_todos": {
       const { items, operation } = payload.manage_todos;
       const done = items.filter((item) => item.status === "completed").length;
-      return { icon: "list", verb: "To do", subject: operation === "get" || operation === "update" ? (items[0]?.description ?? "") : "", mono: false, facts: items.length > 0 ? [`${done} of ${items.length} done`] : [] };
+      return {
+        icon: "list",
+        verb: "To do",
+        subject: operation === "get" || operation === "update" ? (items[0]?.description ?? "") : "",
+        mono: false,
+        facts: items.length > 0 ? [`${done} of ${items.length} done`] : [],
+      };
     }
     case "show_plan": {
       const { operation, approved, file_path } = payload.show_plan;
-      return { icon: "plan", verb: operation === "enter" ? "Enter plan mode" : "Plan", subject: file_path ?? "", mono: true, facts: defined(approved === true && "approved", approved === false && "not approved") };
+      return {
+        icon: "plan",
+        verb: operation === "enter" ? "Enter plan mode" : "Plan",
+        subject: file_path ?? "",
+        mono: true,
+        facts: defined(approved === true && "approved", approved === false && "not approved"),
+      };
     }
     case "ask_user":
-      return { icon: "ask", verb: "Question", subject: payload.ask_user.questions.map((q) => q.header ?? q.question).join(", "), mono: false, facts: payload.ask_user.answers ? ["answered"] : [] };
+      return {
+        icon: "ask",
+        verb: "Question",
+        subject: payload.ask_user.questions.map((q) => q.header ?? q.question).join(", "),
+        mono: false,
+        facts: payload.ask_user.answers ? ["answered"] : [],
+      };
     case "mcp_tool":
       return { icon: "plug", verb: payload.mcp_tool.server, subject: payload.mcp_tool.tool, mono: true, facts: [] };
     case "generic":
@@ -88,5 +151,11 @@ function ofPayload(payload: NormalizedPayload): Head | undefined {
 export function toolHead(row: ToolRow): Head {
   const head = row.payload && ofPayload(row.payload);
   if (!head) return { icon: "tool", verb: row.name || "Tool", subject: row.title === row.name ? "" : row.title, mono: false, facts: [] };
-  return head.subject === "" && row.payload?.kind !== "manage_todos" && row.payload?.kind !== "show_plan" && row.title !== head.verb && row.title !== row.name ? { ...head, subject: row.title, mono: false } : head;
+  return head.subject === "" &&
+    row.payload?.kind !== "manage_todos" &&
+    row.payload?.kind !== "show_plan" &&
+    row.title !== head.verb &&
+    row.title !== row.name
+    ? { ...head, subject: row.title, mono: false }
+    : head;
 }

@@ -21,11 +21,18 @@ export function AsidesView({ row }: { row: AsidesRow }) {
         row.view.open = !open;
         render((n) => n + 1);
       }}
-      head={<span>{row.entries.length > 1 && `${row.entries.length} events · `}{text}</span>}
+      head={
+        <span>
+          {row.entries.length > 1 && `${row.entries.length} events · `}
+          {text}
+        </span>
+      }
     >
       <ul>
         {row.entries.slice(-200).map((entry) => (
-          <li key={entry.seq}><b>{visibleCode(entry.label)}</b> {visibleCode(entry.text.slice(0, 2000))}</li>
+          <li key={entry.seq}>
+            <b>{visibleCode(entry.label)}</b> {visibleCode(entry.text.slice(0, 2000))}
+          </li>
         ))}
       </ul>
     </Fold>
@@ -60,30 +67,54 @@ export function FactView({ row }: { row: FactRow }) {
   const { event } = row;
   switch (event.type) {
     case "api_retry":
-      return <Bar tone={row.over ? "plain" : "warn"} icon="clock">{visibleCode(retryText(event))}</Bar>;
+      return (
+        <Bar tone={row.over ? "plain" : "warn"} icon="clock">
+          {visibleCode(retryText(event))}
+        </Bar>
+      );
     case "rate_limit": {
       const resets = event.resets_at === undefined ? "" : ` It resets on ${moment(event.resets_at * 1000)}.`;
-      return <Bar tone={event.status === "rejected" ? "bad" : "warn"} icon="clock">{visibleCode(event.rate_limit_message.replace(/\.?$/, "."))}{resets}</Bar>;
+      return (
+        <Bar tone={event.status === "rejected" ? "bad" : "warn"} icon="clock">
+          {visibleCode(event.rate_limit_message.replace(/\.?$/, "."))}
+          {resets}
+        </Bar>
+      );
     }
     case "compact_boundary": {
       const { pre_tokens: before, post_tokens: after } = event;
-      const sizes = before === undefined ? "" : after === undefined ? ` (${count(before)} tokens)` : ` (${count(before)} to ${count(after)} tokens)`;
-      return <div class="boundary"><span>The conversation above was replaced by a summary{sizes}</span></div>;
+      const sizes =
+        before === undefined ? "" : after === undefined ? ` (${count(before)} tokens)` : ` (${count(before)} to ${count(after)} tokens)`;
+      return (
+        <div class="boundary">
+          <span>The conversation above was replaced by a summary{sizes}</span>
+        </div>
+      );
     }
     case "error":
       return (
         <Bar tone="bad" icon="warning">
           {visibleCode(event.error.slice(0, 4000))}
-          {(event.code !== undefined || event.status !== undefined) && <small>{[event.code, event.status && `HTTP ${event.status}`].filter(Boolean).join(" · ")}</small>}
+          {(event.code !== undefined || event.status !== undefined) && (
+            <small>{[event.code, event.status && `HTTP ${event.status}`].filter(Boolean).join(" · ")}</small>
+          )}
         </Bar>
       );
     case "process_status": {
-      if (event.state === "stalled") return <Bar tone="warn" icon="clock">The agent has been silent for {duration(event.silent_ms ?? 0)}.</Bar>;
+      if (event.state === "stalled")
+        return (
+          <Bar tone="warn" icon="clock">
+            The agent has been silent for {duration(event.silent_ms ?? 0)}.
+          </Bar>
+        );
       const how = event.signal ? `by ${event.signal}` : event.exit_code === undefined ? "" : `with code ${event.exit_code}`;
       const bad = event.signal !== undefined || (event.exit_code ?? 0) !== 0;
       return (
         <>
-          <Bar tone={bad ? "bad" : "plain"} icon="stop">The agent’s process ended {how}{event.reason && ` (${visibleCode(event.reason)})`}.</Bar>
+          <Bar tone={bad ? "bad" : "plain"} icon="stop">
+            The agent’s process ended {how}
+            {event.reason && ` (${visibleCode(event.reason)})`}.
+          </Bar>
           {event.stderr_tail && <Terminal text={event.stderr_tail} label="The last it said on standard error" error />}
         </>
       );
@@ -98,7 +129,10 @@ export function OddView({ row }: { row: OddRow }) {
   const [, render] = useState(0);
   const open = row.view.open ?? false;
   const { event } = row;
-  const head = event.type === "unknown" ? `A line of the unknown type “${event.message_type}”` : `A malformed line (${bytes(event.size)}): ${event.reason}`;
+  const head =
+    event.type === "unknown"
+      ? `A line of the unknown type “${event.message_type}”`
+      : `A malformed line (${bytes(event.size)}): ${event.reason}`;
   return (
     <Fold
       className="odd"
@@ -107,7 +141,11 @@ export function OddView({ row }: { row: OddRow }) {
         row.view.open = !open;
         render((n) => n + 1);
       }}
-      head={<><Icon name="warning" /> <span>{visibleCode(head.slice(0, 200))}</span></>}
+      head={
+        <>
+          <Icon name="warning" /> <span>{visibleCode(head.slice(0, 200))}</span>
+        </>
+      }
     >
       <Code text={event.raw} language="json" label="The line as it came" />
     </Fold>
@@ -116,5 +154,9 @@ export function OddView({ row }: { row: OddRow }) {
 
 export function GapView({ row }: { row: GapRow }) {
   const missing = row.to - row.from + 1;
-  return <Bar tone="warn" icon="warning">{plural(missing, "event")} before this {missing === 1 ? "is" : "are"} no longer kept.</Bar>;
+  return (
+    <Bar tone="warn" icon="warning">
+      {plural(missing, "event")} before this {missing === 1 ? "is" : "are"} no longer kept.
+    </Bar>
+  );
 }

@@ -16,7 +16,15 @@ function ContextMeter() {
   const text = `${count(context.context_window_used)} of ${count(context.context_window_size)} tokens of context used`;
   return (
     <span class="meter-box" title={text}>
-      <span class={`meter ${tone}`} role="meter" aria-label="Context" aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(share)} aria-valuetext={text}>
+      <span
+        class={`meter ${tone}`}
+        role="meter"
+        aria-label="Context"
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={Math.round(share)}
+        aria-valuetext={text}
+      >
         <span style={{ width: `${share}%` }} />
       </span>
       {Math.round(share)} %
@@ -31,17 +39,36 @@ export function SessionHead(props: { onMenu: () => void; onPanel: () => void; pa
   const summary = hub.summary;
   const { state, pending, running } = live.conversation;
   const cost = summary?.total_cost_usd ?? state.cost;
-  const [text, tone]: [string, Tone] = pending.size > 0 ? ["waits for you", "warn"] : summary?.state === "replaying" ? ["replaying", "busy"] : running ? ["working", "busy"] : state.exited || summary?.state === "exited" ? ["exited", "plain"] : ["idle", "good"];
+  const [text, tone]: [string, Tone] =
+    pending.size > 0
+      ? ["waits for you", "warn"]
+      : summary?.state === "replaying"
+        ? ["replaying", "busy"]
+        : running
+          ? ["working", "busy"]
+          : state.exited || summary?.state === "exited"
+            ? ["exited", "plain"]
+            : ["idle", "good"];
   return (
     <header class="session-head">
       <IconButton icon="menu" label="Sessions" className="menu" onClick={props.onMenu} />
       <h1 title={state.info?.cwd}>{visibleCode(summary?.title ?? live.id)}</h1>
       {isScripted(summary) && <Badge tone="warn">scripted</Badge>}
-      <span role="status"><Badge tone={tone}>{text}</Badge></span>
-      {summary?.trouble !== undefined && <span role="alert" title={summary.trouble}><Badge tone="warn">events are not kept</Badge></span>}
+      <span role="status">
+        <Badge tone={tone}>{text}</Badge>
+      </span>
+      {summary?.trouble !== undefined && (
+        <span role="alert" title={summary.trouble}>
+          <Badge tone="warn">events are not kept</Badge>
+        </span>
+      )}
       <span class="spring" />
       <ContextMeter />
-      {cost !== undefined && <span class="cost" title="Cost of this session">{money(cost)}</span>}
+      {cost !== undefined && (
+        <span class="cost" title="Cost of this session">
+          {money(cost)}
+        </span>
+      )}
       <IconButton icon="bell" label="Notify me when I am asked" className="wide-only" pressed={props.notify} onClick={props.onNotify} />
       <IconButton icon="theme" label="Dark or light" className="wide-only" onClick={toggleTheme} />
       <IconButton icon="panel" label="Inspector" pressed={props.panel} onClick={props.onPanel} />

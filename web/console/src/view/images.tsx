@@ -15,7 +15,8 @@ function Part({ part }: { part: ContentPart }) {
   if (part.type === "unknown") return <Json value={part.raw} label="Part of an unknown kind" />;
   return (
     <p class="chip">
-      {part.type} {visibleCode([type, part.size === undefined ? "" : bytes(part.size), part.url ?? part.text ?? ""].filter(Boolean).join(" · "))}
+      {part.type}{" "}
+      {visibleCode([type, part.size === undefined ? "" : bytes(part.size), part.url ?? part.text ?? ""].filter(Boolean).join(" · "))}
     </p>
   );
 }

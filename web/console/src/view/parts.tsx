@@ -33,7 +33,13 @@ export function Badge({ tone = "plain", children }: { tone?: Tone; children: Com
 }
 
 /** A head that opens and closes what follows it. */
-export function Fold(props: { open: boolean; onToggle: () => void; head: ComponentChildren; children: ComponentChildren; className?: string }) {
+export function Fold(props: {
+  open: boolean;
+  onToggle: () => void;
+  head: ComponentChildren;
+  children: ComponentChildren;
+  className?: string;
+}) {
   const { open, onToggle, head, children, className = "" } = props;
   return (
     <div class={`fold ${open ? "open" : ""} ${className}`}>

@@ -9,7 +9,13 @@ import { Icon } from "./icons.js";
 import type { Tone } from "./parts.js";
 
 const TONES: Record<SessionSummary["state"], Tone> = {
-  starting: "busy", idle: "good", running: "busy", waiting: "warn", stopping: "warn", exited: "plain", replaying: "busy",
+  starting: "busy",
+  idle: "good",
+  running: "busy",
+  waiting: "warn",
+  stopping: "warn",
+  exited: "plain",
+  replaying: "busy",
 };
 
 export function isScripted(summary: SessionSummary | undefined): boolean {
@@ -41,17 +47,34 @@ function NewSession({ onDone }: { onDone: () => void }) {
   async function create(): Promise<void> {
     const reply = await hub.run({ type: "session.create", ...(prompt && { prompt }), ...(workspace && { workspace }) });
     if (reply === undefined) return;
-    if (typeof reply === "object" && reply !== null && !Array.isArray(reply) && typeof reply.session === "string") hub.select(reply.session);
+    if (typeof reply === "object" && reply !== null && !Array.isArray(reply) && typeof reply.session === "string")
+      hub.select(reply.session);
     onDone();
   }
 
   return (
-    <form class="new-session" onSubmit={(event) => { event.preventDefault(); void create(); }}>
-      <label>First prompt<textarea rows={3} value={prompt} onInput={(event) => setPrompt(event.currentTarget.value)} /></label>
-      <label>Folder<input type="text" placeholder="The sidecar’s own" value={workspace} onInput={(event) => setWorkspace(event.currentTarget.value)} /></label>
+    <form
+      class="new-session"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void create();
+      }}
+    >
+      <label>
+        First prompt
+        <textarea rows={3} value={prompt} onInput={(event) => setPrompt(event.currentTarget.value)} />
+      </label>
+      <label>
+        Folder
+        <input type="text" placeholder="The sidecar’s own" value={workspace} onInput={(event) => setWorkspace(event.currentTarget.value)} />
+      </label>
       <div class="buttons">
-        <button type="submit" class="primary">Start</button>
-        <button type="button" class="quiet-button" onClick={onDone}>Cancel</button>
+        <button type="submit" class="primary">
+          Start
+        </button>
+        <button type="button" class="quiet-button" onClick={onDone}>
+          Cancel
+        </button>
       </div>
     </form>
   );
@@ -63,14 +86,23 @@ export function Sidebar() {
   const [making, setMaking] = useState(false);
   return (
     <nav class="sidebar" aria-label="Sessions">
-      <div class="brand"><Icon name="terminal" /> turnwire</div>
+      <div class="brand">
+        <Icon name="terminal" /> turnwire
+      </div>
       <ul>
-        {hub.sessions.map((summary) => <Entry key={summary.session} summary={summary} current={summary.session === hub.current?.id} />)}
+        {hub.sessions.map((summary) => (
+          <Entry key={summary.session} summary={summary} current={summary.session === hub.current?.id} />
+        ))}
       </ul>
       {hub.sessions.length === 0 && hub.welcome && <p class="quiet">No session yet.</p>}
-      {hub.mayControl && (making ? <NewSession onDone={() => setMaking(false)} /> : (
-        <button type="button" class="quiet-button wide" onClick={() => setMaking(true)}><Icon name="plus" /> New session</button>
-      ))}
+      {hub.mayControl &&
+        (making ? (
+          <NewSession onDone={() => setMaking(false)} />
+        ) : (
+          <button type="button" class="quiet-button wide" onClick={() => setMaking(true)}>
+            <Icon name="plus" /> New session
+          </button>
+        ))}
       <p class="version">{hub.welcome && `turnwire ${hub.welcome.version}`}</p>
     </nav>
   );

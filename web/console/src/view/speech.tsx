@@ -3,13 +3,16 @@ import { useState } from "preact/hooks";
 import type { PlanRow, TextRow, Turn, TurnRow, UserRow } from "../model/rows.js";
 import { between, count, duration, money, plural, time } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
-import { Parts } from "./images.js";
 import { Icon } from "./icons.js";
+import { Parts } from "./images.js";
 import { Badge, Fold, type Tone } from "./parts.js";
 import { Prose } from "./text.js";
 
 const ORIGINS: Record<string, string> = {
-  user: "Prompt", queued: "Queued prompt", background: "After a background task", autonomous: "Of its own accord",
+  user: "Prompt",
+  queued: "Queued prompt",
+  background: "After a background task",
+  autonomous: "Of its own accord",
 };
 const OUTCOMES: Record<string, { text: string; tone: Tone }> = {
   completed: { text: "completed", tone: "good" },
@@ -41,7 +44,9 @@ export function TurnHead({ row }: { row: TurnRow }) {
       <span class="facts">
         {took !== undefined && <span>{duration(took)}</span>}
         {result && tokens > 0 && (
-          <span title={`${tokens} tokens in, ${result.output_tokens ?? 0} out`}>{count(tokens)} in · {count(result.output_tokens ?? 0)} out</span>
+          <span title={`${tokens} tokens in, ${result.output_tokens ?? 0} out`}>
+            {count(tokens)} in · {count(result.output_tokens ?? 0)} out
+          </span>
         )}
         {turn.tools > 0 && <span>{plural(turn.tools, "tool")}</span>}
         {result?.cost_usd !== undefined && <span>{money(result.cost_usd)}</span>}
@@ -65,9 +70,15 @@ function AddedView({ row }: { row: UserRow }) {
         row.view.open = !open;
         render((n) => n + 1);
       }}
-      head={<span class="subject">Added by the agent’s program{!open && ` · ${visibleCode(row.text.slice(0, 160).replaceAll("\n", " "))}`}</span>}
+      head={
+        <span class="subject">
+          Added by the agent’s program{!open && ` · ${visibleCode(row.text.slice(0, 160).replaceAll("\n", " "))}`}
+        </span>
+      }
     >
-      <div class="said synthetic"><Prose text={row.text} /></div>
+      <div class="said synthetic">
+        <Prose text={row.text} />
+      </div>
     </Fold>
   );
 }
@@ -75,7 +86,10 @@ function AddedView({ row }: { row: UserRow }) {
 export function UserView({ row }: { row: UserRow }) {
   if (row.synthetic && row.text.length > SHORT) return <AddedView row={row} />;
   return (
-    <article class={`said ${row.synthetic ? "synthetic" : ""}`} aria-label={row.synthetic ? "Said by the agent's program" : "What you said"}>
+    <article
+      class={`said ${row.synthetic ? "synthetic" : ""}`}
+      aria-label={row.synthetic ? "Said by the agent's program" : "What you said"}
+    >
       {row.synthetic && <p class="quiet">Added by the agent’s program</p>}
       {row.text.length > 0 && (row.text.length < 20_000 ? <p class="user-text">{visibleCode(row.text)}</p> : <Prose text={row.text} />)}
       <Parts parts={row.parts} />
@@ -113,7 +127,9 @@ export function ReasoningView({ row }: { row: TextRow }) {
           <Icon name="thought" />
           <span class="verb">{row.live ? "Thinking …" : "Thought"}</span>
           <span class="subject">{!open && visibleCode(row.text.slice(0, 200).replaceAll("\n", " "))}</span>
-          <span class="facts"><span>{words}</span></span>
+          <span class="facts">
+            <span>{words}</span>
+          </span>
         </>
       }
     >
@@ -125,8 +141,12 @@ export function ReasoningView({ row }: { row: TextRow }) {
 export function PlanView({ row }: { row: PlanRow }) {
   return (
     <article class="card plan" aria-label="Plan">
-      <div class="card-title"><Icon name="plan" /> Plan</div>
-      <div class="card-body"><Prose text={row.plan.plan_content} /></div>
+      <div class="card-title">
+        <Icon name="plan" /> Plan
+      </div>
+      <div class="card-body">
+        <Prose text={row.plan.plan_content} />
+      </div>
     </article>
   );
 }

@@ -13,12 +13,24 @@ export function ConnectionBar() {
     return (
       <div class="connection bad" role="status">
         {text}
-        <button type="button" class="quiet-button" onClick={() => hub.client.reconnect()}>Try now</button>
+        <button type="button" class="quiet-button" onClick={() => hub.client.reconnect()}>
+          Try now
+        </button>
       </div>
     );
   }
-  if (hub.state === "closed") return <div class="connection bad" role="status">The connection was closed.</div>;
-  if (live?.caughtUp && live.behind > 0) return <div class="connection warn" role="status">{plural(live.behind, "event")} behind</div>;
+  if (hub.state === "closed")
+    return (
+      <div class="connection bad" role="status">
+        The connection was closed.
+      </div>
+    );
+  if (live?.caughtUp && live.behind > 0)
+    return (
+      <div class="connection warn" role="status">
+        {plural(live.behind, "event")} behind
+      </div>
+    );
   return null;
 }
 

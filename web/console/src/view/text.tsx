@@ -24,7 +24,12 @@ function More({ shown, total, onMore }: { shown: number; total: number; onMore: 
 const PLAIN = /^(?![-+\d\s])(?!.*(?::\/\/|www\.|@))[^*_`[\]<>#&|~\\\n=]{1,2000}\n{0,2}$/;
 
 const Segment = memo(({ text }: { text: string }) => {
-  if (PLAIN.test(text)) return <div class="prose"><p>{visibleProse(text.trimEnd())}</p></div>;
+  if (PLAIN.test(text))
+    return (
+      <div class="prose">
+        <p>{visibleProse(text.trimEnd())}</p>
+      </div>
+    );
   if (text.length > LONGEST_SEGMENT) return <pre class="plain">{visibleCode(text)}</pre>;
   return <div class="prose" dangerouslySetInnerHTML={{ __html: render(text) }} />;
 });
@@ -59,7 +64,9 @@ export function Code({ text, language = "", start, label }: CodeProps) {
     <div class="pane" tabIndex={0} role="group" aria-label={label}>
       <div class="code-lines">
         {start !== undefined && lines < 20_000 && (
-          <pre class="numbers" aria-hidden="true">{Array.from({ length: lines }, (_, i) => start + i).join("\n")}</pre>
+          <pre class="numbers" aria-hidden="true">
+            {Array.from({ length: lines }, (_, i) => start + i).join("\n")}
+          </pre>
         )}
         {html === undefined ? (
           <pre class="code">{visibleCode(visible)}</pre>
@@ -79,7 +86,15 @@ export function Terminal({ text, label, error = false }: { text: string; label: 
   return (
     <div class={`pane terminal ${error ? "stderr" : ""}`} tabIndex={0} role="group" aria-label={label}>
       <pre class="code">
-        {styled.map((run, index) => (run.className ? <span key={index} class={run.className}>{run.text}</span> : run.text))}
+        {styled.map((run, index) =>
+          run.className ? (
+            <span key={index} class={run.className}>
+              {run.text}
+            </span>
+          ) : (
+            run.text
+          ),
+        )}
       </pre>
       {text.length > shown && <More shown={shown} total={text.length} onMore={() => setShown(shown + STEP)} />}
     </div>

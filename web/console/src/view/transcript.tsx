@@ -11,7 +11,18 @@ import { Icon } from "./icons.js";
 import { RowView } from "./row.js";
 
 const HEIGHTS: Record<Row["kind"], number> = {
-  turn: 56, user: 64, text: 90, reasoning: 36, tool: 48, request: 280, plan: 200, asides: 28, notice: 48, fact: 48, odd: 40, gap: 48,
+  turn: 56,
+  user: 64,
+  text: 90,
+  reasoning: 36,
+  tool: 48,
+  request: 280,
+  plan: 200,
+  asides: 28,
+  notice: 48,
+  fact: 48,
+  odd: 40,
+  gap: 48,
 };
 
 function estimate(row: Row): number {
@@ -32,23 +43,43 @@ export function Transcript() {
   const { conversation } = live;
   const [waiting] = conversation.pending.values();
 
-  if (live.refused) return <div class="empty"><p>{live.refused}</p></div>;
+  if (live.refused)
+    return (
+      <div class="empty">
+        <p>{live.refused}</p>
+      </div>
+    );
   if (!live.caughtUp) {
     const total = hub.summary?.last_seq ?? 0;
     const done = conversation.log.at(-1)?.seq ?? 0;
     return (
       <div class="empty" role="status">
         <progress value={done} max={Math.max(total, done, 1)} aria-label="Events loaded" />
-        <p>{count(done)} of {count(Math.max(total, done))} events</p>
+        <p>
+          {count(done)} of {count(Math.max(total, done))} events
+        </p>
       </div>
     );
   }
   if (conversation.rows.length === 0) {
-    return <div class="empty"><p>Nothing was said yet. Write below to begin.</p></div>;
+    return (
+      <div class="empty">
+        <p>Nothing was said yet. Write below to begin.</p>
+      </div>
+    );
   }
   return (
     <div class="transcript">
-      <VirtualList items={conversation.rows} itemKey={keyOf} estimate={estimate} render={renderRow} label="Conversation" follow handle={handle} onFollow={setFollowing} />
+      <VirtualList
+        items={conversation.rows}
+        itemKey={keyOf}
+        estimate={estimate}
+        render={renderRow}
+        label="Conversation"
+        follow
+        handle={handle}
+        onFollow={setFollowing}
+      />
       <div class="floating">
         {waiting && !following && (
           <button type="button" class="jump warn" onClick={() => handle.current?.scrollTo(conversation.rows.indexOf(waiting))}>
