@@ -42,7 +42,7 @@ class Pending(Struct, gc=False):
     hook_event: str | None = None
     name: str | None = None
     background: bool = False
-    """It concerns a background subagent, whose calls outlive the turn."""
+    """It may outlive the turn: a background subagent asks, or a server or dialog that does not say for whom it asks."""
 
 
 class Requests:
@@ -71,7 +71,9 @@ class Requests:
             case control.HookCallback():
                 return [self._hook(request_id, request)]
             case control.Elicitation():
-                self._pending[request_id] = Pending(request_id, "question")
+                # it does not say whose it is: a background subagent waits for it beyond the result, and the rest the
+                # CLI takes back itself, with the call that asked
+                self._pending[request_id] = Pending(request_id, "question", background=True)
                 return [
                     QuestionRequest(
                         **self._place.here,
@@ -85,7 +87,9 @@ class Requests:
                     )
                 ]
             case control.RequestUserDialog():
-                self._pending[request_id] = Pending(request_id, "question", request.tool_use_id)
+                self._pending[request_id] = Pending(
+                    request_id, "question", request.tool_use_id, background=True
+                )
                 return [
                     QuestionRequest(
                         **self._place.here,

@@ -12,13 +12,14 @@ from adapter.attachments import Attachment, AttachmentSettings
 from adapter.client import RequestFailed
 from adapter.command import CommandOptions
 from adapter.decisions import QuestionAnswer
+from adapter.gatekeeper import AnswerRefused
 from adapter.identity import members
 from adapter.ladder import StopDeadlines
 from adapter.mcp import HostedServer
 from adapter.session import Session
 from adapter.version import Version
 from desk import Desk, Office, always
-from normalize.events import ContextWindow, MessageChunk, Reasoning, ToolCall
+from normalize.events import ContextWindow, MessageChunk, Reasoning, ToolCall, to_json
 from normalize.inputs import Ended
 from normalize.translator import Translator
 from protocol.messages import Assistant, User
@@ -33,6 +34,19 @@ PNG = base64.b64decode(
 )
 CALC = HostedServer(
     command=(sys.executable, str(ROOT / "tests/support/mcp_calc.py")), env={"PYTHONPATH": str(ROOT)}
+)
+
+
+ASKING = CommandOptions(
+    mcp_servers={
+        "calc": {
+            "type": "stdio",
+            "command": CALC.command[0],
+            "args": [CALC.command[1]],
+            "env": {"PYTHONPATH": str(ROOT)},
+        }
+    },
+    allowed_tools=("mcp__calc__ask",),
 )
 
 
@@ -90,21 +104,54 @@ async def test_a_server_of_the_configuration_that_asks_the_user_is_answered(offi
             case _:
                 always("allow_once")(session, request_id, request)
 
-    command = CommandOptions(
-        mcp_servers={
-            "calc": {
-                "type": "stdio",
-                "command": CALC.command[0],
-                "args": [CALC.command[1]],
-                "env": {"PYTHONPATH": str(ROOT)},
-            }
-        },
-        allowed_tools=("mcp__calc__ask",),
-    )
-    async with office.desk(answer, command=command) as desk:
+    async with office.desk(answer, command=ASKING) as desk:
         await desk.turn(plan([tool_use("mcp__calc__ask")], [text("Done.")]))
     assert asked == ["What is your name?"]
     assert "Ada" in office.tool_results()[-1]
+
+
+async def test_a_question_of_a_background_subagents_server_is_open_beyond_the_result(office: Office) -> None:
+    agent = tool_use(
+        "Agent",
+        description="Ask",
+        prompt=plan([tool_use("mcp__calc__ask")], [text("Asked.")]),
+        subagent_type="general-purpose",
+        run_in_background=True,
+    )
+    async with office.desk(command=ASKING) as desk:
+        await desk.session.prompt(plan([agent], [text("Back home.")]))
+        await desk.until(lambda: desk.asked(Elicitation) and desk.results)
+        [(request_id, _)] = desk.asked(Elicitation)
+        assert told_of(desk, request_id) == ["question_request"]
+        desk.session.answer(request_id, QuestionAnswer(content={"name": "Ada"}), by="ada")
+        await desk.until(lambda: any("Ada" in str(one) for one in desk.messages if isinstance(one, User)))
+        assert told_of(desk, request_id) == ["question_request", "permission_resolved"]
+
+
+async def test_a_question_taken_back_by_an_interrupt_is_cancelled_and_takes_no_answer(office: Office) -> None:
+    async with office.desk(command=ASKING) as desk:
+        await desk.session.prompt(plan([tool_use("mcp__calc__ask")], [text("Done.")]))
+        await desk.until(lambda: desk.asked(Elicitation))
+        [(request_id, _)] = desk.asked(Elicitation)
+        await desk.session.interrupt()
+        await desk.until(lambda: desk.results)
+        sent = len(desk.sent)
+        with pytest.raises(AnswerRefused) as refused:
+            desk.session.answer(request_id, QuestionAnswer(content={"name": "Ada"}), by="ada")
+        assert refused.value.code == "cancelled"
+        assert told_of(desk, request_id) == ["question_request", "permission_cancelled"]
+        assert len(desk.sent) == sent
+
+
+def told_of(desk: Desk, request_id: str) -> list[str]:
+    """The kinds of the events about a request."""
+    translator = Translator()
+    events = [event for happened in desk.inputs for event in translator.take(happened)]
+    return [
+        json.loads(to_json(event))["type"]
+        for event in events
+        if getattr(event, "pending_id", None) == request_id
+    ]
 
 
 # Attachments

@@ -260,6 +260,19 @@ def test_questions_of_an_mcp_server_are_asked() -> None:
     assert talk.says(answer("e1", action="accept")) == ["permission_resolved e1 answer"]
 
 
+def test_what_an_mcp_server_or_a_dialog_asks_outlives_the_turn() -> None:
+    talk = asked()
+    talk.hears(control("e1", "elicitation", mcp_server_name="calc", message="?"))
+    talk.hears(control("e2", "elicitation", mcp_server_name="calc", message="?"))
+    talk.hears(control("d1", "request_user_dialog", dialog_kind="trust", payload={}))
+    told = talk.hears(user(tool_result("t")), result("x"))
+    assert [one for one in told if one.startswith("permission")] == []
+    assert talk.says(answer("e1", action="accept")) == ["permission_resolved e1 answer"]
+    taken_back = talk.hears({"type": "control_cancel_request", "request_id": "e2"})
+    assert taken_back == ["permission_cancelled e2 cancelled"]
+    assert talk.ends()[0] == "permission_cancelled d1 process_exited"
+
+
 def test_dialogs_of_the_cli_are_shown() -> None:
     talk = Talk()
     assert talk.hears(control("d1", "request_user_dialog", dialog_kind="trust", payload={"x": 1})) == [
