@@ -21,6 +21,9 @@ def run(source: Path, target: Path) -> None:
         task = progress.add_task("redacting", total=size)
         count = copy(source, target, redaction, lambda done: progress.advance(task, done))
     found = ", ".join(f"{number} x {name}" for name, number in sorted(redaction.counts.items())) or "nothing"
+    # A name is no markup, and a sentence that goes into a file or a pipe is one line.
     console.print(
-        f"{target}: {count} lines; replaced {found}. Patterns find much, not all: read it before you share it."
+        f"{target}: {count} lines; replaced {found}. Patterns find much, not all: read it before you share it.",
+        markup=False,
+        soft_wrap=True,
     )

@@ -49,6 +49,14 @@ async def said(*arguments: str, env: Mapping[str, str], cwd: Path) -> str:
     return stderr.decode()
 
 
+async def test_what_is_kept_is_shut_to_others_from_the_top(home: Mapping[str, str], tmp_path: Path) -> None:
+    state = tmp_path / "home" / ".local" / "state" / "turnwire"
+    async with turnwire(folder(tmp_path, "red"), *DEMO, env=home, placed=False):
+        kept = [path for path in (state, *state.rglob("*")) if path.is_dir()]
+        assert len(kept) == 3
+        assert [path for path in kept if path.stat().st_mode & 0o077] == []
+
+
 async def test_runs_at_once_in_two_folders_and_twice_in_one_have_a_journal_and_a_port_each(
     home: Mapping[str, str], tmp_path: Path
 ) -> None:

@@ -224,6 +224,23 @@ def test_a_dash_is_standard_input(tmp_path: Path) -> None:
     assert call(tmp_path, "doctor", "--agent", "demo", "--port", "0", "-", stdin=said).returncode == 0
 
 
+def test_a_pipe_that_is_named_is_read_once_and_whole(tmp_path: Path) -> None:
+    said = (recording("2.1.330", "plain-text").folder / "stdout.jsonl").read_bytes()
+    (tmp_path / "said.jsonl").write_bytes(said)
+    for command in (["replay"], ["inspect", "--json"]):
+        piped = call(tmp_path, *command, "/dev/stdin", stdin=said)
+        assert piped.returncode == 0, piped.stderr.decode()
+        assert piped.stdout == call(tmp_path, *command, "said.jsonl").stdout != b""
+
+
+def test_redact_says_in_one_line_what_it_wrote_whatever_the_copy_is_called(tmp_path: Path) -> None:
+    (tmp_path / "there").write_text('{"mail": "someone@example.org"}\n')
+    done = call(tmp_path, "redact", "there", "copy[red].jsonl")
+    assert done.returncode == 0
+    (said,) = done.stderr.decode().splitlines()
+    assert said.startswith("copy[red].jsonl: 1 lines")
+
+
 def test_a_dash_from_a_terminal_is_refused(tmp_path: Path) -> None:
     controlling, terminal = os.openpty()
     for command in ("translate", "inspect"):
