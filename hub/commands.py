@@ -28,7 +28,7 @@ def parse(frame: str | bytes) -> AnyCommand | Reply:
         return refusal(
             None, "bad_frame", f"The frame is not JSON: {first['msg'].removeprefix('Invalid JSON: ')}."
         )
-    if kind == "dict_type":
+    if kind == "dict_type" and not first["loc"]:
         return refusal(None, "bad_frame", "The frame is not a JSON object.")
     command_id = _id_of(frame)
     if kind == "union_tag_not_found":

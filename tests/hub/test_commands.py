@@ -75,6 +75,15 @@ def test_a_good_frame_is_a_command() -> None:
             "invalid_params",
             "request",
         ),
+        ('{"type":"control","id":"1","session":"s","request":[]}', "1", "invalid_params", "request"),
+        ('{"type":"control","id":"1","session":"s","request":null}', "1", "invalid_params", "request"),
+        (
+            '{"type":"session.create","id":"1","options":{"settings":5}}',
+            "1",
+            "invalid_params",
+            "options.settings",
+        ),
+        ('{"type":"session.create","id":"1","mcp_servers":[]}', "1", "invalid_params", "mcp_servers"),
         ('{"type":"prompt","id":"1","session":"\\ud800"}', None, "bad_frame", None),
     ],
 )
