@@ -22,6 +22,7 @@ from pydantic_settings import (
     NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
 )
 
 from hub.frames import AgentOptions
@@ -239,7 +240,7 @@ def read_file(path: Path) -> SettingsFile:
                 f"{path}: is larger than {FILE_LIMIT} bytes; name a TOML file with --config"
             )
         return SettingsFile(path, content, tomllib.loads(content.decode()))
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigurationError(
             f"{path}: cannot be read as TOML ({error}); mend the file or name another with --config"
         ) from error
@@ -277,6 +278,12 @@ def load(
         raise ConfigurationError(
             "; ".join(_complaint(item["loc"], item["msg"], places) for item in error.errors())
         ) from None
+    except SettingsError as error:
+        raise ConfigurationError(
+            f"{error}: {error.__cause__}; the TURNWIRE_ variable of a table takes JSON"
+        ) from None
+    except RecursionError:
+        raise ConfigurationError("a TURNWIRE_ variable holds JSON that is nested too deep; mend it") from None
 
 
 def _counting(file: SettingsFile, warn: Callable[[str], None]) -> Mapping[str, object]:
@@ -285,7 +292,7 @@ def _counting(file: SettingsFile, warn: Callable[[str], None]) -> Mapping[str, o
     if not ignored or trust_store().trusts(file.path, file.content):
         return file.settings
     warn(
-        f"{full_name(file.path)} is not trusted, so what it says of {', '.join(ignored)} does not count; "
+        f"{_shown(full_name(file.path))} is not trusted, so what it says of {', '.join(ignored)} does not count; "
         f"read it, then trust it with `turnwire trust`, or name it with --config {file.path}"
     )
     return {name: value for name, value in file.settings.items() if name not in ignored}
@@ -314,9 +321,21 @@ def _check_environment() -> None:
             raise ConfigurationError(f"the environment variable {name} is no setting; {hint}")
 
 
+def _shown(path: Path) -> str:
+    """Write a name for a terminal: a stranger's folder may have control characters in its own."""
+    return str(path) if str(path).isprintable() else repr(str(path))
+
+
 def _complaint(location: tuple[int | str, ...], message: str, files: list[Path]) -> str:
     name = ".".join(map(str, location))
     if not name.isprintable():
         name = repr(name)
-    places = [f"--{name.replace('_', '-')}", f"TURNWIRE_{name.upper()}", *map(str, files)]
+    field = Settings.model_fields.get(name)
+    others = (
+        field.validation_alias.choices if field and isinstance(field.validation_alias, AliasChoices) else []
+    )
+    variables = dict.fromkeys(
+        [f"TURNWIRE_{name.upper()}", *(str(other) for other in others if other != name)]
+    )
+    places = [f"--{name.replace('_', '-')}", *variables, *map(_shown, files)]
     return f"setting {name}: {message} (set by one of {', '.join(places)})"

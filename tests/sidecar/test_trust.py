@@ -246,6 +246,42 @@ def test_a_setting_of_the_environment_that_does_not_exist_is_refused(project: Pa
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize(("variable", "value"), [("AGENTS", "claude"), ("SESSION_OPTIONS", "{bad")])
+def test_a_table_of_the_environment_that_is_no_json_is_one_sentence(
+    variable: str, value: str, project: Path
+) -> None:
+    done = call(project, "doctor", "--agent", "demo", **{f"TURNWIRE_{variable}": value})
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert variable.lower() in done.stderr
+    assert "JSON" in done.stderr
+
+
+def test_what_is_nested_too_deep_is_one_sentence(project: Path) -> None:
+    deep = "[" * 100_000
+    done = call(project, "doctor", "--agent", "demo", TURNWIRE_MCP_SERVERS=deep)
+    assert (done.returncode, len(done.stderr.strip().splitlines())) == (2, 1)
+    (project / "turnwire.toml").write_text(f"port = {deep}")
+    done = call(project, "doctor", "--agent", "demo")
+    assert (done.returncode, len(done.stderr.strip().splitlines())) == (2, 1)
+    assert "turnwire.toml" in done.stderr
+
+
+def test_a_wrong_value_is_told_with_all_variables_that_it_may_have_come_from(project: Path) -> None:
+    done = call(project, "doctor", "--agent", "demo", KANDEV_DEBUG_AGENT_MESSAGES="maybe")
+    assert done.returncode == 2
+    assert "KANDEV_DEBUG_AGENT_MESSAGES" in done.stderr
+
+
+def test_the_name_of_a_folder_writes_nothing_to_the_terminal_but_itself(project: Path) -> None:
+    folder = project / "a\x1b[31m\nb"
+    folder.mkdir()
+    (folder / "turnwire.toml").write_text('policy = "autonomous"\n')
+    done = call(folder, "doctor", "--agent", "demo", "--port", "0")
+    assert "\x1b" not in done.stderr
+    assert "is not trusted" in done.stderr.splitlines()[0]
+
+
 def test_what_turnwire_gives_its_agents_is_no_unknown_setting(project: Path) -> None:
     done = call(
         project,
