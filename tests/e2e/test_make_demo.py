@@ -23,6 +23,11 @@ ROOM_MB = 110
 DEVELOPMENT = ("mypy", "pytest", "ruff", "playwright", "claude_agent_sdk", "redis", "uvloop")
 
 
+def surroundings() -> dict[str, str]:
+    """Return a shell's environment: a make above this one would have its own say through these variables."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+
+
 def megabytes(folder: Path) -> float:
     """Return what a folder takes of the disk, links counted once."""
     found = [path.lstat() for path in folder.rglob("*")]
@@ -50,7 +55,7 @@ async def test_make_demo_in_a_bare_clone_installs_turnwire_alone_and_says_nothin
         f"PYTHON={sys.executable}",
         "DEMO_ARGS=--port 0",
         cwd=clone,
-        env={**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")},
+        env={**surroundings(), "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
         start_new_session=True,
