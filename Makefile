@@ -61,15 +61,15 @@ test-long: venv system $(if $(NODE),web-deps) ## the tests that take minutes
 
 test-web: $(if $(NODE),web-deps) ## types and unit tests of the TypeScript side
 ifdef NODE
-	cd web && npm run --silent types && npm test --silent
+	npm run --silent types && npm test --silent
 else
 	@echo "Node 20.19 or newer is not here: the tests of the TypeScript client cannot run" >&2; test -z "$$CI"
 endif
 
 web-deps: $(STAMPS)/web
 
-$(STAMPS)/web: web/package-lock.json
-	cd web && npm ci --no-audit --no-fund --silent && npm run --silent build -w client
+$(STAMPS)/web: package-lock.json
+	npm ci --no-audit --no-fund --silent && npm run --silent build -w turnwire-client
 	@mkdir -p $(STAMPS) && touch $@
 
 lint: venv lint-web ## ruff, the import floors, and Biome over the TypeScript side
@@ -79,7 +79,7 @@ lint: venv lint-web ## ruff, the import floors, and Biome over the TypeScript si
 
 lint-web: $(if $(NODE),web-deps) ## Biome: rules and format of the TypeScript side
 ifdef NODE
-	cd web && npm run --silent lint
+	npm run --silent lint
 else
 	@echo "Node 20.19 or newer is not here: the TypeScript side cannot be linted" >&2; test -z "$$CI"
 endif
@@ -96,13 +96,13 @@ bench: venv ## measure
 	@set -e; for script in bench/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
 
 web: web-deps ## build the console into hub/static
-	cd web && npm run build
+	npm run build
 
 web-types: venv ## generate the TypeScript client's types from the schema
 	@mkdir -p $(STAMPS)
 	$(BIN)/turnwire schema frames >$(STAMPS)/frames.json
 	$(BIN)/turnwire schema commands >$(STAMPS)/commands.json
-	node web/client/scripts/generate_types.mjs $(STAMPS)/frames.json $(STAMPS)/commands.json >web/client/src/schema.ts
+	node clients/typescript/scripts/generate_types.mjs $(STAMPS)/frames.json $(STAMPS)/commands.json >clients/typescript/src/schema.ts
 
 release-check: venv ## try what would be released, in bare environments; see docs/release.md
 	$(BIN)/python release/check.py $(RELEASE_ARGS)

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-CLIENT = Path("web") / "client"
+CLIENT = Path("clients") / "typescript"
 """The TypeScript client's folder."""
 GOLDENS = Path("tests") / "normalize" / "goldens"
 """The events expected of recordings."""
@@ -91,7 +91,7 @@ def check_installed(source: Path, wheel: Path, version: str, place: Path) -> Non
 
 def check_client(source: Path, made: Path, place: Path) -> None:
     """Pack the TypeScript client, install it alone and import it; raises NotReady."""
-    run("npm", "ci", "--no-audit", "--no-fund", "--silent", cwd=source / "web")
+    run("npm", "ci", "--no-audit", "--no-fund", "--silent", cwd=source)
     run("npm", "pack", "--silent", "--pack-destination", made, cwd=source / CLIENT)
     (packed,) = made.glob("*.tgz")
     place.mkdir()

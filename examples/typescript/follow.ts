@@ -1,7 +1,7 @@
 /**
  * Send a prompt, print what happens, take the first option of every permission request and question; ends with the turn.
  *
- *     cd web && npm ci && npm run example -- "$URL" 'What is in this folder?'
+ *     npm ci && npm run example -- "$URL" 'What is in this folder?'
  *
  * The URL is the one that `turnwire run` prints; it names the session that was started. Without one the newest is taken.
  */

@@ -31,7 +31,7 @@ def test_what_is_committed_could_be_released(source: Path, tmp_path: Path) -> No
 
 
 def test_versions_that_differ_are_not_released(source: Path) -> None:
-    package = source / "web" / "client" / "package.json"
+    package = source / "clients" / "typescript" / "package.json"
     described = json.loads(package.read_text())
     package.write_text(json.dumps({**described, "version": "9.9.9"}))
     subprocess.run(

@@ -128,7 +128,11 @@ async def test_the_python_client_says_when_the_session_is_not_there(tmp_path: Pa
 async def test_the_typescript_client_plays_the_whole_demo(tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     listed = subprocess.run(
-        ["git", "ls-files", "web", "examples"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", ".npmrc", "package*.json", "clients/typescript", "console", "examples"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     for name in listed.stdout.splitlines():
         (clone / name).parent.mkdir(parents=True, exist_ok=True)

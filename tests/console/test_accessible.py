@@ -11,7 +11,7 @@ from console_page import console, screenshot
 from console_states import empty_stand, entries, show, stand
 from recordings import ROOT
 
-AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 
 STATES = {
     "tool-write-edit": None,

@@ -1,6 +1,5 @@
-"""What is committed of the web side is what its sources make: types, bundle, lock."""
+"""What is committed of the console is what its sources make: bundle, page, lock."""
 
-import asyncio
 import gzip
 import json
 import re
@@ -8,51 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from npm_workspace import run
 from recordings import ROOT
-from turnwire_process import TURNWIRE
 
-WEB = ROOT / "web"
 STATIC = ROOT / "hub" / "static"
 LARGEST = 300_000
 """Bytes that the whole console may have, compressed as servers do."""
 
 
-async def run(*command: str | Path) -> str:
-    """Run a command in web/ and return what it printed; fails with its complaints."""
-    process = await asyncio.create_subprocess_exec(
-        *command, cwd=WEB, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
-    )
-    async with asyncio.timeout(120):
-        printed, complaints = await process.communicate()
-    assert process.returncode == 0, (printed + complaints).decode()
-    return printed.decode()
-
-
-@pytest.mark.node
-async def test_the_clients_types_are_those_of_the_schema(tmp_path: Path) -> None:
-    for what in ("frames", "commands"):
-        printed = await run(*TURNWIRE, "schema", what)
-        (tmp_path / what).write_text(printed)
-    made = await run("node", "client/scripts/generate_types.mjs", tmp_path / "frames", tmp_path / "commands")
-    assert made == (WEB / "client" / "src" / "schema.ts").read_text(), "run `make web-types`"
-
-
 @pytest.mark.node
 async def test_a_fresh_build_of_the_console_is_the_committed_one(tmp_path: Path) -> None:
-    await run("npm", "run", "--silent", "build", "-w", "console", "--", "--outDir", tmp_path / "static")
+    await run("npm", "run", "--silent", "build", "-w", "turnwire-console", "--", "--outDir", tmp_path / "static")
     built = {path.name: path.read_bytes() for path in (tmp_path / "static").iterdir()}
     committed = {path.name: path.read_bytes() for path in STATIC.iterdir()}
     assert built.keys() == committed.keys()
     assert [name for name in built if built[name] != committed[name]] == [], "run `make web`"
-
-
-@pytest.mark.node
-async def test_the_client_builds_into_what_its_package_promises(tmp_path: Path) -> None:
-    package = json.loads((WEB / "client" / "package.json").read_text())
-    await run("npx", "tsc", "-p", "client/tsconfig.build.json", "--outDir", tmp_path)
-    for promised in (package["main"], package["types"]):
-        assert (tmp_path / Path(promised).name).exists()
-    assert not {"dependencies", "peerDependencies"} & package.keys()
 
 
 def test_the_console_is_small() -> None:
@@ -67,22 +36,25 @@ def test_the_page_has_no_inline_script_or_style_and_names_no_other_host() -> Non
 
 
 def test_the_lock_names_no_address() -> None:
-    lock = json.loads((WEB / "package-lock.json").read_text())
+    lock = json.loads((ROOT / "package-lock.json").read_text())
     resolved = {name: entry["resolved"] for name, entry in lock["packages"].items() if "resolved" in entry}
     # The two workspaces are links to folders; nothing else says where it is from.
-    assert resolved == {"node_modules/turnwire-client": "client", "node_modules/turnwire-console": "console"}
+    assert resolved == {
+        "node_modules/turnwire-client": "clients/typescript",
+        "node_modules/turnwire-console": "console",
+    }
 
 
 def test_the_lock_has_the_programs_of_every_system() -> None:
     # npm leaves out what the registry has not, and `npm ci` then refuses the lock on every machine.
-    packages = json.loads((WEB / "package-lock.json").read_text())["packages"]
+    packages = json.loads((ROOT / "package-lock.json").read_text())["packages"]
     wanted = {name for entry in packages.values() for name in entry.get("optionalDependencies", {})}
     assert wanted
     assert [name for name in sorted(wanted) if f"node_modules/{name}" not in packages] == []
 
 
 def test_every_version_is_pinned() -> None:
-    for package in (WEB / "package.json", *WEB.glob("c*/package.json")):
+    for package in (ROOT / name / "package.json" for name in (".", "clients/typescript", "console")):
         described = json.loads(package.read_text())
         versions = {**described.get("dependencies", {}), **described.get("devDependencies", {})}
         assert [

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { Conversation } from "../src/model/conversation.js";
 import type { Row, ToolRow } from "../src/model/rows.js";
 
-const GOLDENS = fileURLToPath(new URL("../../../tests/normalize/goldens", import.meta.url));
+const GOLDENS = fileURLToPath(new URL("../../tests/normalize/goldens", import.meta.url));
 const files = readdirSync(GOLDENS, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".jsonl"));
 
 function read(path: string): AgentEvent[] {

@@ -7,9 +7,9 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 export default defineConfig({
   root: here("."),
   base: "./",
-  resolve: { alias: { "turnwire-client": here("../client/src/index.ts") } },
+  resolve: { alias: { "turnwire-client": here("../clients/typescript/src/index.ts") } },
   build: {
-    outDir: here("../../hub/static"),
+    outDir: here("../hub/static"),
     emptyOutDir: true,
     target: "es2022",
     assetsInlineLimit: 0,

@@ -18,7 +18,7 @@ from recordings import ROOT
 from turnwire_process import DEADLINE, Served, environment, turnwire
 
 TOKEN = "a-token-that-outlives-the-sidecar-it-opens"
-CLIENT = ROOT / "web" / "client"
+CLIENT = ROOT / "clients" / "typescript"
 SCRIPT = """
 turns: []
 fallback:

@@ -1,0 +1,7 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  resolve: { alias: { "turnwire-client": fileURLToPath(new URL("clients/typescript/src/index.ts", import.meta.url)) } },
+  test: { include: ["{clients/typescript,console}/test/**/*.test.ts"], pool: "threads", maxWorkers: 1 },
+});
