@@ -21,8 +21,10 @@ class Limits(BaseModel):
     """A connection that has not sent its request head by then is cut."""
     hello_s: float = Field(default=10, gt=0)
     """A WebSocket that has not shown a token by then is closed with 4408."""
-    frame: int = Field(default=MIB, ge=KIB)
-    """Bytes of a frame from a frontend that may only view, or has not shown a token; else closed with 1009."""
+    first_frame: int = Field(default=4 * KIB, ge=KIB)
+    """Bytes of a frame from a frontend that has not shown a token; a larger one is closed with 1009."""
+    frame: int = Field(default=64 * KIB, ge=KIB)
+    """Bytes of a frame from a frontend that may only view; a larger one is closed with 1009."""
     control_frame: int = Field(default=16 * MIB, ge=KIB)
     """Bytes of a frame from a frontend that may control: room for the attachments of a prompt."""
     commands_per_s: float = Field(default=50, gt=0)

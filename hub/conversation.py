@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 from hub.access import Allowance, Tokens
 from hub.codes import CloseCode
-from hub.commands import check_role, parse, refusal
+from hub.commands import check_role, id_of, parse, refusal
 from hub.config import HubConfig
 from hub.feed import Feeds
 from hub.frames import AnyCommand, Hello, PayloadGet, SessionList, Subscribe, Unsubscribe
@@ -105,28 +105,29 @@ class Conversation:
         except TimeoutError:
             await self._sink.close(CloseCode.NO_HELLO, "no token was shown in time")
             return False
-        command = parse(first)
+        command = parse(first, None)
         if isinstance(command, Hello):
             return await self._admit(command)
-        if not isinstance(command, Reply):
-            command = refusal(command.id, "unauthorized", "Show a token first, by `hello`.")
+        assert isinstance(command, Reply), "without a role there is no other command"
         self._sink.tell(command)
         await self._sink.close(CloseCode.UNAUTHORIZED, "no token was shown")
         return False
 
     async def hear(self, frame: str | bytes) -> None:
         """Take a frame; returns when the next one may be read."""
-        command = parse(frame)
+        frontend = self._frontend
+        assert frontend is not None, "nothing is heard before the welcome"
         now = asyncio.get_running_loop().time()
         if self._rate.wait("", now) > 0:
-            await self._refuse_for_rate(command.id)
-        elif isinstance(command, Reply):
-            self._rate.spend("", now)
-            self._sink.tell(command)
+            await self._refuse_for_rate(id_of(frame))
         else:
-            self._refused = 0
             self._rate.spend("", now)
-            await self._start(command)
+            command = parse(frame, frontend.role)
+            if isinstance(command, Reply):
+                self._sink.tell(command)
+            else:
+                self._refused = 0
+                await self._start(command, frontend)
         await self._sink.replies_taken()
 
     def leave(self) -> None:
@@ -188,9 +189,7 @@ class Conversation:
         if self._refused > REFUSALS_IN_A_ROW:
             await self._sink.close(CloseCode.TOO_MANY, "too many commands")
 
-    async def _start(self, command: AnyCommand) -> None:
-        frontend = self._frontend
-        assert frontend is not None, "nothing is heard before the welcome"
+    async def _start(self, command: AnyCommand, frontend: Frontend) -> None:
         try:
             check_role(command, frontend.role)
             match command:

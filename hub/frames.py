@@ -4,13 +4,42 @@ A command carries an `id` and gets exactly one `reply`. Events travel in envelop
 `hub/frames_out.py` has what the hub sends.
 """
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    TypeAdapter,
+)
 from pydantic_core import PydanticCustomError
 
 JsonObject = dict[str, JsonValue]
 """An object of JSON, checked to be one."""
+
+
+LARGEST_NUMBER = (1 << 53) - 1
+"""The largest number of an event: what JavaScript's numbers hold exactly."""
+
+ENTRIES = 1000
+"""Entries an object may have whose names are the frontend's own: each that is wrong is an error to be built."""
+
+
+def _few(value: Any) -> Any:
+    if isinstance(value, dict) and len(value) > ENTRIES:
+        raise PydanticCustomError(
+            "too_many_entries",
+            "{count} entries, more than {limit}",
+            {"count": len(value), "limit": ENTRIES},
+        )
+    return value
+
+
+Few = BeforeValidator(_few)
 
 
 def _with_subtype(request: JsonObject) -> JsonObject:
@@ -56,7 +85,7 @@ class Subscribe(SessionCommand):
     """Replay what follows the cursor, then go on live, without gap or repeat."""
 
     type: Literal["subscribe"]
-    after: int = Field(default=0, ge=0)
+    after: int = Field(default=0, ge=0, le=LARGEST_NUMBER)
     """The last seq the frontend has; 0 for all."""
     epoch: str | None = None
     """The epoch that seq belongs to, from `welcome`; needed when `after` is not 0."""
@@ -69,6 +98,7 @@ class Unsubscribe(SessionCommand):
 
 
 Text = Annotated[str, Field(min_length=1)]
+Texts = Annotated[list[Text], Field(fail_fast=True)]
 
 
 class AgentOptions(Received):
@@ -80,13 +110,13 @@ class AgentOptions(Received):
     """The system prompt, instead of the CLI's own."""
     append_system_prompt: str | None = None
     """What to add to the system prompt."""
-    tools: list[Text] | None = None
+    tools: Texts | None = None
     """Built-in tools that exist at all; none when empty."""
-    allowed_tools: list[Text] | None = None
+    allowed_tools: Texts | None = None
     """Permission rules for calls that nobody is asked about, such as `Bash(git log:*)`."""
-    disallowed_tools: list[Text] | None = None
+    disallowed_tools: Texts | None = None
     """Permission rules for calls that may not be."""
-    max_turns: int | None = Field(default=None, ge=1)
+    max_turns: int | None = Field(default=None, ge=1, le=LARGEST_NUMBER)
     """Model calls that a turn may make."""
     max_budget_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """US dollars that a CLI may spend before it stops."""
@@ -96,13 +126,13 @@ class AgentOptions(Received):
     """Model to take when the first one is overloaded."""
     output_schema: JsonObject | None = None
     """JSON Schema of the answer that each turn ends with."""
-    agents: dict[str, JsonObject] | None = None
+    agents: Annotated[dict[str, JsonObject], Few] | None = None
     """Subagents by name, each with `description`, `prompt` and what else the CLI knows of them."""
-    plugins: list[Text] | None = None
+    plugins: Texts | None = None
     """Directories of plugins, on the sidecar's machine."""
-    setting_sources: list[Literal["user", "project", "local"]] | None = None
+    setting_sources: Annotated[list[Literal["user", "project", "local"]], Field(fail_fast=True)] | None = None
     """Which of the CLI's own settings files count; none when empty, all when absent."""
-    add_dirs: list[Text] | None = None
+    add_dirs: Texts | None = None
     """Directories beside the workspace that the tools may use."""
     settings: JsonObject | None = None
     """Settings of the CLI, above those of its files."""
@@ -126,9 +156,9 @@ class SessionCreate(Command):
     """The CLI's own permission mode."""
     mcp_servers: JsonObject | None = None
     """MCP servers as in `--mcp-config`."""
-    options: AgentOptions | None = None
+    options: Annotated[AgentOptions, Few] | None = None
     """What else to start the CLI with; each that is absent is as configured."""
-    env: dict[str, str] | None = None
+    env: Annotated[dict[str, str], Few] | None = None
     """Additional environment of the CLI; only names on the sidecar's allow-list."""
     title: str | None = None
     """What to call it."""
@@ -195,7 +225,7 @@ class Prompt(SessionCommand):
     type: Literal["prompt"]
     text: str = ""
     """The text; may be empty when there are attachments."""
-    attachments: list[Attachment] | None = None
+    attachments: Annotated[list[Attachment], Field(fail_fast=True)] | None = None
     """Images and files."""
     priority: Literal["now", "next", "later"] = "next"
     """now: interrupt the running turn; next: join it when the CLI can; later: after it."""
@@ -241,7 +271,7 @@ class QuestionAnswer(SessionCommand):
     type: Literal["question.answer"]
     pending_id: str
     """The request."""
-    answers: dict[str, str | list[str]] | None = None
+    answers: Annotated[dict[str, str | Annotated[list[str], Field(fail_fast=True)]], Few] | None = None
     """Question to answer or answers, of ask_user."""
     action: Literal["accept", "decline", "cancel"] = "accept"
     """Answer it, or not."""
@@ -279,7 +309,7 @@ class PayloadGet(SessionCommand):
     """Ask for an event uncut, and the line it came from: result {event, raw}."""
 
     type: Literal["payload.get"]
-    seq: int = Field(ge=1)
+    seq: int = Field(ge=1, le=LARGEST_NUMBER)
     """The event's place in the log."""
 
 
@@ -289,9 +319,9 @@ class ReplayControl(SessionCommand):
     type: Literal["replay.control"]
     action: Literal["play", "pause", "seek"]
     """What to do."""
-    speed: float | None = Field(default=None, gt=0)
+    speed: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Times the recorded pace."""
-    position: float | None = Field(default=None, ge=0, le=1)
+    position: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False)
     """Where to, of seek: share of the recording."""
 
 
@@ -321,3 +351,13 @@ AnyCommand = Annotated[
 
 commands: TypeAdapter[AnyCommand] = TypeAdapter(AnyCommand)
 """Validates commands and gives their JSON Schema."""
+
+
+def fields_of_commands() -> Mapping[str, frozenset[str]]:
+    """Return the names of each command's fields, by its `type`."""
+    models: tuple[type[Command], ...] = get_args(get_args(AnyCommand)[0])
+    return {
+        kind: frozenset(model.model_fields)
+        for model in models
+        for kind in get_args(model.model_fields["type"].annotation)
+    }

@@ -192,7 +192,7 @@ class Listener:
             # Its pings wait behind what a peer does not read, and then for ever: `beat` does it without waiting.
             ping_interval=None,
             close_timeout=CLOSE_S,
-            max_size=config.limits.frame,
+            max_size=config.limits.first_frame,
             write_limit=config.limits.write_buffer,
             logger=_library_log,
             ssl=tls,
@@ -241,6 +241,9 @@ class Listener:
         match self._routes.decide(request):
             case Upgrade() as upgrade:
                 connection.upgrade = upgrade
+                if upgrade.role is not None:
+                    # Now: its first frame can be there before its conversation has begun.
+                    connection.admitted(upgrade.role)
                 return None
             case Answer() as answer:
                 return _response(answer)

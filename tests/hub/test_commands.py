@@ -1,11 +1,14 @@
 """A bad frame gets a reply that names what is wrong."""
 
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from hub.commands import VIEW_COMMANDS, check_role, parse
-from hub.frames import Interrupt, Prompt, Subscribe
+from hub.commands import VIEW_COMMANDS, check_role, id_of, parse
+from hub.frames import AnyCommand, Interrupt, Prompt, Subscribe, commands
 from hub.frames_out import Reply
 from hub.host import CommandRefused
 
@@ -62,6 +65,33 @@ def test_a_good_frame_is_a_command() -> None:
             "options.tools",
         ),
         ('{"type":"subscribe","id":"1","session":"s","after":-1}', "1", "invalid_params", "after"),
+        (
+            '{"type":"subscribe","id":"1","session":"s","after":9007199254740992}',
+            "1",
+            "invalid_params",
+            "after",
+        ),
+        ('{"type":"subscribe","id":"1","session":"s","after":1e999}', "1", "invalid_params", "after"),
+        ('{"type":"subscribe","id":"1","session":"s","after":NaN}', None, "bad_frame", None),
+        ('{"type":"subscribe","id":"1","session":"s","after":"\u0661"}', "1", "invalid_params", "after"),
+        (
+            '{"type":"payload.get","id":"1","session":"s","seq":1' + "0" * 5000 + "}",
+            "1",
+            "bad_frame",
+            None,
+        ),
+        (
+            '{"type":"payload.get","id":"1","session":"s","seq":18446744073709551616}',
+            "1",
+            "invalid_params",
+            "seq",
+        ),
+        (
+            '{"type":"replay.control","id":"1","session":"s","action":"play","speed":1e999}',
+            "1",
+            "invalid_params",
+            "speed",
+        ),
         ('{"type":"control","id":"1","session":"s","request":{}}', "1", "invalid_params", "request"),
         (
             '{"type":"control","id":"1","session":"s","request":{"subtype":""}}',
@@ -101,6 +131,83 @@ def test_a_bad_frame_is_refused_by_name(
 )
 def test_no_frame_whatever_raises(frame: str | bytes) -> None:
     assert isinstance(parse(frame), Reply)
+
+
+def many(count: int, entry: str) -> str:
+    return ",".join(entry % number for number in range(count))
+
+
+@pytest.mark.parametrize(
+    ("frame", "field"),
+    [
+        ('{"type":"hello","id":"1",' + many(130_000, '"%d":0') + "}", "0"),
+        ('{"type":"session.create","id":"1","options":{' + many(130_000, '"%d":0') + "}}", "options"),
+        (
+            '{"type":"session.create","id":"1","options":{"tools":[' + many(130_000, "%d") + "]}}",
+            "options.tools.0",
+        ),
+        ('{"type":"session.create","id":"1","env":{' + many(130_000, '"%d":0') + "}}", "env"),
+        (
+            '{"type":"prompt","id":"1","session":"s","attachments":[' + many(130_000, '{"%d":0}') + "]}",
+            "attachments.0.base64",
+        ),
+    ],
+    ids=["fields", "options", "tools", "env", "attachments"],
+)
+def test_a_frame_with_a_hundred_thousand_errors_is_refused_for_the_first(
+    frame: str, field: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built: list[int] = []
+
+    def validated(text: str) -> AnyCommand:
+        try:
+            return commands.validate_json(text)
+        except ValidationError as error:
+            built.append(error.error_count())
+            raise
+
+    adapter = SimpleNamespace(validate_json=validated)
+    monkeypatch.setattr("hub.commands.commands", adapter)
+    reply = parse(frame)
+    assert isinstance(reply, Reply)
+    assert reply.error is not None
+    assert (reply.id, reply.error.code, reply.error.field) == ("1", "invalid_params", field)
+    assert sum(built) <= 1
+
+
+def test_what_a_role_may_not_send_is_refused_before_its_fields_are_looked_at() -> None:
+    frame = '{"type":"prompt","id":"1","attachments":[' + many(1000, '{"%d":0}') + "]}"
+    for role, code in (("view", "forbidden"), (None, "unauthorized")):
+        reply = parse(frame, role)  # type: ignore[arg-type]  # a tuple's literal is a str to mypy
+        assert isinstance(reply, Reply)
+        assert reply.error is not None
+        assert (reply.id, reply.error.code) == ("1", code)
+
+
+def test_the_name_of_a_field_that_is_unknown_is_not_repeated_whole() -> None:
+    reply = parse('{"type":"hello","id":"1","' + "x" * 100_000 + '":0}')
+    assert isinstance(reply, Reply)
+    assert reply.error is not None
+    assert len(reply.error.message) < 500
+
+
+@pytest.mark.parametrize(
+    ("frame", "command_id"),
+    [
+        ('{"type":"nope","id":"7","x":[1,{"id":"8"}]}', "7"),
+        ('{"id":7}', None),
+        ('{"id":"\\ud800"}', None),
+        ("{", None),
+        ("[" * 100_000, None),
+        (b"\xff", None),
+        ("{}", None),
+    ],
+    ids=range(7),
+)
+def test_the_id_alone_is_read_of_what_is_not_looked_at_further(
+    frame: str | bytes, command_id: str | None
+) -> None:
+    assert id_of(frame) == command_id
 
 
 def test_the_role_view_may_read_and_nothing_else() -> None:
