@@ -90,7 +90,7 @@ types: venv ## mypy --strict over everything, tests included
 golden: venv ## write goldens and generated documents anew; read the diff before committing it
 	$(BIN)/python -m pytest tests/normalize tests/sidecar/test_drift.py tests/sidecar/test_operating_page.py --update-goldens
 	$(BIN)/python docs/generate_events.py
-	$(BIN)/python -m hub.reference >docs/protocol.md
+	$(BIN)/python -m hub.schema.reference >docs/protocol.md
 
 bench: venv ## measure
 	@set -e; for script in bench/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from protocol.blocks import AnyBlock, ImageBlock, TextBlock
+from protocol.claude.blocks import AnyBlock, ImageBlock, TextBlock
 
 FOLDER = Path(".turnwire/attachments")
 """Where attachments are saved, in the workspace."""

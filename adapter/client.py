@@ -13,16 +13,16 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from adapter.transport import ProcessGone, Transport
+from adapter.process.transport import ProcessGone, Transport
 from normalize.inputs import Received, Sent
-from protocol.control import ControlRequest, ControlResponse
-from protocol.decode import malformed
+from protocol.claude.control import ControlRequest, ControlResponse
+from protocol.claude.decode import malformed
+from protocol.claude.encode import encode
+from protocol.claude.messages import Message
+from protocol.claude.requests import AnyRequest
 from protocol.dialects import CLAUDE, Peer
-from protocol.encode import encode
 from protocol.framing import DEFAULT_LIMIT, LineFramer, OversizeLine
 from protocol.json_values import JsonObject
-from protocol.messages import Message
-from protocol.requests import AnyRequest
 
 MAX_POSTED = 1024
 """Lines that may wait to be written before reading stops: a CLI that takes no answers gets no more requests read."""

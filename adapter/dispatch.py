@@ -3,17 +3,17 @@
 import asyncio
 
 from adapter.client import Client
-from adapter.decisions import CancelledByCli, ProcessEnded, TurnEnded
-from adapter.gatekeeper import Gatekeeper
 from adapter.inbox import Inbox
-from adapter.mcp import McpHost
-from adapter.process import CliProcess
-from adapter.transport import Exit, ProcessGone
+from adapter.mcp.host import McpHost
+from adapter.permissions.decisions import CancelledByCli, ProcessEnded, TurnEnded
+from adapter.permissions.executor import PermissionExecutor
+from adapter.process.cli import CliProcess
+from adapter.process.transport import Exit, ProcessGone
 from adapter.turns import TurnWatch
-from protocol.control import ControlCancelRequest, ControlRequest
-from protocol.messages import Message
-from protocol.requests import McpMessage
-from protocol.results import Result
+from protocol.claude.control import ControlCancelRequest, ControlRequest
+from protocol.claude.messages import Message
+from protocol.claude.requests import McpMessage
+from protocol.claude.results import Result
 
 SILENT_GRACE = 5.0
 """Seconds that a CLI may live on after it closed its stdout: nothing can be heard of it any more."""
@@ -29,7 +29,7 @@ class Dispatcher:
         inbox: Inbox,
         *,
         turns: TurnWatch,
-        gatekeeper: Gatekeeper,
+        permissions: PermissionExecutor,
         mcp: McpHost,
         tasks: asyncio.TaskGroup,
     ) -> None:
@@ -37,7 +37,7 @@ class Dispatcher:
         self._client = client
         self._inbox = inbox
         self._turns = turns
-        self._gatekeeper = gatekeeper
+        self._permissions = permissions
         self._mcp = mcp
         self._tasks = tasks
         self._answering: dict[str, asyncio.Task[None]] = {}
@@ -52,7 +52,7 @@ class Dispatcher:
         if not await self._process.exits_within(SILENT_GRACE):
             self._process.kill()
         exit_ = await self._process.wait()
-        self._gatekeeper.happened(ProcessEnded())
+        self._permissions.happened(ProcessEnded())
         self._client.give_up(ProcessGone(f"the CLI has exited ({exit_.signal or f'code {exit_.code}'})"))
         for task in self._answering.values():
             task.cancel()
@@ -68,13 +68,13 @@ class Dispatcher:
                 self._answering[request_id] = task
                 task.add_done_callback(lambda _: self._answering.pop(request_id, None))
             case ControlRequest(request_id, request):
-                self._gatekeeper.asked(request_id, request)
+                self._permissions.asked(request_id, request)
             case ControlCancelRequest(request_id):
                 if (answering := self._answering.get(request_id)) is not None:
                     answering.cancel()
-                self._gatekeeper.happened(CancelledByCli(request_id))
+                self._permissions.happened(CancelledByCli(request_id))
             case Result():
-                self._gatekeeper.happened(TurnEnded())
+                self._permissions.happened(TurnEnded())
             case _:
                 pass
 

@@ -5,31 +5,31 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from adapter.audit import AuditTrail
+from adapter.claude.command import CommandError, build_command
+from adapter.claude.version import Version, abilities, detect_version
 from adapter.client import Client, RequestFailed, RequestTimeout, fail
-from adapter.command import CommandError, build_command
 from adapter.dispatch import Dispatcher
-from adapter.gatekeeper import Gatekeeper
-from adapter.grants import GrantStore
-from adapter.hosting import host_servers
-from adapter.identity import MARK
 from adapter.inbox import Inbox
-from adapter.mcp import sdk_config
+from adapter.mcp.host import sdk_config
+from adapter.mcp.hosting import host_servers
 from adapter.notices import Notify, SessionNotice
 from adapter.options import SessionOptions
-from adapter.policies import PermissionSettings, hook_table, launch
-from adapter.process import CliProcess, find_program
+from adapter.permissions.audit import AuditTrail
+from adapter.permissions.executor import PermissionExecutor
+from adapter.permissions.grants import GrantStore
+from adapter.permissions.policies import PermissionSettings, hook_table, launch
+from adapter.process.cli import CliProcess, find_program
+from adapter.process.identity import MARK
+from adapter.process.transport import ProcessGone
+from adapter.process.watchdog import Watchdog
 from adapter.session import Session
-from adapter.transport import ProcessGone
 from adapter.turns import TurnWatch
-from adapter.version import Version, abilities, detect_version
-from adapter.watchdog import Watchdog
 from normalize.inputs import Decision, Ended
-from protocol.control import ControlRequest, ControlResponse
-from protocol.decode import decode
-from protocol.encode import line_of
+from protocol.claude.control import ControlRequest, ControlResponse
+from protocol.claude.decode import decode
+from protocol.claude.encode import line_of
+from protocol.claude.requests import Initialize, McpMessage, UnknownRequest
 from protocol.json_values import JsonObject
-from protocol.requests import Initialize, McpMessage, UnknownRequest
 
 
 @asynccontextmanager
@@ -76,9 +76,9 @@ async def open_session(
             def send(server: str, message: JsonObject) -> None:
                 tasks.create_task(_pass_on(client, server, message, options.control_deadline))
 
-            gatekeeper = Gatekeeper(
+            permissions = PermissionExecutor(
                 settings,
-                _Outlet(client, inbox),
+                _PermissionOutput(client, inbox),
                 tasks=tasks,
                 # with the mark, so that hooks go with the CLI whatever happens
                 environment={**options.environment, MARK: process.identity.mark},
@@ -103,20 +103,20 @@ async def open_session(
                 client=client,
                 inbox=inbox,
                 turns=turns,
-                gatekeeper=gatekeeper,
+                permissions=permissions,
             )
             dispatcher = Dispatcher(
-                process, client, inbox, turns=turns, gatekeeper=gatekeeper, mcp=mcp, tasks=tasks
+                process, client, inbox, turns=turns, permissions=permissions, mcp=mcp, tasks=tasks
             )
             reader = tasks.create_task(_read(dispatcher, session, inbox, process))
             helpers = [tasks.create_task(client.write_posted())]
             if options.stall_after is not None:
-                watch = turns.watch(options.stall_after, lambda: gatekeeper.waits, _tell_stalled(notify))
+                watch = turns.watch(options.stall_after, lambda: permissions.waits, _tell_stalled(notify))
                 helpers.append(tasks.create_task(watch))
             beginning = _initialize(
                 session,
                 client=client,
-                gatekeeper=gatekeeper,
+                permissions=permissions,
                 settings=settings,
                 servers=mcp.names,
                 notify=notify,
@@ -173,7 +173,7 @@ def build_argv(options: SessionOptions, settings: PermissionSettings, version: V
     return build_command(options.executable, command, version)
 
 
-class _Outlet:
+class _PermissionOutput:
     def __init__(self, client: Client, inbox: Inbox) -> None:
         self._client = client
         self._inbox = inbox
@@ -202,7 +202,7 @@ async def _initialize(
     session: Session,
     *,
     client: Client,
-    gatekeeper: Gatekeeper,
+    permissions: PermissionExecutor,
     settings: PermissionSettings,
     servers: list[str],
     notify: Notify,
@@ -231,7 +231,7 @@ async def _initialize(
     for waiting in (*body.pending_permission_requests, *body.pending_user_dialog_requests):
         message = decode(line_of(waiting))
         if isinstance(message, ControlRequest):
-            gatekeeper.asked(message.request_id, message.request)
+            permissions.asked(message.request_id, message.request)
     session.initialized.set_result(response.payload if isinstance(response.payload, dict) else {})
 
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from adapter.attachments import AttachmentSettings
-from adapter.command import CommandOptions
-from adapter.hook_settings import HookSetting
-from adapter.ladder import StopDeadlines
-from adapter.mcp import HostedServer
-from adapter.policies import Policy
-from adapter.rules import Rule
-from adapter.version import Version
+from adapter.claude.command import CommandOptions
+from adapter.claude.version import Version
+from adapter.hooks.settings import HookSetting
+from adapter.mcp.host import HostedServer
+from adapter.permissions.policies import Policy
+from adapter.permissions.rules import Rule
+from adapter.process.shutdown import StopDeadlines
 from protocol.dialects import CLAUDE, Dialect
 from protocol.framing import DEFAULT_LIMIT
 
@@ -27,7 +27,7 @@ class SessionOptions:
     command: CommandOptions = field(default_factory=CommandOptions)
     """Its options."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Its whole environment; see adapter/environment.py."""
+    """Its whole environment; see adapter/process/environment.py."""
     dialect: Dialect = CLAUDE
     """What it speaks."""
     name: str = "session"

@@ -11,21 +11,20 @@ from typing import Literal, TypeAlias
 from uuid import uuid4
 
 from adapter.attachments import Attachment, AttachmentFolder
+from adapter.claude.version import Version, abilities
 from adapter.client import Client, RequestFailed, RequestTimeout
-from adapter.decisions import InterruptSent, PermissionAnswer, QuestionAnswer, Stopping
-from adapter.gatekeeper import Gatekeeper
-from adapter.identity import ProcessIdentity
 from adapter.inbox import Inbox
-from adapter.ladder import climb
 from adapter.options import SessionOptions
-from adapter.process import CliProcess
-from adapter.transport import ProcessGone
+from adapter.permissions.decisions import InterruptSent, PermissionAnswer, QuestionAnswer, Stopping
+from adapter.permissions.executor import PermissionExecutor
+from adapter.process.cli import CliProcess
+from adapter.process.identity import ProcessIdentity
+from adapter.process.shutdown import climb
+from adapter.process.transport import ProcessGone
 from adapter.turns import TurnWatch
-from adapter.version import Version, abilities
 from normalize.inputs import SessionInput
-from protocol.json_values import JsonObject
-from protocol.messages import User, UserBody
-from protocol.requests import (
+from protocol.claude.messages import User, UserBody
+from protocol.claude.requests import (
     AnyRequest,
     CancelAsyncMessage,
     Interrupt,
@@ -33,6 +32,7 @@ from protocol.requests import (
     SetPermissionMode,
     UnknownRequest,
 )
+from protocol.json_values import JsonObject
 
 Priority: TypeAlias = Literal["now", "next", "later"]
 
@@ -50,7 +50,7 @@ class Session:
         client: Client,
         inbox: Inbox,
         turns: TurnWatch,
-        gatekeeper: Gatekeeper,
+        permissions: PermissionExecutor,
     ) -> None:
         self.options = options
         self.identity: ProcessIdentity = process.identity
@@ -65,7 +65,7 @@ class Session:
         self._client = client
         self._inbox = inbox
         self._turns = turns
-        self._gatekeeper = gatekeeper
+        self._permissions = permissions
         self._prompting = asyncio.Lock()
         self._folder = AttachmentFolder(options.workspace, options.name)
         self.stopping: Literal["stopped", "hung"] | None = None
@@ -79,7 +79,7 @@ class Session:
     @property
     def pending(self) -> tuple[str, ...]:
         """The requests that wait for a human."""
-        return self._gatekeeper.waiting_for_humans
+        return self._permissions.waiting_for_humans
 
     def inputs(self) -> AsyncIterator[list[SessionInput]]:
         """Yield what happens, in order, until Ended; for one consumer."""
@@ -126,7 +126,7 @@ class Session:
 
         With `escalate_after`, the whole CLI is stopped when the turn has not ended so many seconds later.
         """
-        self._gatekeeper.happened(InterruptSent())
+        self._permissions.happened(InterruptSent())
         # a prompt that waits may begin the next turn before the answer is seen: that one was not to be stopped
         turn = self._turns.running
         try:
@@ -144,11 +144,11 @@ class Session:
 
     def respond(self, pending_id: str, answer: PermissionAnswer, by: str) -> None:
         """Answer a permission request; raises AnswerRefused."""
-        self._gatekeeper.answered(pending_id, answer, by)
+        self._permissions.answered(pending_id, answer, by)
 
     def answer(self, pending_id: str, answer: QuestionAnswer, by: str) -> None:
         """Answer a question, an elicitation or a dialog; raises AnswerRefused."""
-        self._gatekeeper.answered(pending_id, answer, by)
+        self._permissions.answered(pending_id, answer, by)
 
     async def control(self, request: JsonObject, deadline: float | None = None) -> JsonObject:
         """Make any control request: {"subtype": …, …}; raises RequestTimeout, RequestFailed and ProcessGone."""
@@ -202,7 +202,7 @@ class Session:
 
     async def _deny_pending(self) -> None:
         """Answer what still waits while it can be answered: with its stdin closed the CLI denies in nobody's name."""
-        self._gatekeeper.happened(Stopping())
+        self._permissions.happened(Stopping())
         await self._client.all_written()
 
     async def _request(self, request: AnyRequest, deadline: float | None = None) -> JsonObject:

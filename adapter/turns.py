@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Callable
 
-from protocol.messages import Assistant, Message, StreamEvent
-from protocol.results import Result
-from protocol.system import Init
+from protocol.claude.messages import Assistant, Message, StreamEvent
+from protocol.claude.results import Result
+from protocol.claude.system import Init
 
 
 class TurnWatch:

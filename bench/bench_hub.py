@@ -34,7 +34,7 @@ from bench.hub_setting import (
 from hub.hub import Hub
 from journal.base import Entry, Journal
 from journal.memory import MemoryJournal
-from normalize.envelope import Envelope
+from normalize.events.envelope import Envelope
 
 # --- latency
 

@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 
 from journal.base import Entry, Journal
 from journal.memory import MemoryJournal
-from journal.sqlite import SqliteJournal
-from normalize.envelope import Cursor
+from journal.sqlite.journal import SqliteJournal
+from normalize.events.envelope import Cursor
 
 TEXT = b'{"type":"message_chunk","session_id":"s","text":"' + b"x" * 340 + b'"'
 WINDOWS = 9

@@ -18,7 +18,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from hub.client import Client, connect
-from hub.frames_out import EventFrame
+from hub.wire.frames_out import EventFrame
 from normalize.events import Complete
 
 ROOT = Path(__file__).resolve().parents[1]

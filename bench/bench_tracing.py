@@ -22,14 +22,14 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
 from otlp_collector import otlp_collector  # noqa: E402 - found by the path above
 from sidecar_cpu import TURNS, us_per_line  # noqa: E402 - as above
 
-from journal.sqlite import SqliteJournal  # noqa: E402 - as above
+from journal.sqlite.journal import SqliteJournal  # noqa: E402 - as above
 from normalize.inputs import Ended, Received, Sent, SessionInput  # noqa: E402 - as above
-from protocol.decode import decode  # noqa: E402 - as above
+from protocol.claude.decode import decode  # noqa: E402 - as above
+from sidecar.config.settings import Settings  # noqa: E402 - as above
 from sidecar.metrics import Metrics  # noqa: E402 - as above
-from sidecar.pipeline import Pipeline  # noqa: E402 - as above
-from sidecar.settings import Settings  # noqa: E402 - as above
-from sidecar.taps import Taps  # noqa: E402 - as above
-from tracing.recording import read  # noqa: E402 - as above
+from sidecar.sessions.observers import Observers  # noqa: E402 - as above
+from sidecar.sessions.pipeline import Pipeline  # noqa: E402 - as above
+from tracing.recordings.reading import read  # noqa: E402 - as above
 
 VERSION = "2.1.330"
 LINES, ROUNDS, BATCH = 20_000, 3, 16
@@ -65,12 +65,12 @@ async def run(sessions: list[list[Line]], folder: Path, *, tapped: bool, **setti
     """Return the CPU seconds that the sessions cost."""
     journal = await SqliteJournal.open(folder / f"{time.monotonic_ns()}.sqlite3")
     metrics = Metrics()
-    taps = Taps(Settings(state_dir=folder, **settings), metrics)  # type: ignore[arg-type]  # a flag is no path
+    observers = Observers(Settings(state_dir=folder, **settings), metrics)  # type: ignore[arg-type]  # a flag is no path
     begin = time.process_time()  # what imports and the SDK's start cost is paid once
     for number, lines in enumerate(sessions):
         name = f"s{number}"
-        used = taps.of(name, "claude") if tapped else ()
-        pipeline = Pipeline(name, journal, field_limit=262_144, taps=used)
+        used = observers.of(name, "claude") if tapped else ()
+        pipeline = Pipeline(name, journal, field_limit=262_144, observers=used)
         for start in range(0, len(lines), BATCH):
             batch: list[SessionInput] = [
                 Received(line.data, decode(line.data))
@@ -81,7 +81,7 @@ async def run(sessions: list[list[Line]], folder: Path, *, tapped: bool, **setti
             await pipeline.feed(batch)
         await pipeline.feed([Ended("exited", exit_code=0)])
     await journal.close()
-    if taps._export is not None and taps._export.close(600):  # noqa: SLF001 - to wait longer than a sidecar would
+    if observers._export is not None and observers._export.close(600):  # noqa: SLF001 - to wait longer than a sidecar would
         raise SystemExit("spans were lost: the figures would be too good")
     spent = time.process_time() - begin
     metrics.close()

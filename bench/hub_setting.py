@@ -12,13 +12,13 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.typing import Subprotocol
 
 from hub.config import HubConfig, Limits
-from hub.frames import AnyCommand
-from hub.frames_out import SessionSummary
 from hub.host import Frontend
 from hub.hub import Hub
+from hub.wire.frames import AnyCommand
+from hub.wire.frames_out import SessionSummary
 from journal.base import Entry, Journal, Retention
 from journal.memory import MemoryJournal
-from journal.sqlite import SqliteJournal
+from journal.sqlite.journal import SqliteJournal
 
 SESSION = "s1"
 PADDING = "x" * 200

@@ -16,16 +16,16 @@ from typing import Any, get_args
 
 from msgspec.structs import fields
 
-from hub.field_docs import field_docs
-from hub.schema_shapes import as_sent
-from normalize.event_base import Event, ThreadEvent
+from hub.schema.field_docs import field_docs
+from hub.schema.shapes import as_sent
+from normalize.claude.translator import Translator
 from normalize.events import AgentEvent, ToolUpdate, to_json
+from normalize.events.base import Event, ThreadEvent
 from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
 from normalize.model import Published
-from normalize.payload import NormalizedPayload, Payload
-from normalize.translator import Translator
-from protocol.decode import decode
-from tracing.recording import read
+from normalize.payloads import NormalizedPayload, Payload
+from protocol.claude.decode import decode
+from tracing.recordings.reading import read
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "events.md"

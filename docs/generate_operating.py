@@ -9,10 +9,10 @@ from typing import Any, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from sidecar.settings import Settings, state_directory
-from sidecar.trust import HARMLESS
-from tracing.measurements import READ, RECORDED, Instrument
-from tracing.prometheus import prometheus_name
+from sidecar.config.settings import Settings, state_directory
+from sidecar.config.trust import HARMLESS
+from tracing.metrics.measurements import READ, RECORDED, Instrument
+from tracing.metrics.prometheus import prometheus_name
 
 PAGE = Path(__file__).resolve().parent / "operating.md"
 

@@ -11,9 +11,8 @@ import asyncio
 import sys
 
 from hub.client import Client, connect
-from hub.frames_out import EventFrame
 from hub.requests import Answer
-from normalize.envelope import Cursor
+from hub.wire.frames_out import EventFrame
 from normalize.events import (
     AgentEvent,
     Complete,
@@ -23,6 +22,7 @@ from normalize.events import (
     ToolCall,
     ToolUpdate,
 )
+from normalize.events.envelope import Cursor
 
 
 async def choose(question: str, choices: list[str], *, always_first: bool) -> int:

@@ -23,14 +23,14 @@ from websockets.asyncio.client import connect as open_websocket
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 from websockets.typing import Subprotocol
 
-from hub import frames
-from hub.access import is_loopback
-from hub.codes import CloseCode
 from hub.following import Following, Received
-from hub.frames_out import EventsFrame, Reply, Sessions, SessionSummary, Welcome
 from hub.reading import read_frame
 from hub.requests import CommandFailed, Requests
-from normalize.envelope import Cursor
+from hub.server.access import is_loopback
+from hub.wire import frames
+from hub.wire.codes import CloseCode
+from hub.wire.frames_out import EventsFrame, Reply, Sessions, SessionSummary, Welcome
+from normalize.events.envelope import Cursor
 
 BEGINNING = Cursor("", 0)
 """From the first event."""

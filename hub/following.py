@@ -9,8 +9,8 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from typing import Literal
 
-from hub.frames_out import CaughtUp, EventFrame, GapFrame, Lag
-from normalize.envelope import Cursor
+from hub.wire.frames_out import CaughtUp, EventFrame, GapFrame, Lag
+from normalize.events.envelope import Cursor
 
 Received = EventFrame | GapFrame | CaughtUp | Lag
 """What following a session gives: its events, and how it goes with them."""

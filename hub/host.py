@@ -6,8 +6,8 @@ from typing import Literal, Protocol
 
 from pydantic import JsonValue
 
-from hub.frames import AnyCommand
-from hub.frames_out import SessionSummary
+from hub.wire.frames import AnyCommand
+from hub.wire.frames_out import SessionSummary
 
 Role = Literal["control", "view"]
 

@@ -5,19 +5,19 @@ import ssl
 from pathlib import Path
 from urllib.parse import quote
 
-from hub.access import Allowance, Tokens
 from hub.config import HubConfig
-from hub.conversation import Premises
-from hub.feed import Feeds
-from hub.gate import Gate
+from hub.delivery.feed import Feeds
+from hub.delivery.frontends import FrontendRegistry
+from hub.delivery.log import EventLog
+from hub.delivery.pages import Pages
+from hub.delivery.subscription import Reader
 from hub.host import Host
-from hub.log import EventLog
-from hub.pages import Pages
-from hub.roster import Roster
-from hub.routes import Probes, Routes
-from hub.server import Listener
-from hub.static_files import load
-from hub.subscription import Reader
+from hub.server.access import Allowance, Tokens
+from hub.server.connection_limit import ConnectionLimit
+from hub.server.conversation import HubContext
+from hub.server.listener import Listener
+from hub.server.routes import Probes, Routes
+from hub.server.static_files import load
 
 LOOK_S = 0.01
 """How often the end looks whether everything is delivered."""
@@ -62,7 +62,7 @@ class Hub:
         self._host = host
         self._version = version
         self._probes = probes or Probes()
-        self._gate = Gate(self.config.limits)
+        self._limit = ConnectionLimit(self.config.limits)
         self._stop = asyncio.Event()
         self._life: asyncio.Task[None] | None = None
         self._listener: Listener | None = None
@@ -70,7 +70,7 @@ class Hub:
     @property
     def connections(self) -> int:
         """How many there are, of any kind."""
-        return len(self._gate)
+        return len(self._limit)
 
     @property
     def frontends(self) -> int:
@@ -137,34 +137,34 @@ class Hub:
 
     async def _serve(self, feeds: Feeds, commands: asyncio.TaskGroup, started: asyncio.Event) -> None:
         config, limits = self.config, self.config.limits
-        roster = Roster(self._host)
-        premises = Premises(
+        frontends = FrontendRegistry(self._host)
+        context = HubContext(
             config=config,
             events=self._events,
             pages=Pages(self._events),
             host=self._host,
             feeds=feeds,
-            roster=roster,
+            frontends=frontends,
             tokens=self.tokens,
             failures=Allowance(limits.failed_tokens, limits.failed_tokens_per_s),
             tasks=commands,
             version=self._version,
         )
-        listener = self._listener = Listener(premises, self._gate)
+        listener = self._listener = Listener(context, self._limit)
         tls = self._tls()
         self.port = await listener.listen(tls)
         # Cookies go to all ports of a host: the name tells the sidecars of one machine apart.
         cookie = f"turnwire-{self.port}"
         files = load(config.static)
-        await listener.serve(Routes(premises, files, self._probes, cookie, secure=tls is not None))
-        roster.start()
+        await listener.serve(Routes(context, files, self._probes, cookie, secure=tls is not None))
+        frontends.start()
         beats = asyncio.create_task(listener.beat())
         started.set()
         try:
             await self._stop.wait()
         finally:
             beats.cancel()
-            roster.stop()
+            frontends.stop()
             await listener.close()
 
     def _tls(self) -> ssl.SSLContext | None:

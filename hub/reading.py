@@ -4,7 +4,7 @@ import json
 
 import msgspec
 
-from hub.frames_out import EventFrame, EventsFrame, OutFrame, decode
+from hub.wire.frames_out import EventFrame, EventsFrame, OutFrame, decode
 from normalize.events import Unknown
 from normalize.model import JsonObject, JsonValue
 

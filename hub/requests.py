@@ -9,8 +9,8 @@ from typing import Literal
 import msgspec
 from pydantic import JsonValue
 
-from hub import frames
-from hub.frames_out import SessionSummary
+from hub.wire import frames
+from hub.wire.frames_out import SessionSummary
 from normalize.events import AgentEvent
 from normalize.model import JsonObject, Published
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from normalize.envelope import Cursor, Envelope
+from normalize.events.envelope import Cursor, Envelope
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ was silent longest goes first. Readers further behind cost no memory here.
 from collections import OrderedDict
 
 from journal.tail import Tail
-from normalize.envelope import Envelope
+from normalize.events.envelope import Envelope
 
 LOG_COUNT = 2048
 """Envelopes kept of one log, at most."""

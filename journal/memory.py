@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from journal.base import KEEP_ALL, Entry, LogSummary, Page, Retention, Watcher, Whole
 from journal.paging import Watchers, page_of, place
-from journal.stamps import MICROSECONDS, Clock, now, stamp
 from journal.tail import Tail
-from normalize.envelope import Cursor, Envelope
+from journal.timestamps import MICROSECONDS, Clock, now, stamp
+from normalize.events.envelope import Cursor, Envelope
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from journal.base import Gap, Page, Watcher
-from normalize.envelope import Cursor, Envelope
+from normalize.events.envelope import Cursor, Envelope
 
 
 def place(cursor: Cursor, epoch: str, last: int) -> int | None:

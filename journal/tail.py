@@ -7,7 +7,7 @@ list, so it is done rarely and for many at once by those who hold a Tail.
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from normalize.envelope import Envelope
+from normalize.events.envelope import Envelope
 
 
 class Tail:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from normalize.events import AgentEvent
 from normalize.model import JsonObject
-from protocol.messages import Message
+from protocol.claude.messages import Message
 
 
 @dataclass(frozen=True, slots=True)

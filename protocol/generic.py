@@ -1,4 +1,4 @@
-"""Reading JSON that a strict parser refuses: the slow path of `protocol.decode`.
+"""Reading JSON that a strict parser refuses: the slow path of `protocol.claude.decode`.
 
 Takes what JavaScript writes and Python's own parser can be talked into: lone surrogates (they stay in the strings), NaN and
 Infinity, numbers beyond any range, bytes that are not UTF-8, a byte order mark. What is no number stays text.

@@ -1,4 +1,4 @@
-"""What the runner needs of a CLI; sidecar/runner_agent.py makes one of a process, a test of a script."""
+"""What the runner needs of a CLI; sidecar/runner/agent.py makes one of a process, a test of a script."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from normalize.inputs import Ended, Received
-from protocol.control import ControlResponse
+from protocol.claude.control import ControlResponse
+from protocol.claude.requests import AnyRequest
 from protocol.json_values import JsonObject
-from protocol.requests import AnyRequest
 from runner.wire import RunParams
 
 

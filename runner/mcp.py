@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Collection
 
+from protocol.claude.requests import Initialize, McpStatus
 from protocol.json_values import JsonObject, text_at
-from protocol.requests import Initialize, McpStatus
 from runner.agent import Agent, AgentFailed
 
 DEADLINE = 60.0

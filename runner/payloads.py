@@ -2,12 +2,12 @@
 
 from typing import Protocol
 
+from normalize.claude.translator import Translator
 from normalize.events import to_json
 from normalize.inputs import Ended, Received
-from normalize.translator import Translator
-from protocol.control import ControlCancelRequest, ControlRequest, ControlResponse
-from protocol.messages import Malformed, Message
-from protocol.system import Init
+from protocol.claude.control import ControlCancelRequest, ControlRequest, ControlResponse
+from protocol.claude.messages import Malformed, Message
+from protocol.claude.system import Init
 
 
 class Payloads(Protocol):

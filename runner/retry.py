@@ -5,9 +5,9 @@ Only a limit that says when it ends can be waited for, and only a session that i
 
 from dataclasses import dataclass
 
-from protocol.messages import Message
-from protocol.notices import RateLimitEvent
-from protocol.system import System
+from protocol.claude.messages import Message
+from protocol.claude.notices import RateLimitEvent
+from protocol.claude.system import System
 from runner.wire import RunParams
 
 MARGIN = 1.0

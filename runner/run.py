@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from normalize.inputs import Ended, Received
-from protocol.answers import Deny, answer_permission
-from protocol.control import ControlRequest, ControlResponse, failure
-from protocol.messages import Malformed
-from protocol.requests import CanUseTool
-from protocol.results import Result
+from protocol.claude.answers import Deny, answer_permission
+from protocol.claude.control import ControlRequest, ControlResponse, failure
+from protocol.claude.messages import Malformed
+from protocol.claude.requests import CanUseTool
+from protocol.claude.results import Result
 from runner.agent import Agent, AgentFactory, AgentFailed, AgentGone, Start
 from runner.mcp import connect_servers
 from runner.output import Output

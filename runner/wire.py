@@ -14,11 +14,11 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 
 from protocol import generic
-from protocol.decode import decode
-from protocol.encode import EncodeError, checked_input, line_of
+from protocol.claude.decode import decode
+from protocol.claude.encode import EncodeError, checked_input, line_of
+from protocol.claude.messages import User
 from protocol.framing import OversizeLine
 from protocol.json_values import Json, JsonObject
-from protocol.messages import User
 from protocol.text import scrub_json
 
 DEFAULT_MAX_WAIT = 180.0

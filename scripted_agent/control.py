@@ -2,7 +2,7 @@
 
 import os
 
-from protocol.control import (
+from protocol.claude.control import (
     AnyRequest,
     CancelAsyncMessage,
     GetStatus,

@@ -7,11 +7,11 @@ out of it. Agents of these kinds tell what becomes of prompts that come while a 
 from collections.abc import Callable
 from typing import Literal, TypeAlias, get_args
 
-from protocol.decode import decode
+from protocol.claude.decode import decode
+from protocol.claude.encode import line_of, to_json
+from protocol.claude.messages import Message
+from protocol.claude.system import Init, System
 from protocol.dialects import DIALECTS
-from protocol.encode import line_of, to_json
-from protocol.messages import Message
-from protocol.system import Init, System
 from scripted_agent.loading import ScriptError
 
 Name: TypeAlias = Literal["claude", "miriad", "json_rpc"]

@@ -1,7 +1,7 @@
 """The other side: who started the agent, writes prompts and control lines to its stdin, and reads its stdout.
 
 A thread reads stdin and hands each line to the event loop; writes block, as a CLI's writes to a pipe do. Control
-responses are taken in every shape that `protocol.control` reads.
+responses are taken in every shape that `protocol.claude.control` reads.
 """
 
 import asyncio
@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import msgspec
 
-from protocol.blocks import TextBlock
-from protocol.control import AnyRequest, ControlRequest, ControlResponse, failure
-from protocol.encode import to_json
+from protocol.claude.blocks import TextBlock
+from protocol.claude.control import AnyRequest, ControlRequest, ControlResponse, failure
+from protocol.claude.encode import to_json
+from protocol.claude.messages import Malformed, Message, User
 from protocol.json_values import Json, JsonObject
-from protocol.messages import Malformed, Message, User
 
 
 @dataclass(frozen=True)

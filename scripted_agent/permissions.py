@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from protocol.control import ControlResponse
+from protocol.claude.control import ControlResponse
 from protocol.json_values import Json, JsonObject
 from scripted_agent.script import Tool
 from scripted_agent.session import Session

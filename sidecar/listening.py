@@ -13,11 +13,11 @@ from collections.abc import Awaitable, Callable
 from hub.config import HubConfig, Limits
 from hub.host import Host
 from hub.hub import Hub
-from hub.routes import Probes
+from hub.server.routes import Probes
 from journal.base import Journal, JournalError
-from sidecar.kept_access import KeptAccess
+from sidecar.config.kept_access import KeptAccess
+from sidecar.config.settings import Settings
 from sidecar.metrics import Metrics
-from sidecar.settings import Settings
 from sidecar.signals import stop_signals
 from sidecar.version import VERSION
 

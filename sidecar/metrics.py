@@ -8,10 +8,10 @@ from hub.host import Host
 from hub.hub import Hub
 from journal.base import Journal, JournalError
 from sidecar.version import VERSION
-from tracing import measurements as m
-from tracing.measurements import Measurement
-from tracing.prometheus import PrometheusMeter
-from tracing.wanted import metrics_wanted
+from tracing.export.wanted import metrics_wanted
+from tracing.metrics import measurements as m
+from tracing.metrics.measurements import Measurement
+from tracing.metrics.prometheus import PrometheusMeter
 
 REFRESH_S = 5.0
 """How old the values may be that the OTLP exporter reads, and the journal's size at /metrics."""
@@ -31,7 +31,7 @@ class Metrics:
         self._prometheus = PrometheusMeter(self._now)
         self._otlp = None
         if metrics_wanted():
-            from tracing.otel_metrics import OtelMeter  # noqa: PLC0415 - nothing of OpenTelemetry is imported while it is off
+            from tracing.metrics.otel import OtelMeter  # noqa: PLC0415 - nothing of OpenTelemetry is imported while it is off
 
             # The SDK's thread gets what the event loop has read: nothing here is made for two threads.
             self._otlp = OtelMeter(VERSION, lambda: self._latest)

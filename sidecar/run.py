@@ -6,16 +6,16 @@ from pathlib import Path
 
 import typer
 
-from hub.frames import SessionCreate
 from hub.host import CommandRefused
 from hub.hub import Hub
-from sidecar.agents import find, named
-from sidecar.going import NEW, Going
-from sidecar.host import LiveHost, workspace_of
-from sidecar.live import LiveSession
+from hub.wire.frames import SessionCreate
+from sidecar.config.agents import find, named
+from sidecar.config.settings import Settings
+from sidecar.config.state_directory import claimed
 from sidecar.serve import serve
-from sidecar.settings import Settings
-from sidecar.state import claimed
+from sidecar.sessions.host import LiveHost, workspace_of
+from sidecar.sessions.live import LiveSession
+from sidecar.sessions.resume_point import NEW, ResumePoint
 
 GREETING_S = 15.0
 """How long a CLI may take to answer `initialize` before the URL is printed all the same."""
@@ -33,7 +33,7 @@ class First:
     """The CLI and its own arguments; empty takes the configured agent."""
     workspace: Path | None = None
     prompt: str | None = None
-    going: Going = NEW
+    resume_point: ResumePoint = NEW
 
 
 async def run(settings: Settings, first: First | None, *, new_tokens: bool = False) -> None:
@@ -71,7 +71,7 @@ async def _start(host: LiveHost, settings: Settings, first: First) -> LiveSessio
     workspace = str(first.workspace) if first.workspace else None
     command = SessionCreate(type="session.create", id="run", workspace=workspace, agent=settings.agent)
     try:
-        session = await host.open(command, first.going)
+        session = await host.open(command, first.resume_point)
         trouble = await session.greeting(GREETING_S)
         if trouble is not None:
             raise StartError(f"{trouble}; run it by hand to see why, or name another after `--`")

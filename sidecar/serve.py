@@ -11,21 +11,21 @@ from pathlib import Path
 
 import structlog
 
-from adapter.audit import AuditTrail
-from adapter.grants import GrantStore
-from adapter.watchdog import Watchdog
+from adapter.permissions.audit import AuditTrail
+from adapter.permissions.grants import GrantStore
+from adapter.process.watchdog import Watchdog
 from journal.base import Journal, JournalError
-from sidecar.host import LiveHost
-from sidecar.keeper import Keeper
+from sidecar.config.rulebook import read_rulebook
+from sidecar.config.settings import Settings
+from sidecar.config.storage import open_journal
 from sidecar.listening import Ready, with_hub
-from sidecar.live import LiveSession
 from sidecar.metrics import Metrics
-from sidecar.registry import Registry
-from sidecar.rulebook import read_rulebook
-from sidecar.settings import Settings
-from sidecar.storage import open_journal
-from sidecar.surroundings import Surroundings
-from sidecar.taps import Taps
+from sidecar.sessions.host import LiveHost
+from sidecar.sessions.live import LiveSession
+from sidecar.sessions.observers import Observers
+from sidecar.sessions.record_writer import RecordWriter
+from sidecar.sessions.registry import Registry
+from sidecar.sessions.services import SessionServices
 
 log = structlog.get_logger()
 
@@ -43,30 +43,30 @@ async def serve(
 ) -> None:
     """Serve live sessions until a signal; `start` may create the first ones. `grants` is the file of what was allowed for good.
 
-    Raises JournalUnavailable, hub.access.AccessError and PortError before anything is served, and what `start` raises.
+    Raises JournalUnavailable, hub.server.access.AccessError and PortError before anything is served, and what `start` raises.
     """
     rulebook = read_rulebook(settings.rules)
     metrics = Metrics()
-    taps = Taps(settings, metrics)
+    observers = Observers(settings, metrics)
     try:
         async with open_journal(settings) as (journal, store), Watchdog.start() as watchdog:
-            keeper, registry = Keeper(store), Registry[LiveSession]()
-            async with _background(keeper.run(), _retaining(journal)) as tasks:
-                around = Surroundings(
+            record_writer, registry = RecordWriter(store), Registry[LiveSession]()
+            async with _background(record_writer.run(), _retaining(journal)) as tasks:
+                services = SessionServices(
                     settings=settings,
                     journal=journal,
                     watchdog=watchdog,
                     audit=partial(_audit, settings),
                     spawn=tasks.create_task,
-                    save=keeper.save,
-                    keep=keeper.keep,
-                    forget=keeper.forget,
+                    save=record_writer.save,
+                    keep=record_writer.keep,
+                    forget=record_writer.forget,
                     changed=registry.changed,
-                    taps=taps.of,
+                    observers=observers.of,
                     grants=None if settings.journal == "memory" else GrantStore(grants),
                 )
                 journal.watch_trouble(registry.changed)
-                host = LiveHost(around, store, registry, rulebook)
+                host = LiveHost(services, store, registry, rulebook)
                 try:
                     await host.restore()
                     await with_hub(
@@ -81,9 +81,9 @@ async def serve(
                     )
                 finally:
                     await host.stop()
-                    await keeper.flush()
+                    await record_writer.flush()
     finally:
-        taps.close()
+        observers.close()
         metrics.close()
 
 

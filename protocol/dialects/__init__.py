@@ -5,12 +5,12 @@ somebody drives us. Both are a `Peer`: `read` takes a line of the other side, `w
 is a host that reads any of them and answers in the one it heard.
 """
 
+from protocol.claude.dialect import CLAUDE
 from protocol.dialects.base import AgentPeer, Dialect, Exchange, Peer
-from protocol.dialects.claude import CLAUDE
-from protocol.dialects.json_rpc import JSON_RPC
-from protocol.dialects.miriad import MIRIAD
 from protocol.dialects.overheard import Overheard
 from protocol.dialects.recognise import AUTOMATIC, recognise
+from protocol.json_rpc.dialect import JSON_RPC
+from protocol.miriad.dialect import MIRIAD
 
 DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (CLAUDE, MIRIAD, JSON_RPC, AUTOMATIC)}
 """Every dialect by its name, as options and configuration spell it."""

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
-from protocol.messages import Message
+from protocol.claude.messages import Message
 
 
 class Exchange(Struct, frozen=True):

@@ -3,13 +3,13 @@
 Nearly all lines are Claude's, and cost no more than their decoding.
 """
 
-from protocol.control import ControlRequest, ControlResponse
-from protocol.decode import decode
-from protocol.dialects.json_rpc_agent import JsonRpcAgent
-from protocol.dialects.json_rpc_host import JsonRpcHost
-from protocol.dialects.miriad import MiriadAgent
-from protocol.encode import EncodeError
-from protocol.messages import Malformed, Message, Unknown, User
+from protocol.claude.control import ControlRequest, ControlResponse
+from protocol.claude.decode import decode
+from protocol.claude.encode import EncodeError
+from protocol.claude.messages import Malformed, Message, Unknown, User
+from protocol.json_rpc.agent import JsonRpcAgent
+from protocol.json_rpc.host import JsonRpcHost
+from protocol.miriad.dialect import MiriadAgent
 
 
 class Overheard:

@@ -7,16 +7,16 @@ is right for all but JSON-RPC, since miriad only adds to Claude's vocabulary.
 from collections.abc import Iterable
 from typing import Generic, TypeVar
 
-from protocol.control import ControlCancelRequest, ControlRequest, ControlResponse
-from protocol.decode import decode
+from protocol.claude.control import ControlCancelRequest, ControlRequest, ControlResponse
+from protocol.claude.decode import decode
+from protocol.claude.dialect import ClaudeAgent, ClaudeHost
+from protocol.claude.messages import Assistant, Message, StreamEvent, Unknown
+from protocol.claude.results import Result
+from protocol.claude.system import Init
 from protocol.dialects.base import AgentPeer, Dialect, Exchange, Peer
-from protocol.dialects.claude import ClaudeAgent, ClaudeHost
-from protocol.dialects.json_rpc import JsonRpcAgent, JsonRpcHost
-from protocol.dialects.miriad import MiriadAgent, MiriadHost
-from protocol.messages import Assistant, Message, StreamEvent, Unknown
-from protocol.miriad import Consolidation, Injected, Queued, SystemFailure, SystemToolResult
-from protocol.results import Result
-from protocol.system import Init
+from protocol.json_rpc.dialect import JsonRpcAgent, JsonRpcHost
+from protocol.miriad.dialect import MiriadAgent, MiriadHost
+from protocol.miriad.system import Consolidation, Injected, Queued, SystemFailure, SystemToolResult
 
 
 def recognise(lines: Iterable[bytes]) -> str | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from desk import Office
+from desk import RealCliHarness
 from scripted_messages_api import scripted_messages_api
 
 
@@ -22,6 +22,6 @@ def nothing_is_lost_in_the_event_loop(
 
 
 @pytest.fixture
-def office(tmp_path: Path) -> Iterator[Office]:
+def office(tmp_path: Path) -> Iterator[RealCliHarness]:
     with scripted_messages_api() as api:
-        yield Office(tmp_path, api)
+        yield RealCliHarness(tmp_path, api)

@@ -11,7 +11,7 @@ from adapter.attachments import (
     decode_attachment,
     sniff,
 )
-from protocol.blocks import ImageBlock, TextBlock
+from protocol.claude.blocks import ImageBlock, TextBlock
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR4nGM4ISeHFTEMLQkAkL9BAbKfPiIAAAAASUVORK5CYII="

@@ -1,9 +1,9 @@
 import json
 from pathlib import Path
 
-from adapter.audit import AuditTrail
+from adapter.permissions.audit import AuditTrail
 from normalize.inputs import Decision
-from protocol.requests import CanUseTool
+from protocol.claude.requests import CanUseTool
 
 BASH = CanUseTool(tool_name="Bash", input={"command": "ls"})
 

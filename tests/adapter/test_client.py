@@ -7,14 +7,14 @@ from collections.abc import AsyncIterator
 import pytest
 
 from adapter.client import MAX_POSTED, Client, RequestFailed, RequestTimeout
-from adapter.transport import ProcessGone
+from adapter.process.transport import ProcessGone
 from normalize.inputs import Received, Sent
-from protocol.control import ControlResponse
-from protocol.decode import decode
-from protocol.encode import EncodeError
-from protocol.messages import Malformed, Unknown, User, UserBody
-from protocol.notices import KeepAlive
-from protocol.requests import Interrupt, SetPermissionMode
+from protocol.claude.control import ControlResponse
+from protocol.claude.decode import decode
+from protocol.claude.encode import EncodeError
+from protocol.claude.messages import Malformed, Unknown, User, UserBody
+from protocol.claude.notices import KeepAlive
+from protocol.claude.requests import Interrupt, SetPermissionMode
 from waiting import until
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from adapter.client import Client, RequestFailed
 from normalize.inputs import Received, Sent
+from protocol.claude.messages import User, UserBody
+from protocol.claude.requests import GetStatus, Initialize, Interrupt, SetModel
+from protocol.claude.results import Result
 from protocol.dialects import JSON_RPC, MIRIAD, Dialect
-from protocol.messages import User, UserBody
-from protocol.requests import GetStatus, Initialize, Interrupt, SetModel
-from protocol.results import Result
 from waiting import until
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from adapter.grants import Grant, GrantStore, granted
+from adapter.permissions.grants import Grant, GrantStore, granted
 from protocol.json_values import JsonObject
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from adapter.hook_settings import HookError, HookSetting, callback_id, find_hook, read_hooks
-from adapter.hooks import MAX_ANSWER, HookFailed, run_hook
-from adapter.identity import start_time
+from adapter.hooks.programs import MAX_ANSWER, HookFailed, run_hook
+from adapter.hooks.settings import HookError, HookSetting, callback_id, find_hook, read_hooks
+from adapter.process.identity import start_time
 from protocol.json_values import JsonObject
 from waiting import until
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from adapter.hosting import host_servers
-from adapter.mcp import HostedServer, McpError, McpHost, PythonServer, load_entry_point, sdk_config
-from adapter.mcp_bridge import BridgedServer
-from adapter.mcp_tools import ToolServer
+from adapter.mcp.bridge import BridgedServer
+from adapter.mcp.host import HostedServer, McpError, McpHost, PythonServer, load_entry_point, sdk_config
+from adapter.mcp.hosting import host_servers
+from adapter.mcp.tools import ToolServer
 from adapter.notices import SessionNotice
+from protocol.claude.requests import McpMessage
 from protocol.json_values import Json, JsonObject
-from protocol.requests import McpMessage
 
 calc = ToolServer("calc", "1.2")
 

@@ -4,7 +4,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from adapter.decisions import (
+from adapter.hooks.settings import HookSetting
+from adapter.permissions.decisions import (
     Answered,
     Asked,
     CancelledByCli,
@@ -27,12 +28,10 @@ from adapter.decisions import (
     TurnEnded,
     Void,
 )
-from adapter.hook_settings import HookSetting
-from adapter.permissions import State, step
-from adapter.policies import PRE_TOOL, STOP, PermissionSettings, Policy
-from adapter.rules import read_rules
-from protocol.json_values import JsonObject
-from protocol.requests import (
+from adapter.permissions.machine import State, step
+from adapter.permissions.policies import PRE_TOOL, STOP, PermissionSettings, Policy
+from adapter.permissions.rules import read_rules
+from protocol.claude.requests import (
     AnyRequest,
     CanUseTool,
     Elicitation,
@@ -40,6 +39,7 @@ from protocol.requests import (
     RequestUserDialog,
     UnknownRequest,
 )
+from protocol.json_values import JsonObject
 
 PICKS = st.integers(0, 1000)
 TOOLS = st.sampled_from(["Bash", "Read", "Write", "AskUserQuestion", "ExitPlanMode", "mcp__a__b"])

@@ -3,8 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
-from adapter.answers import STOPPED
-from adapter.decisions import (
+from adapter.hooks.settings import HookSetting
+from adapter.permissions.answers import STOPPED
+from adapter.permissions.decisions import (
     Abandon,
     Answered,
     Asked,
@@ -31,14 +32,12 @@ from adapter.decisions import (
     TurnEnded,
     Void,
 )
-from adapter.grants import Grant
-from adapter.hook_settings import HookSetting
-from adapter.permissions import State, step
-from adapter.policies import PRE_TOOL, STOP, PermissionSettings, Policy
-from adapter.rules import read_rules
+from adapter.permissions.grants import Grant
+from adapter.permissions.machine import State, step
+from adapter.permissions.policies import PRE_TOOL, STOP, PermissionSettings, Policy
+from adapter.permissions.rules import read_rules
 from normalize.inputs import Decision
-from protocol.json_values import Json, JsonObject
-from protocol.requests import (
+from protocol.claude.requests import (
     AnyRequest,
     CanUseTool,
     Elicitation,
@@ -46,6 +45,7 @@ from protocol.requests import (
     RequestUserDialog,
     UnknownRequest,
 )
+from protocol.json_values import Json, JsonObject
 
 SUGGESTIONS: list[JsonObject] = [
     {

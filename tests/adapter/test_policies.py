@@ -1,7 +1,7 @@
 import pytest
 
-from adapter.hook_settings import HookSetting
-from adapter.policies import (
+from adapter.hooks.settings import HookSetting
+from adapter.permissions.policies import (
     PRE_TOOL,
     STOP,
     Launch,
@@ -11,7 +11,7 @@ from adapter.policies import (
     launch,
     parse_policy,
 )
-from adapter.rules import read_rules
+from adapter.permissions.rules import read_rules
 
 RULES = read_rules([{"action": "ask", "tool": "Bash"}])
 

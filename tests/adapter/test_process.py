@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from adapter.identity import MARK, ProcessIdentity, identify, is_alive, members, reap
-from adapter.ladder import StopDeadlines, climb
-from adapter.process import READ_AHEAD, STDERR_TAIL, CliProcess, ProgramNotFound
-from adapter.transport import Exit, ProcessGone
+from adapter.process.cli import READ_AHEAD, STDERR_TAIL, CliProcess, ProgramNotFound
+from adapter.process.identity import MARK, ProcessIdentity, identify, is_alive, members, reap
+from adapter.process.shutdown import StopDeadlines, climb
+from adapter.process.transport import Exit, ProcessGone
 from waiting import until
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
@@ -262,7 +262,7 @@ async def test_a_cli_dies_with_its_parent(tmp_path: Path) -> None:
 import asyncio, os, sys
 sys.path.insert(0, {str(Path(__file__).parents[2])!r})
 from pathlib import Path
-from adapter.process import CliProcess
+from adapter.process.cli import CliProcess
 
 async def main():
     process = await CliProcess.spawn([sys.executable, "-c", {STUBBORN!r}], workspace=Path("."), environment={{}})

@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from adapter.decisions import PermissionAnswer, QuestionAnswer
-from adapter.gatekeeper import AnswerRefused
+from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
+from adapter.permissions.executor import AnswerRefused
 from adapter.session import Session
-from desk import Desk, Office, always
+from desk import RealCliHarness, SessionHarness, always
+from normalize.claude.translator import Translator
 from normalize.events import AgentEvent, Complete, PermissionResolved
 from normalize.inputs import Decision, Sent
-from normalize.translator import Translator
-from protocol.control import ControlCancelRequest, ControlResponse
-from protocol.requests import AnyRequest, CanUseTool
+from protocol.claude.control import ControlCancelRequest, ControlResponse
+from protocol.claude.requests import AnyRequest, CanUseTool
 from scripted_messages_api import plan, text, tool_use
 
 
@@ -22,7 +22,7 @@ def bash(*commands: str) -> str:
     return plan(*calls, [text("Done.")])
 
 
-async def test_an_allowed_command_runs(office: Office) -> None:
+async def test_an_allowed_command_runs(office: RealCliHarness) -> None:
     async with office.desk(always("allow_once")) as desk:
         result = await desk.turn(bash("echo made > made.txt"))
         [(request_id, _)] = desk.asked(CanUseTool)
@@ -32,7 +32,7 @@ async def test_an_allowed_command_runs(office: Office) -> None:
     assert result.subtype == "success"
 
 
-async def test_the_decision_comes_before_its_response(office: Office) -> None:
+async def test_the_decision_comes_before_its_response(office: RealCliHarness) -> None:
     async with office.desk(always("allow_once")) as desk:
         await desk.turn(bash("touch a"))
         [decision] = desk.decisions
@@ -44,7 +44,7 @@ async def test_the_decision_comes_before_its_response(office: Office) -> None:
         assert [type(one) for one in order] == [Decision, Sent]
 
 
-async def test_an_always_asks_no_more_in_this_session_and_in_a_fresh_one(office: Office) -> None:
+async def test_an_always_asks_no_more_in_this_session_and_in_a_fresh_one(office: RealCliHarness) -> None:
     async with office.desk(always("allow_always:localSettings")) as desk:
         await desk.turn(bash("touch always.txt", "touch always.txt"))
         assert len(desk.asked(CanUseTool)) == 1
@@ -54,20 +54,20 @@ async def test_an_always_asks_no_more_in_this_session_and_in_a_fresh_one(office:
         assert desk.asked(CanUseTool) == []
 
 
-async def test_an_edited_command_is_the_one_that_runs(office: Office) -> None:
+async def test_an_edited_command_is_the_one_that_runs(office: RealCliHarness) -> None:
     async with office.desk(always("allow_once", updated_input={"command": "touch edited.txt"})) as desk:
         await desk.turn(bash("touch original.txt"))
     assert [path.name for path in office.workspace.iterdir()] == ["edited.txt"]
 
 
-async def test_the_model_reads_why_a_call_was_denied(office: Office) -> None:
+async def test_the_model_reads_why_a_call_was_denied(office: RealCliHarness) -> None:
     async with office.desk(always("reject_once", message="Not in this house.")) as desk:
         await desk.turn(bash("touch denied.txt"))
         assert "Not in this house." in office.tool_results()[-1]
     assert list(office.workspace.iterdir()) == []
 
 
-async def test_a_denial_with_interrupt_ends_the_turn(office: Office) -> None:
+async def test_a_denial_with_interrupt_ends_the_turn(office: RealCliHarness) -> None:
     async with office.desk(always("reject_interrupt")) as desk:
         result = await desk.turn(bash("touch denied.txt"))
         assert result.subtype == "error_during_execution"
@@ -76,7 +76,7 @@ async def test_a_denial_with_interrupt_ends_the_turn(office: Office) -> None:
     assert list(office.workspace.iterdir()) == []
 
 
-async def test_an_interrupt_cancels_what_waits_and_a_late_answer_is_refused(office: Office) -> None:
+async def test_an_interrupt_cancels_what_waits_and_a_late_answer_is_refused(office: RealCliHarness) -> None:
     async with office.desk() as desk:
         await desk.session.prompt(bash("touch late.txt"))
         await desk.until(lambda: desk.session.pending)
@@ -92,7 +92,7 @@ async def test_an_interrupt_cancels_what_waits_and_a_late_answer_is_refused(offi
     assert list(office.workspace.iterdir()) == []
 
 
-async def test_the_second_of_two_answers_is_told_who_was_first(office: Office) -> None:
+async def test_the_second_of_two_answers_is_told_who_was_first(office: RealCliHarness) -> None:
     def both(session: Session, request_id: str, _: AnyRequest) -> None:
         session.respond(request_id, PermissionAnswer("allow_once"), by="ada")
         with pytest.raises(AnswerRefused, match="ada has already decided") as refused:
@@ -105,7 +105,7 @@ async def test_the_second_of_two_answers_is_told_who_was_first(office: Office) -
     assert (office.workspace / "once.txt").exists()
 
 
-async def test_nobody_answering_in_time_denies_and_ends_the_turn(office: Office) -> None:
+async def test_nobody_answering_in_time_denies_and_ends_the_turn(office: RealCliHarness) -> None:
     async with office.desk(answer_timeout=0.2) as desk:
         result = await desk.turn(bash("touch late.txt"))
         assert result.subtype == "error_during_execution"
@@ -115,7 +115,7 @@ async def test_nobody_answering_in_time_denies_and_ends_the_turn(office: Office)
     assert list(office.workspace.iterdir()) == []
 
 
-async def test_events_flow_and_control_works_while_a_permission_waits(office: Office) -> None:
+async def test_events_flow_and_control_works_while_a_permission_waits(office: RealCliHarness) -> None:
     async with office.desk() as desk:
         await desk.session.prompt(bash("touch a"))
         await desk.until(lambda: desk.session.pending)
@@ -126,7 +126,7 @@ async def test_events_flow_and_control_works_while_a_permission_waits(office: Of
         assert desk.session.busy
 
 
-async def test_a_question_is_answered(office: Office) -> None:
+async def test_a_question_is_answered(office: RealCliHarness) -> None:
     question = {
         "question": "Which database?",
         "header": "Database",
@@ -143,7 +143,7 @@ async def test_a_question_is_answered(office: Office) -> None:
         assert desk.decisions[0].behavior == "answer"
 
 
-async def test_every_step_is_in_the_audit_trail(office: Office) -> None:
+async def test_every_step_is_in_the_audit_trail(office: RealCliHarness) -> None:
     async with office.desk(always("allow_once")) as desk:
         await desk.turn(bash("touch audited.txt"))
     rows = [json.loads(line) for line in office.audit_path.read_text().splitlines()]
@@ -154,14 +154,14 @@ async def test_every_step_is_in_the_audit_trail(office: Office) -> None:
 # Stopping
 
 
-def told(desk: Desk) -> list[AgentEvent]:
+def told(desk: SessionHarness) -> list[AgentEvent]:
     """The events of everything that happened."""
     translator = Translator()
     return [event for happened in desk.inputs for event in translator.take(happened)]
 
 
 async def test_a_cli_that_is_given_up_with_a_question_open_has_it_denied_in_turnwires_name(
-    office: Office,
+    office: RealCliHarness,
 ) -> None:
     async with office.desk() as desk:
         await desk.session.prompt(bash("touch denied.txt"))
@@ -175,7 +175,7 @@ async def test_a_cli_that_is_given_up_with_a_question_open_has_it_denied_in_turn
     assert list(office.workspace.iterdir()) == []
 
 
-async def test_an_interrupt_leaves_the_turn_of_a_prompt_that_waited_alone(office: Office) -> None:
+async def test_an_interrupt_leaves_the_turn_of_a_prompt_that_waited_alone(office: RealCliHarness) -> None:
     async with office.desk() as desk:
         await desk.session.prompt(bash("touch one.txt"))
         await desk.until(lambda: desk.session.pending)

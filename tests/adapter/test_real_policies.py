@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from adapter.command import CommandOptions
-from adapter.hook_settings import read_hooks
-from adapter.rules import read_rules
-from desk import Office, always
-from protocol.requests import CanUseTool, HookCallback
-from protocol.system import Status
+from adapter.claude.command import CommandOptions
+from adapter.hooks.settings import read_hooks
+from adapter.permissions.rules import read_rules
+from desk import RealCliHarness, always
+from protocol.claude.requests import CanUseTool, HookCallback
+from protocol.claude.system import Status
 from scripted_messages_api import plan, text, tool_use
 
 
@@ -21,7 +21,7 @@ def bash(command: str) -> str:
 
 
 @pytest.fixture
-def repository(office: Office) -> Path:
+def repository(office: RealCliHarness) -> Path:
     for words in (
         ["init"],
         ["-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "--allow-empty", "-m", "x"],
@@ -33,7 +33,7 @@ def repository(office: Office) -> Path:
 # Autonomous
 
 
-async def test_autonomous_runs_everything_and_asks_nobody(office: Office) -> None:
+async def test_autonomous_runs_everything_and_asks_nobody(office: RealCliHarness) -> None:
     async with office.desk(policy="autonomous") as desk:
         await desk.turn(bash("echo made > made.txt"))
         assert "--dangerously-skip-permissions" in desk.session.argv
@@ -42,7 +42,7 @@ async def test_autonomous_runs_everything_and_asks_nobody(office: Office) -> Non
     assert (office.workspace / "made.txt").exists()
 
 
-async def test_autonomous_with_rules_obeys_them(office: Office) -> None:
+async def test_autonomous_with_rules_obeys_them(office: RealCliHarness) -> None:
     rules = read_rules(
         [
             {
@@ -71,7 +71,7 @@ async def test_autonomous_with_rules_obeys_them(office: Office) -> None:
 # Supervised
 
 
-async def test_supervised_asks_about_a_harmless_command_but_not_about_reading(office: Office) -> None:
+async def test_supervised_asks_about_a_harmless_command_but_not_about_reading(office: RealCliHarness) -> None:
     (office.workspace / "a.txt").write_text("secret of a\n")
     async with office.desk(always("allow_once"), policy="supervised") as desk:
         await desk.turn(
@@ -88,13 +88,15 @@ async def test_supervised_asks_about_a_harmless_command_but_not_about_reading(of
         assert "secret of a" in office.tool_results()[0]
 
 
-async def test_supervised_denies_when_a_human_does(office: Office) -> None:
+async def test_supervised_denies_when_a_human_does(office: RealCliHarness) -> None:
     async with office.desk(always("reject_once"), policy="supervised") as desk:
         await desk.turn(bash("touch x"))
     assert list(office.workspace.iterdir()) == []
 
 
-async def test_under_supervised_an_always_holds_in_this_session_and_in_a_fresh_one(office: Office) -> None:
+async def test_under_supervised_an_always_holds_in_this_session_and_in_a_fresh_one(
+    office: RealCliHarness,
+) -> None:
     command = bash("touch always.txt")
     async with office.desk(always("allow_always:localSettings"), policy="supervised") as desk:
         await desk.turn(command)
@@ -106,7 +108,7 @@ async def test_under_supervised_an_always_holds_in_this_session_and_in_a_fresh_o
         assert "remembered" in [decision.by for decision in desk.decisions]
 
 
-async def test_under_supervised_edits_can_be_accepted_for_the_session(office: Office) -> None:
+async def test_under_supervised_edits_can_be_accepted_for_the_session(office: RealCliHarness) -> None:
     async with office.desk(always("allow_always:mode:acceptEdits"), policy="supervised") as desk:
         for name in ("one.txt", "two.txt"):
             path = str(office.workspace / name)
@@ -125,7 +127,7 @@ PLANNING = plan(
 )
 
 
-async def test_an_approved_plan_is_carried_out_without_more_asking(office: Office) -> None:
+async def test_an_approved_plan_is_carried_out_without_more_asking(office: RealCliHarness) -> None:
     async with office.desk(always("allow_once"), policy="plan") as desk:
         result = await desk.turn(PLANNING)
         assert [request.tool_name for _, request in desk.asked(CanUseTool)] == ["ExitPlanMode"]
@@ -134,7 +136,7 @@ async def test_an_approved_plan_is_carried_out_without_more_asking(office: Offic
 
 
 async def test_under_plan_everything_but_the_plan_is_allowed_before_it_is_approved_as_well(
-    office: Office,
+    office: RealCliHarness,
 ) -> None:
     (office.workspace / "Makefile").write_text("test:\n\techo tested\n")
     commands = (
@@ -161,7 +163,7 @@ async def test_under_plan_everything_but_the_plan_is_allowed_before_it_is_approv
 
 
 async def test_under_plan_a_human_is_asked_where_a_rule_or_a_hook_or_the_cli_wants_one(
-    office: Office,
+    office: RealCliHarness,
 ) -> None:
     asks = office.folder / "asks.py"
     asks.write_text('print(\'{"decision": "ask", "reason": "the hook asks"}\')\n')
@@ -191,14 +193,14 @@ async def test_under_plan_a_human_is_asked_where_a_rule_or_a_hook_or_the_cli_wan
     assert list(office.workspace.iterdir()) == []
 
 
-async def test_a_plan_is_approved_with_a_mode_to_go_on_in(office: Office) -> None:
+async def test_a_plan_is_approved_with_a_mode_to_go_on_in(office: RealCliHarness) -> None:
     async with office.desk(always("allow_once", mode="acceptEdits"), policy="plan") as desk:
         await desk.turn(PLANNING)
         modes = [message.permission_mode for message in desk.messages if isinstance(message, Status)]
         assert "acceptEdits" in modes
 
 
-async def test_a_rejected_plan_comes_back_with_the_feedback(office: Office) -> None:
+async def test_a_rejected_plan_comes_back_with_the_feedback(office: RealCliHarness) -> None:
     async with office.desk(always("reject_once", message="Add a test step."), policy="plan") as desk:
         await desk.turn(plan([tool_use("ExitPlanMode", plan="# Plan")], [text("I think again.")]))
         assert "Add a test step." in office.tool_results()[-1]
@@ -210,7 +212,7 @@ async def test_a_rejected_plan_comes_back_with_the_feedback(office: Office) -> N
 
 @pytest.mark.parametrize("policy", ["supervised", "plan"])
 async def test_a_dirty_repository_sends_the_agent_back_once(
-    policy: str, office: Office, repository: Path
+    policy: str, office: RealCliHarness, repository: Path
 ) -> None:
     (repository / "forgotten.txt").write_text("x")
     async with office.desk(policy=policy) as desk:
@@ -225,7 +227,7 @@ async def test_a_dirty_repository_sends_the_agent_back_once(
         assert (await desk.turn("Go on.")).text == "Still so.", "the next turn is looked at anew"
 
 
-async def test_a_clean_repository_lets_the_agent_stop(office: Office, repository: Path) -> None:
+async def test_a_clean_repository_lets_the_agent_stop(office: RealCliHarness, repository: Path) -> None:
     async with office.desk(policy="supervised") as desk:
         office.api.queue([text("All done.")])
         assert (await desk.turn("Go.")).text == "All done."
@@ -235,7 +237,7 @@ async def test_a_clean_repository_lets_the_agent_stop(office: Office, repository
 # Hooks of the configuration
 
 
-async def test_a_configured_hook_is_told_and_its_answer_counts(office: Office) -> None:
+async def test_a_configured_hook_is_told_and_its_answer_counts(office: RealCliHarness) -> None:
     told = office.folder / "told.jsonl"
     code = (
         f"import json, sys; p = json.load(sys.stdin); open({str(told)!r}, 'a').write(json.dumps(p) + '\\n');"
@@ -256,7 +258,7 @@ async def test_a_configured_hook_is_told_and_its_answer_counts(office: Office) -
     assert office.notices == []
 
 
-async def test_a_hook_that_fails_denies_the_call_and_is_told(office: Office) -> None:
+async def test_a_hook_that_fails_denies_the_call_and_is_told(office: RealCliHarness) -> None:
     hooks = read_hooks([{"event": "PreToolUse", "command": [sys.executable, "-c", "raise SystemExit(1)"]}])
     async with office.desk(hooks=hooks) as desk:
         await desk.turn(bash("touch x"))
@@ -265,7 +267,7 @@ async def test_a_hook_that_fails_denies_the_call_and_is_told(office: Office) -> 
     assert list(office.workspace.iterdir()) == []
 
 
-async def test_a_hook_can_add_to_what_the_model_reads(office: Office) -> None:
+async def test_a_hook_can_add_to_what_the_model_reads(office: RealCliHarness) -> None:
     code = 'print(\'{"hookSpecificOutput": {"additionalContext": "It is Friday."}}\')'
     hooks = read_hooks([{"event": "UserPromptSubmit", "command": [sys.executable, "-c", code]}])
     async with office.desk(hooks=hooks) as desk:

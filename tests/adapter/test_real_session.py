@@ -9,22 +9,22 @@ from pathlib import Path
 import pytest
 
 from adapter.attachments import Attachment, AttachmentSettings
+from adapter.claude.command import CommandOptions
+from adapter.claude.version import Version
 from adapter.client import RequestFailed
-from adapter.command import CommandOptions
-from adapter.decisions import QuestionAnswer
-from adapter.gatekeeper import AnswerRefused
-from adapter.identity import members
-from adapter.ladder import StopDeadlines
-from adapter.mcp import HostedServer
+from adapter.mcp.host import HostedServer
+from adapter.permissions.decisions import QuestionAnswer
+from adapter.permissions.executor import AnswerRefused
+from adapter.process.identity import members
+from adapter.process.shutdown import StopDeadlines
 from adapter.session import Session
-from adapter.version import Version
-from desk import Desk, Office, always
+from desk import RealCliHarness, SessionHarness, always
+from normalize.claude.translator import Translator
 from normalize.events import ContextWindow, MessageChunk, Reasoning, ToolCall, to_json
 from normalize.inputs import Ended
-from normalize.translator import Translator
-from protocol.messages import Assistant, User
-from protocol.requests import AnyRequest, CanUseTool, Elicitation, McpMessage
-from protocol.system import Init
+from protocol.claude.messages import Assistant, User
+from protocol.claude.requests import AnyRequest, CanUseTool, Elicitation, McpMessage
+from protocol.claude.system import Init
 from scripted_messages_api import hang, http_error, plan, text, thinking, tool_use
 from waiting import until
 
@@ -50,25 +50,25 @@ ASKING = CommandOptions(
 )
 
 
-def session_id(desk: Desk) -> str:
+def session_id(desk: SessionHarness) -> str:
     [*_, init] = [message for message in desk.messages if isinstance(message, Init)]
     assert init.session_id is not None
     return init.session_id
 
 
-def last_said(desk: Desk) -> str:
+def last_said(desk: SessionHarness) -> str:
     """The uuid of the last thing that the assistant said."""
     [*_, message] = [message for message in desk.messages if isinstance(message, Assistant)]
     assert message.uuid is not None
     return message.uuid
 
 
-def seen(office: Office) -> str:
+def seen(office: RealCliHarness) -> str:
     """What the model was sent last."""
     return json.dumps(office.api.requests[-1]["messages"])
 
 
-async def test_the_version_and_the_commands_are_known_before_the_first_prompt(office: Office) -> None:
+async def test_the_version_and_the_commands_are_known_before_the_first_prompt(office: RealCliHarness) -> None:
     async with office.desk() as desk:
         assert desk.session.version is not None
         assert desk.session.version >= Version(2, 1, 0)
@@ -81,7 +81,7 @@ async def test_the_version_and_the_commands_are_known_before_the_first_prompt(of
 @pytest.mark.parametrize(
     "server", [HostedServer(entry_point="mcp_calc:server"), CALC], ids=["python", "bridged"]
 )
-async def test_a_tool_of_a_hosted_server_is_called(server: HostedServer, office: Office) -> None:
+async def test_a_tool_of_a_hosted_server_is_called(server: HostedServer, office: RealCliHarness) -> None:
     async with office.desk(always("allow_once"), hosted_servers={"calc": server}) as desk:
         await desk.turn(plan([tool_use("mcp__calc__add", a=2, b=3)], [text("Done.")]))
         assert "the sum is 5" in office.tool_results()[-1]
@@ -93,7 +93,7 @@ async def test_a_tool_of_a_hosted_server_is_called(server: HostedServer, office:
     assert members([bridged]) == []
 
 
-async def test_a_server_of_the_configuration_that_asks_the_user_is_answered(office: Office) -> None:
+async def test_a_server_of_the_configuration_that_asks_the_user_is_answered(office: RealCliHarness) -> None:
     asked: list[str] = []
 
     def answer(session: Session, request_id: str, request: AnyRequest) -> None:
@@ -110,7 +110,9 @@ async def test_a_server_of_the_configuration_that_asks_the_user_is_answered(offi
     assert "Ada" in office.tool_results()[-1]
 
 
-async def test_a_question_of_a_background_subagents_server_is_open_beyond_the_result(office: Office) -> None:
+async def test_a_question_of_a_background_subagents_server_is_open_beyond_the_result(
+    office: RealCliHarness,
+) -> None:
     agent = tool_use(
         "Agent",
         description="Ask",
@@ -128,7 +130,9 @@ async def test_a_question_of_a_background_subagents_server_is_open_beyond_the_re
         assert told_of(desk, request_id) == ["question_request", "permission_resolved"]
 
 
-async def test_a_question_taken_back_by_an_interrupt_is_cancelled_and_takes_no_answer(office: Office) -> None:
+async def test_a_question_taken_back_by_an_interrupt_is_cancelled_and_takes_no_answer(
+    office: RealCliHarness,
+) -> None:
     async with office.desk(command=ASKING) as desk:
         await desk.session.prompt(plan([tool_use("mcp__calc__ask")], [text("Done.")]))
         await desk.until(lambda: desk.asked(Elicitation))
@@ -143,7 +147,7 @@ async def test_a_question_taken_back_by_an_interrupt_is_cancelled_and_takes_no_a
         assert len(desk.sent) == sent
 
 
-def told_of(desk: Desk, request_id: str) -> list[str]:
+def told_of(desk: SessionHarness, request_id: str) -> list[str]:
     """The kinds of the events about a request."""
     translator = Translator()
     events = [event for happened in desk.inputs for event in translator.take(happened)]
@@ -157,7 +161,7 @@ def told_of(desk: Desk, request_id: str) -> list[str]:
 # Attachments
 
 
-async def test_an_image_reaches_the_model_as_an_image(office: Office) -> None:
+async def test_an_image_reaches_the_model_as_an_image(office: RealCliHarness) -> None:
     async with office.desk() as desk:
         await desk.session.prompt("What is this?", attachments=[Attachment(PNG, "a.png")])
         await desk.until(lambda: desk.results)
@@ -165,7 +169,7 @@ async def test_an_image_reaches_the_model_as_an_image(office: Office) -> None:
     assert "image/png" in seen(office)
 
 
-async def test_a_file_is_saved_where_the_agent_can_read_it(office: Office) -> None:
+async def test_a_file_is_saved_where_the_agent_can_read_it(office: RealCliHarness) -> None:
     async with office.desk(attachments=AttachmentSettings(mode="files")) as desk:
         await desk.session.prompt(
             plan(
@@ -188,7 +192,7 @@ async def test_a_file_is_saved_where_the_agent_can_read_it(office: Office) -> No
 # Resume
 
 
-async def test_a_session_is_resumed_gone_back_in_and_forked(office: Office) -> None:
+async def test_a_session_is_resumed_gone_back_in_and_forked(office: RealCliHarness) -> None:
     async with office.desk() as desk:
         await desk.turn("Remember seven.")
         first, at = session_id(desk), last_said(desk)
@@ -209,7 +213,7 @@ async def test_a_session_is_resumed_gone_back_in_and_forked(office: Office) -> N
         assert desk.ended.exit_code == 1
 
 
-async def test_a_turn_that_failed_is_taken_back_and_tried_again(office: Office) -> None:
+async def test_a_turn_that_failed_is_taken_back_and_tried_again(office: RealCliHarness) -> None:
     async with office.desk() as desk:
         await desk.turn("Good.")
         first, at = session_id(desk), last_said(desk)
@@ -224,7 +228,9 @@ async def test_a_turn_that_failed_is_taken_back_and_tried_again(office: Office) 
 
 
 @pytest.mark.parametrize("background", [False, True], ids=["foreground", "background"])
-async def test_what_a_subagent_says_is_told_once_and_below_its_call(office: Office, background: bool) -> None:
+async def test_what_a_subagent_says_is_told_once_and_below_its_call(
+    office: RealCliHarness, background: bool
+) -> None:
     work = plan(
         [thinking("Hm."), text("I look."), tool_use("Bash", command="echo seen", description="Look")],
         [text("I have looked.")],
@@ -268,7 +274,7 @@ async def test_what_a_subagent_says_is_told_once_and_below_its_call(office: Offi
 # Steering
 
 
-async def test_a_prompt_that_waits_can_be_taken_back(office: Office) -> None:
+async def test_a_prompt_that_waits_can_be_taken_back(office: RealCliHarness) -> None:
     async with office.desk() as desk:
         office.api.queue([text("first"), hang()])
         await desk.session.prompt("one")
@@ -283,7 +289,7 @@ async def test_a_prompt_that_waits_can_be_taken_back(office: Office) -> None:
     assert "two" not in office.api.prompts()
 
 
-async def test_a_prompt_for_now_interrupts_the_turn_and_is_answered(office: Office) -> None:
+async def test_a_prompt_for_now_interrupts_the_turn_and_is_answered(office: RealCliHarness) -> None:
     async with office.desk() as desk:
         office.api.queue([text("slow"), hang()])
         await desk.session.prompt("one")
@@ -296,7 +302,7 @@ async def test_a_prompt_for_now_interrupts_the_turn_and_is_answered(office: Offi
         assert [m.message.content for m in desk.sent if isinstance(m, User)] == ["one", "two"]
 
 
-async def test_a_prompt_that_waits_has_its_turn_after_an_interrupt(office: Office) -> None:
+async def test_a_prompt_that_waits_has_its_turn_after_an_interrupt(office: RealCliHarness) -> None:
     async with office.desk() as desk:
         await desk.session.prompt(plan([text("slow"), hang()]))
         await until(lambda: office.api.requests)
@@ -309,7 +315,7 @@ async def test_a_prompt_that_waits_has_its_turn_after_an_interrupt(office: Offic
         assert desk.ended is None
 
 
-async def test_the_model_changes(office: Office) -> None:
+async def test_the_model_changes(office: RealCliHarness) -> None:
     async with office.desk() as desk:
         assert (await desk.session.set_model("claude-haiku-4-5"))["model"] == "claude-haiku-4-5"
         await desk.turn("Hello.")
@@ -321,7 +327,7 @@ async def test_the_model_changes(office: Office) -> None:
 # Ends
 
 
-async def test_silence_of_the_api_is_told_and_ended_by_an_interrupt(office: Office) -> None:
+async def test_silence_of_the_api_is_told_and_ended_by_an_interrupt(office: RealCliHarness) -> None:
     async with office.desk(stall_after=0.5) as desk:
         office.api.queue([text("half"), hang()])
         await desk.session.prompt("one")
@@ -333,7 +339,7 @@ async def test_silence_of_the_api_is_told_and_ended_by_an_interrupt(office: Offi
         assert (await desk.turn("Still there?")).subtype == "success"
 
 
-async def test_stopping_in_the_middle_of_a_command_leaves_no_process(office: Office) -> None:
+async def test_stopping_in_the_middle_of_a_command_leaves_no_process(office: RealCliHarness) -> None:
     async with office.desk(
         always("allow_once"), stop=StopDeadlines(interrupt=5, close=5, terminate=5)
     ) as desk:
@@ -350,7 +356,7 @@ async def test_stopping_in_the_middle_of_a_command_leaves_no_process(office: Off
 
 
 @pytest.mark.long
-async def test_twenty_sessions_side_by_side_finish_their_turns(office: Office) -> None:
+async def test_twenty_sessions_side_by_side_finish_their_turns(office: RealCliHarness) -> None:
     async def one(number: int) -> Ended | None:
         async with office.desk() as desk:
             result = await desk.turn(f"number {number}")

@@ -1,6 +1,6 @@
 import pytest
 
-from adapter.rules import Rule, RuleError, first_match, read_rules
+from adapter.permissions.rules import Rule, RuleError, first_match, read_rules
 
 WORKSPACE = "/here/project"
 

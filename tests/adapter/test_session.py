@@ -11,24 +11,24 @@ from pathlib import Path
 import pytest
 
 from adapter.attachments import Attachment
+from adapter.claude.command import CommandError, CommandOptions
+from adapter.claude.version import Version
 from adapter.client import RequestFailed, RequestTimeout
-from adapter.command import CommandError, CommandOptions
-from adapter.decisions import PermissionAnswer
-from adapter.gatekeeper import AnswerRefused
-from adapter.hook_settings import HookSetting
-from adapter.identity import members
-from adapter.ladder import StopDeadlines
+from adapter.hooks.settings import HookSetting
 from adapter.notices import SessionNotice
 from adapter.opening import open_session
 from adapter.options import SessionOptions
-from adapter.process import ProgramNotFound
-from adapter.transport import ProcessGone
-from adapter.version import Version
-from desk import Desk
+from adapter.permissions.decisions import PermissionAnswer
+from adapter.permissions.executor import AnswerRefused
+from adapter.process.cli import ProgramNotFound
+from adapter.process.identity import members
+from adapter.process.shutdown import StopDeadlines
+from adapter.process.transport import ProcessGone
+from desk import SessionHarness
 from normalize.inputs import Ended
-from protocol.control import ControlResponse
+from protocol.claude.control import ControlResponse
+from protocol.claude.messages import User
 from protocol.json_values import Json
-from protocol.messages import User
 from waiting import until
 
 AGENT = """
@@ -71,7 +71,7 @@ class Stage:
         self.notices: list[SessionNotice] = []
 
     @asynccontextmanager
-    async def desk(self, program: str, **options: Json) -> AsyncIterator[Desk]:
+    async def desk(self, program: str, **options: Json) -> AsyncIterator[SessionHarness]:
         script = self.folder / "agent.py"
         script.write_text(AGENT + program)
         wanted = replace(
@@ -85,7 +85,7 @@ class Stage:
             **options,
         )
         async with asyncio.timeout(30), open_session(wanted, notify=self.notices.append) as session:
-            desk = Desk(session, lambda *_: None)
+            desk = SessionHarness(session, lambda *_: None)
             reading = asyncio.create_task(desk.read())
             try:
                 yield desk
@@ -148,7 +148,7 @@ for line in sys.stdin:
             await desk.session.prompt("Go.")
 
 
-async def pass_time(desk: Desk, seconds: float) -> None:
+async def pass_time(desk: SessionHarness, seconds: float) -> None:
     """Let time pass with an agent that answers nothing."""
     with pytest.raises(RequestTimeout):
         await desk.session.control({"subtype": "unheard"}, seconds)
@@ -406,7 +406,7 @@ async def test_an_error_of_the_caller_comes_out_as_it_is_and_the_cli_goes(stage:
             desks.append(desk)
             raise ZeroDivisionError
 
-    desks: list[Desk] = []
+    desks: list[SessionHarness] = []
     with pytest.raises(ZeroDivisionError):
         await fail()
     assert desks[0].ended is not None

@@ -3,9 +3,9 @@
 import asyncio
 
 from adapter.turns import TurnWatch
-from protocol.messages import Assistant, StreamEvent
-from protocol.results import Result
-from protocol.system import Init, Status
+from protocol.claude.messages import Assistant, StreamEvent
+from protocol.claude.results import Result
+from protocol.claude.system import Init, Status
 from waiting import until
 
 

@@ -1,7 +1,7 @@
 import sys
 from pathlib import Path
 
-from adapter.version import Version, abilities, detect_version, parse_version
+from adapter.claude.version import Version, abilities, detect_version, parse_version
 
 
 def test_a_version_is_found_in_what_the_cli_says() -> None:

@@ -12,7 +12,7 @@ from agent_process import agent_command
 from console_page import chromium
 from cut_line import Line, line_to, port_of
 from hub.client import connect
-from hub.frames_out import EventFrame
+from hub.wire.frames_out import EventFrame
 from normalize.events import Complete
 from recordings import ROOT
 from turnwire_process import DEADLINE, Served, environment, turnwire

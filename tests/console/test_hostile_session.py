@@ -23,8 +23,8 @@ from normalize.events import (
     UserMessage,
     to_json,
 )
-from normalize.payload import GenericPayload, ShellExecPayload
-from normalize.payload_work import Generic, ShellExec, ShellOutput
+from normalize.payloads import GenericPayload, ShellExecPayload
+from normalize.payloads.work import Generic, ShellExec, ShellOutput
 
 RUN = "window.harm=1"
 MARKUP = f"""<script>{RUN}</script><img src=x onerror="{RUN}"><svg onload="{RUN}"></svg>

@@ -6,9 +6,9 @@ from playwright.async_api import Browser, Page, expect
 
 from console_page import Sidecar, console, say, screenshot
 from hub.client import connect
-from hub.frames_out import EventFrame
+from hub.wire.frames_out import EventFrame
 from normalize.events import TurnStarted
-from tracing.trace_ids import IdSequence
+from tracing.export.trace_ids import IdSequence
 from turnwire_process import environment, turnwire
 
 ASKS = """

@@ -12,11 +12,11 @@ import jsonschema
 import yaml
 from typer.testing import CliRunner
 
-from adapter.environment import is_allowed
+from adapter.process.environment import is_allowed
 from recordings import ROOT
-from sidecar.commands import app
-from sidecar.doctor_checks import NEWEST
-from sidecar.settings import Settings
+from sidecar.cli.commands import app
+from sidecar.config.settings import Settings
+from sidecar.doctor.checks import NEWEST
 
 
 def compose(name: str = "docker-compose.yml") -> dict[str, Any]:
@@ -183,7 +183,7 @@ def test_the_build_gets_what_the_wheel_needs_and_nothing_else() -> None:
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    packages = {name.split(".")[0] for name in project["tool"]["setuptools"]["packages"]}
+    packages = {name.removesuffix("*") for name in project["tool"]["setuptools"]["packages"]["find"]["include"]}
     ignored = (ROOT / ".dockerignore").read_text().split()
     let_in = {line.removeprefix("!") for line in ignored if line.startswith("!")}
     assert ignored[0] == "*"

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from otlp_collector import Span, otlp_collector
 
-from journal.sqlite import SqliteJournal
+from journal.sqlite.journal import SqliteJournal
 from live import real_stand, running
-from normalize.envelope import Cursor
 from normalize.events import PermissionRequest, ToolUpdate
+from normalize.events.envelope import Cursor
 from scripted_messages_api import plan, scripted_messages_api, text, tool_use
 from turnwire_process import lines_of
 

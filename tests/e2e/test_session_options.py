@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from hub.frames import AgentOptions, JsonObject
+from hub.wire.frames import AgentOptions, JsonObject
 from live import Frontend, real_stand, running
 from normalize.events import SessionInfo
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from hub.client import connect
-from hub.frames import Attachment
 from hub.requests import CommandFailed
+from hub.wire.frames import Attachment
 from live import Frontend, descendants, gone, real_stand, running
 from normalize.events import Complete, MessageChunk, PermissionRequest, ProcessStatus, ToolCall, TurnStarted
 from scripted_messages_api import (

@@ -3,8 +3,8 @@
 import pytest
 from pydantic import SecretStr
 
-from hub.access import AccessError, Allowance, Doors, Tokens, is_loopback, token_of
 from hub.config import HubConfig
+from hub.server.access import AccessError, Allowance, OriginPolicy, Tokens, is_loopback, token_of
 
 TOKEN, VIEW = "control-token-0123456789", "view-token-0123456789"
 
@@ -77,7 +77,7 @@ def test_a_cookie_gives_the_role_of_its_token_and_does_not_hold_it() -> None:
 def test_a_host_must_be_known_so_that_a_rebound_name_does_not_get_in(
     listens_on: str, host: str | None, allowed: bool
 ) -> None:
-    assert Doors(listens_on, ("console.example",), ()).host_allowed(host) is allowed
+    assert OriginPolicy(listens_on, ("console.example",), ()).host_allowed(host) is allowed
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_host_must_be_known_so_that_a_rebound_name_does_not_get_in(
     ],
 )
 def test_a_page_must_be_the_hubs_own_or_configured(origin: str | None, host: str, allowed: bool) -> None:
-    assert Doors("127.0.0.1", (), ("https://console.example",)).origin_allowed(origin, host) is allowed
+    assert OriginPolicy("127.0.0.1", (), ("https://console.example",)).origin_allowed(origin, host) is allowed
 
 
 def test_a_token_is_found_in_the_header_or_else_in_the_subprotocol() -> None:

@@ -12,13 +12,13 @@ from hub import client as client_module
 from hub.client import AccessRefused, Client, ConnectionLost, connect
 from hub.config import HubConfig
 from hub.following import HELD, Following
-from hub.frames import AnyCommand, PermissionRespond, Prompt
-from hub.frames_out import CaughtUp, EventFrame, GapFrame
 from hub.requests import CommandFailed
+from hub.wire.frames import AnyCommand, PermissionRespond, Prompt
+from hub.wire.frames_out import CaughtUp, EventFrame, GapFrame
 from journal.memory import MemoryJournal
-from journal.sqlite import SqliteJournal
-from normalize.envelope import Cursor
+from journal.sqlite.journal import SqliteJournal
 from normalize.events import MessageChunk
+from normalize.events.envelope import Cursor
 
 TOKEN = "0123456789abcdef"
 

@@ -10,8 +10,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
 
 from hub.config import HubConfig, Limits
-from hub.frames import AnyCommand, PermissionRespond, Prompt
-from hub.frames_out import SessionSummary
+from hub.wire.frames import AnyCommand, PermissionRespond, Prompt
+from hub.wire.frames_out import SessionSummary
 
 
 async def test_welcome_comes_first_and_says_who_one_is() -> None:

@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from hub.following import HELD, Following
-from hub.frames_out import CaughtUp, EventFrame, EventsFrame, GapFrame
 from hub.reading import read_frame
-from normalize.envelope import Cursor
+from hub.wire.frames_out import CaughtUp, EventFrame, EventsFrame, GapFrame
 from normalize.events import MessageChunk, Unknown
+from normalize.events.envelope import Cursor
 
 
 def event(seq: int) -> EventFrame:

@@ -12,9 +12,9 @@ from hub_stand import SESSION, Stand, stand, until
 
 from hub.client import connect
 from hub.config import HubConfig, Limits
-from hub.frames_out import EventFrame
 from hub.hub import CertificateError
-from hub.routes import Probes
+from hub.server.routes import Probes
+from hub.wire.frames_out import EventFrame
 
 
 @asynccontextmanager

@@ -11,10 +11,10 @@ from hub_stand import SESSION, StubHost
 from websockets.frames import Frame, Opcode
 
 from hub.config import HubConfig, Limits
+from hub.delivery.pages import KEPT, PAGE_SIZE
 from hub.hub import Hub
-from hub.pages import KEPT, PAGE_SIZE
 from journal.base import Entry
-from journal.sqlite import SqliteJournal
+from journal.sqlite.journal import SqliteJournal
 
 FRONTENDS = 20
 STEP = 200

@@ -10,14 +10,14 @@ from hub_stand import SESSION, chunk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hub.batch import Batch
-from hub.feed import Feeds
-from hub.frames_out import CaughtUp, GapFrame, Lag, OutFrame
-from hub.pages import PAGE_COUNT, Pages
-from hub.subscription import LAG_COUNT, LogUnreadable, Reader, SinkClosed
+from hub.delivery.batch import Batch
+from hub.delivery.feed import Feeds
+from hub.delivery.pages import PAGE_COUNT, Pages
+from hub.delivery.subscription import LAG_COUNT, LogUnreadable, Reader, SinkClosed
+from hub.wire.frames_out import CaughtUp, GapFrame, Lag, OutFrame
 from journal.base import Page, Retention, Whole
 from journal.memory import MemoryJournal
-from normalize.envelope import Cursor
+from normalize.events.envelope import Cursor
 
 
 class SlowLog:

@@ -17,12 +17,12 @@ from hub_stand import SESSION, Stand, ask, events, receive, stand, until
 from hub import client as client_module
 from hub.client import connect
 from hub.config import HubConfig, Limits
-from hub.frames_out import EventFrame
+from hub.wire.frames_out import EventFrame
 from journal.base import Journal
 from journal.memory import MemoryJournal
-from journal.sqlite import SqliteJournal
-from normalize.envelope import Cursor
+from journal.sqlite.journal import SqliteJournal
 from normalize.events import MessageChunk
+from normalize.events.envelope import Cursor
 from recordings import ROOT
 
 CLIENTS = 20

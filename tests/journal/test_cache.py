@@ -7,9 +7,9 @@ import pytest
 
 from journal.base import Entry
 from journal.cache import TailCache
-from journal.sqlite import SqliteJournal
+from journal.sqlite.journal import SqliteJournal
 from journal.tail import Tail
-from normalize.envelope import Cursor, Envelope
+from normalize.events.envelope import Cursor, Envelope
 
 
 def envelopes(session: str, first: int, last: int, size: int = 10) -> list[Envelope]:

@@ -8,7 +8,7 @@ import pytest
 
 from journal.base import Entry, Gap, Journal, Page, Retention
 from journals import FakeClock, Opener
-from normalize.envelope import Cursor, Envelope
+from normalize.events.envelope import Cursor, Envelope
 
 BEGINNING = Cursor("", 0)
 

@@ -8,11 +8,11 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from journal import redis_streams
 from journal.base import Entry, Gap, JournalUnavailable, Retention
-from journal.redis_streams import RedisJournal
+from journal.redis import journal as redis_streams
+from journal.redis.journal import RedisJournal
 from journals import RedisProcess
-from normalize.envelope import Cursor
+from normalize.events.envelope import Cursor
 
 pytestmark = pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from journal import sqlite
 from journal.base import Entry, Journal
 from journal.cache import TailCache
 from journal.memory import MemoryJournal
-from journal.sqlite import SqliteJournal
+from journal.sqlite import journal as sqlite
+from journal.sqlite.journal import SqliteJournal
 from journals import Opener
-from normalize.envelope import Cursor
+from normalize.events.envelope import Cursor
 
 
 @dataclass(frozen=True)

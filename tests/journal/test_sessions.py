@@ -10,8 +10,8 @@ import pytest
 
 from journal.base import JournalUnavailable
 from journal.sessions import MemorySessions, SessionRecord, SessionStore
-from journal.sqlite import SqliteJournal
-from journal.sqlite_sessions import SqliteSessions
+from journal.sqlite.journal import SqliteJournal
+from journal.sqlite.sessions import SqliteSessions
 
 FULL = SessionRecord(
     session="tw-1",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from journals import SqliteOpener
-from normalize.envelope import Cursor
+from normalize.events.envelope import Cursor
 
 ROOT = Path(__file__).parents[2]
 CHILD = ROOT / "tests/support/journal_child.py"

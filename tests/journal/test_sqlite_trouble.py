@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from journal import sqlite, writer
 from journal.base import Entry, JournalError, JournalUnavailable
 from journal.sessions import SessionRecord
-from journal.sqlite import SqliteJournal
-from journal.sqlite_sessions import SqliteSessions
+from journal.sqlite import journal as sqlite
+from journal.sqlite import writer
+from journal.sqlite.journal import SqliteJournal
+from journal.sqlite.sessions import SqliteSessions
 from journals import SqliteOpener
-from normalize.envelope import Cursor
+from normalize.events.envelope import Cursor
 
 BEGINNING = Cursor("", 0)
 BIG = Entry(b"{}" + b" " * 100_000)

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from journal import redis_streams, writer
 from journal.base import Entry, JournalUnavailable, Retention
-from journal.redis_streams import RedisJournal
-from journal.rows import Append, Extent
-from journal.sqlite import SqliteJournal
+from journal.redis import journal as redis_streams
+from journal.redis.journal import RedisJournal
+from journal.sqlite import writer
+from journal.sqlite.journal import SqliteJournal
+from journal.sqlite.rows import Append, Extent
 from journals import FakeClock, RedisOpener, RedisProcess
-from normalize.envelope import Cursor
+from normalize.events.envelope import Cursor
 
 BIG = Entry(b"{}" + b" " * 100_000)
 

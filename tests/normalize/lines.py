@@ -4,10 +4,10 @@
 import json
 from typing import Any
 
+from normalize.claude.translator import Translator
 from normalize.events import AgentEvent, to_json
 from normalize.inputs import Decision, Ended, Received, Sent
-from normalize.translator import Translator
-from protocol.decode import decode
+from protocol.claude.decode import decode
 
 JsonObject = dict[str, Any]
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from normalize.context import plain_name
+from normalize.claude.context import plain_name
+from normalize.claude.turns.uuids import numbers
 from normalize.events import Complete, ContextWindow, MessageChunk, Notice, ToolUpdate, to_json
-from normalize.limits import TEXT_LIMIT, cut, cut_text, pieces
-from normalize.payload import GenericPayload, McpToolPayload
-from normalize.payload_files import ContentPart
-from normalize.payload_work import Generic, McpTool
-from normalize.uuids import numbers
+from normalize.events.limits import TEXT_LIMIT, cut, cut_text, pieces
+from normalize.payloads import GenericPayload, McpToolPayload
+from normalize.payloads.files import ContentPart
+from normalize.payloads.work import Generic, McpTool
 from tests.normalize.lines import (
     JsonObject,
     Talk,

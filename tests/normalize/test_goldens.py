@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from normalize.events import from_json, to_json
-from normalize.limits import cut
+from normalize.events.limits import cut
 from recordings import FIXTURES, Recording, recordings
 from tests.normalize.translating import of_session
 

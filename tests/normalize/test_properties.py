@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from normalize import events as ev
+from normalize.claude.translator import Translator
 from normalize.events import AgentEvent, from_json, to_json
 from normalize.inputs import Decision, Ended
-from normalize.translator import Translator
-from protocol.decode import decode
+from protocol.claude.decode import decode
 from recordings import recordings
 
 POOL = sorted(

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from normalize.event_base import Event
+from normalize.claude.translator import Translator
 from normalize.events import AgentEvent, from_json, to_json
+from normalize.events.base import Event
 from normalize.inputs import Ended
-from normalize.translator import Translator
-from protocol.decode import decode
+from protocol.claude.decode import decode
 from recordings import Recording, recordings
 from tests.normalize.lines import JsonObject, Talk, init, result
 

@@ -8,7 +8,9 @@ from msgspec import to_builtins
 from patches import patched
 from tool_pairs import Pair, pairs
 
-from normalize.payload import (
+from normalize.claude.results import Enriched
+from normalize.claude.tools import TOOLS, call, title
+from normalize.payloads import (
     CodeSearchPayload,
     ManageTodosPayload,
     ModifyFilePayload,
@@ -17,8 +19,6 @@ from normalize.payload import (
     ShellExecPayload,
     SubagentTaskPayload,
 )
-from normalize.results import Enriched
-from normalize.tools import TOOLS, call, title
 from recordings import Recording, recordings
 
 

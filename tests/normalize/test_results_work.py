@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tool_pairs import answered, body, output, pairs, recorded
 
+from normalize.claude.results.answer import Leave
+from normalize.claude.tools import OTHER_AGENTS, TOOLS
 from normalize.events import ToolUpdate, from_json, to_json
-from normalize.results_answer import Leave
-from normalize.tools import OTHER_AGENTS, TOOLS
 from recordings import recording
 
 TEXT_ONLY = ["1.0.120", "2.0.14"]

@@ -7,7 +7,7 @@ from msgspec import to_builtins
 
 from normalize.events import ProcessStatus
 from normalize.inputs import Announced
-from protocol.decode import decode
+from protocol.claude.decode import decode
 from tests.normalize.lines import (
     Talk,
     answer,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from protocol.decode import decode
+from protocol.claude.decode import decode
 from tests.normalize.lines import JsonObject, Talk, answer, init
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from normalize.claude.texts import NO_CONTENT, is_blank
 from normalize.events import AgentEvent, MessageChunk, Reasoning, ToolCall
-from normalize.limits import ALWAYS_FITS
-from normalize.texts import NO_CONTENT, is_blank
+from normalize.events.limits import ALWAYS_FITS
 from tests.normalize.lines import (
     Talk,
     assistant,

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import to_builtins
 
-from normalize import titles, tools
+from normalize.claude import tools
 from normalize.events import ToolCall, from_json, to_json
-from normalize.payload import (
+from normalize.payloads import (
     AskUserPayload,
     CodeSearchPayload,
     GenericPayload,
@@ -21,6 +21,7 @@ from normalize.payload import (
     ShellExecPayload,
     ShowPlanPayload,
     SubagentTaskPayload,
+    titles,
 )
 
 json_values: st.SearchStrategy[Any] = st.recursive(

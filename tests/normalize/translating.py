@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
+from normalize.claude.translator import Stats, Translator
 from normalize.events import AgentEvent, to_json
 from normalize.inputs import Ended
-from normalize.translator import Stats, Translator
-from protocol.decode import decode
+from protocol.claude.decode import decode
 from recordings import Recording
 
 JsonObject = dict[str, Any]

@@ -1,6 +1,6 @@
 import pytest
 
-from protocol.answers import (
+from protocol.claude.answers import (
     Allow,
     Deny,
     HookOutput,
@@ -9,9 +9,9 @@ from protocol.answers import (
     read_hook,
     read_permission,
 )
-from protocol.control import ControlResponse, ResponseBody, success
-from protocol.decode import decode
-from protocol.encode import EncodeError, to_json
+from protocol.claude.control import ControlResponse, ResponseBody, success
+from protocol.claude.decode import decode
+from protocol.claude.encode import EncodeError, to_json
 from protocol.json_values import Json
 from recordings import recordings
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from protocol.blocks import (
+from protocol.claude.blocks import (
     DocumentBlock,
     ImageBlock,
     RedactedThinkingBlock,
@@ -18,7 +18,7 @@ from protocol.blocks import (
     UnknownBlock,
     Usage,
 )
-from protocol.control import (
+from protocol.claude.control import (
     CanUseTool,
     ControlCancelRequest,
     ControlRequest,
@@ -27,10 +27,10 @@ from protocol.control import (
     Interrupt,
     UnknownRequest,
 )
-from protocol.decode import decode, message_of
-from protocol.incidents import ModelRefusalFallback
-from protocol.messages import Assistant, Malformed, StreamEvent, Unknown, User
-from protocol.notices import (
+from protocol.claude.decode import decode, message_of
+from protocol.claude.incidents import ModelRefusalFallback
+from protocol.claude.messages import Assistant, Malformed, StreamEvent, Unknown, User
+from protocol.claude.notices import (
     ActiveGoal,
     Goal,
     KeepAlive,
@@ -40,9 +40,9 @@ from protocol.notices import (
     ToolProgress,
     TranscriptMirror,
 )
-from protocol.results import Result
-from protocol.stream import ContentBlockDelta, MessageDelta, TextDelta, UnknownApiEvent, UnknownDelta
-from protocol.system import Init, McpServer, PermissionDenied, Status, System, UnknownSystem
+from protocol.claude.results import Result
+from protocol.claude.stream import ContentBlockDelta, MessageDelta, TextDelta, UnknownApiEvent, UnknownDelta
+from protocol.claude.system import Init, McpServer, PermissionDenied, Status, System, UnknownSystem
 from recordings import recording, recordings
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.blocks import ImageBlock, TextBlock, ToolResultBlock, UnknownBlock
-from protocol.control import (
+from protocol.claude.blocks import ImageBlock, TextBlock, ToolResultBlock, UnknownBlock
+from protocol.claude.control import (
     ControlCancelRequest,
     ControlRequest,
     ControlResponse,
@@ -20,13 +20,13 @@ from protocol.control import (
     failure,
     success,
 )
-from protocol.decode import decode
-from protocol.encode import EncodeError, checked_input, encode, encode_input, line_of
-from protocol.messages import Assistant, AssistantBody, Malformed, Message, Unknown, User, UserBody
-from protocol.notices import KeepAlive
-from protocol.results import Result
-from protocol.stream import ContentBlockDelta, TextDelta
-from protocol.system import Init, UnknownSystem
+from protocol.claude.decode import decode
+from protocol.claude.encode import EncodeError, checked_input, encode, encode_input, line_of
+from protocol.claude.messages import Assistant, AssistantBody, Malformed, Message, Unknown, User, UserBody
+from protocol.claude.notices import KeepAlive
+from protocol.claude.results import Result
+from protocol.claude.stream import ContentBlockDelta, TextDelta
+from protocol.claude.system import Init, UnknownSystem
 from recordings import Recording, recordings
 
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.decode import malformed
+from protocol.claude.decode import malformed
+from protocol.claude.messages import Malformed
 from protocol.framing import HEAD_SIZE, LineFramer, OversizeLine
-from protocol.messages import Malformed
 
 
 def cut(data: bytes, sizes: list[int], limit: int) -> list[bytes | OversizeLine]:

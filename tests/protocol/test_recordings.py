@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from protocol.blocks import UnknownBlock
-from protocol.control import ControlRequest, UnknownRequest
-from protocol.decode import decode
-from protocol.encode import encode
+from protocol.claude.blocks import UnknownBlock
+from protocol.claude.control import ControlRequest, UnknownRequest
+from protocol.claude.decode import decode
+from protocol.claude.encode import encode
+from protocol.claude.messages import Assistant, Malformed, StreamEvent, Unknown, User
+from protocol.claude.stream import ContentBlockDelta, UnknownApiEvent, UnknownDelta
+from protocol.claude.system import System, UnknownSystem
 from protocol.framing import LineFramer
 from protocol.json_values import Json
-from protocol.messages import Assistant, Malformed, StreamEvent, Unknown, User
-from protocol.stream import ContentBlockDelta, UnknownApiEvent, UnknownDelta
-from protocol.system import System, UnknownSystem
 from recordings import Recording, recordings
 
 EVERY = recordings()

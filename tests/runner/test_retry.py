@@ -1,7 +1,7 @@
 import pytest
 from runner_stand import INIT, SESSION, limited, request, said
 
-from protocol.decode import decode
+from protocol.claude.decode import decode
 from runner.retry import RateLimitRetry, Wait
 from runner.wire import Run, read_request
 

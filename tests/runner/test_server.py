@@ -25,14 +25,14 @@ from runner_stand import (
     serving,
 )
 
-from adapter.watchdog import Watchdog
+from adapter.process.watchdog import Watchdog
 from normalize.inputs import Ended
 from runner import mcp, server
 from runner import run as performance
 from runner.agent import Start
 from runner.output import OutputLost
 from runner.server import RunnerOptions
-from sidecar.runner_agent import RunnerAgents
+from sidecar.runner.agent import RunnerAgents
 from waiting import until
 
 GOOD: list[Step] = [INIT, said("hello"), RESULT]

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from runner_stand import request
 
+from protocol.claude.messages import User, UserBody
 from protocol.framing import LineFramer, OversizeLine
-from protocol.messages import User, UserBody
 from runner.wire import (
     Cancel,
     Diag,

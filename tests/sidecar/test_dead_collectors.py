@@ -15,19 +15,19 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from hub.client import BEGINNING, connect
-from hub.frames_out import EventFrame
+from hub.wire.frames_out import EventFrame
 from journal.memory import MemoryJournal
 from normalize import events as ev
-from normalize.envelope import Cursor
 from normalize.events import to_json
+from normalize.events.envelope import Cursor
 from normalize.inputs import SessionInput
 from recordings import Recording, recording
+from sidecar.config.settings import Settings
 from sidecar.metrics import Metrics
-from sidecar.pipeline import Pipeline
-from sidecar.settings import Settings
-from sidecar.taps import Taps
-from tracing.otel import SpanExport
-from tracing.recording import read
+from sidecar.sessions.observers import Observers
+from sidecar.sessions.pipeline import Pipeline
+from tracing.export.otel import SpanExport
+from tracing.recordings.reading import read
 from turnwire_process import DEADLINE, environment, turnwire
 
 SCRIPT = """
@@ -153,10 +153,13 @@ class Stuck(SpanExporter):
         self.released.set()
 
 
-async def journaled(made: Recording, taps: Taps | None) -> list[bytes]:
+async def journaled(made: Recording, observers: Observers | None) -> list[bytes]:
     journal = MemoryJournal()
     pipeline = Pipeline(
-        "s", journal, field_limit=262144, taps=taps.of("s", "claude") if taps is not None else ()
+        "s",
+        journal,
+        field_limit=262144,
+        observers=observers.of("s", "claude") if observers is not None else (),
     )
     for timed in read(made.folder):
         batch: list[SessionInput] = [timed.input]
@@ -175,10 +178,10 @@ async def test_a_stuck_exporter_leaves_the_journal_byte_for_byte_the_same(
     monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "16")
     monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "4")
     metrics = Metrics()
-    taps = Taps(Settings(state_dir=tmp_path), metrics)
-    export = taps._export = SpanExport("1", exporters=[stuck])
+    observers = Observers(Settings(state_dir=tmp_path), metrics)
+    export = observers._export = SpanExport("1", exporters=[stuck])
     # All of it passes while the exporter holds its first batch: nothing waits for it.
-    with_tracing = await journaled(made, taps)
+    with_tracing = await journaled(made, observers)
     assert stuck.entered.wait(DEADLINE)
     assert not stuck.released.is_set()
     assert with_tracing == await journaled(made, None)

@@ -13,12 +13,12 @@ import pytest
 from otlp_collector import otlp_collector
 
 from journal.base import Entry
-from journal.lock import FileLock
-from journal.sqlite import SqliteJournal
+from journal.sqlite.journal import SqliteJournal
+from journal.sqlite.lock import FileLock
 from real_cli import real_cli
 from recordings import recording, recordings
-from sidecar.doctor_checks import NEWEST, OLDEST, port
-from sidecar.settings import Settings
+from sidecar.config.settings import Settings
+from sidecar.doctor.checks import NEWEST, OLDEST, port
 from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from protocol.decode import decode
+from protocol.claude.decode import decode
 from recordings import ROOT, recordings
-from sidecar.drift import SEEN, Drift, seen
+from sidecar.doctor.drift import SEEN, Drift, seen
 
 
 def drift(*lines: dict[str, object]) -> Drift:

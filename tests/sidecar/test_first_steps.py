@@ -17,7 +17,7 @@ from normalize.events import Complete
 from real_cli import real_cli
 from recordings import recording
 from scripted_messages_api import plan, scripted_messages_api, text
-from sidecar.cli_prompt import FLAGS, LISTS, PromptError, without_prompt
+from sidecar.cli.prompt import FLAGS, LISTS, PromptError, without_prompt
 from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
 
 

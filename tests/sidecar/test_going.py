@@ -5,44 +5,44 @@ from dataclasses import replace
 import pytest
 
 from journal.sessions import SessionRecord
-from sidecar.going import NEW, ORIGIN, Going, arrived
+from sidecar.sessions.resume_point import NEW, ORIGIN, ResumePoint, without_resume_point
 
 BEGUN = SessionRecord(
     session="s", created="", cli_session_id="cli", resume_token="t2", retry_token="t1", turns=2
 )
 FRESH = SessionRecord(session="s", created="")
-BRANCH = Going("parent", "t9", branch=True)
+BRANCH = ResumePoint("parent", "t9", branch=True)
 
 
 def test_a_session_goes_on_where_it_was_or_at_a_message() -> None:
-    assert Going.on(FRESH) == NEW
-    assert Going.on(BEGUN) == Going("cli")
-    assert Going.on(BEGUN, "t1") == Going("cli", "t1")
+    assert ResumePoint.on(FRESH) == NEW
+    assert ResumePoint.on(BEGUN) == ResumePoint("cli")
+    assert ResumePoint.on(BEGUN, "t1") == ResumePoint("cli", "t1")
 
 
-@pytest.mark.parametrize("way", [BRANCH, Going("cli", "t1"), Going(latest=True)])
-def test_a_way_that_was_not_gone_to_its_end_is_gone_again(way: Going) -> None:
+@pytest.mark.parametrize("way", [BRANCH, ResumePoint("cli", "t1"), ResumePoint(latest=True)])
+def test_a_way_that_was_not_gone_to_its_end_is_gone_again(way: ResumePoint) -> None:
     left = replace(BEGUN, options=way.noted({"mcp_servers": {}}))
-    assert Going.on(left) == way
-    assert Going.on(left, "t0") == replace(way, at="t0")
-    gone = replace(left, options=arrived(left.options))
-    assert Going.on(gone) == Going("cli")
+    assert ResumePoint.on(left) == way
+    assert ResumePoint.on(left, "t0") == replace(way, at="t0")
+    gone = replace(left, options=without_resume_point(left.options))
+    assert ResumePoint.on(gone) == ResumePoint("cli")
     assert gone.options == {"mcp_servers": {}}
 
 
 def test_a_retry_goes_back_to_before_the_last_prompt_or_to_how_the_session_began() -> None:
-    assert Going.back(BEGUN) == Going("cli", "t1")
-    assert Going.back(replace(BEGUN, retry_token=None, turns=1)) == NEW
+    assert ResumePoint.back(BEGUN) == ResumePoint("cli", "t1")
+    assert ResumePoint.back(replace(BEGUN, retry_token=None, turns=1)) == NEW
     branched = replace(FRESH, options=BRANCH.noted({}, ORIGIN), turns=1, cli_session_id="cli")
-    assert Going.back(branched) == BRANCH
+    assert ResumePoint.back(branched) == BRANCH
 
 
 def test_where_there_is_no_way_back_a_retry_goes_on() -> None:
     old = replace(BEGUN, retry_token=None, cli_version="1.0.120")
-    assert Going.back(old) == Going("cli")
-    assert Going.back(replace(old, turns=1)) == NEW
+    assert ResumePoint.back(old) == ResumePoint("cli")
+    assert ResumePoint.back(replace(old, turns=1)) == NEW
 
 
 def test_a_fork_branches_off_also_what_has_not_begun_yet() -> None:
-    assert Going.fork(BEGUN, "t1") == Going("cli", "t1", branch=True)
-    assert Going.fork(replace(FRESH, options=BRANCH.noted({}))) == BRANCH
+    assert ResumePoint.fork(BEGUN, "t1") == ResumePoint("cli", "t1", branch=True)
+    assert ResumePoint.fork(replace(FRESH, options=BRANCH.noted({}))) == BRANCH

@@ -10,25 +10,25 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from adapter.identity import ProcessIdentity, start_time
-from adapter.watchdog import Watchdog
-from hub import frames
+from adapter.process.identity import ProcessIdentity, start_time
+from adapter.process.watchdog import Watchdog
 from hub.host import CommandRefused, Frontend
+from hub.wire import frames
 from journal.base import Entry, JournalUnavailable
 from journal.memory import MemoryJournal
 from journal.sessions import MemorySessions
 from normalize import events as ev
-from normalize.envelope import Cursor
 from normalize.events import AgentEvent, from_json
+from normalize.events.envelope import Cursor
 from normalize.inputs import SessionInput
 from recordings import ROOT
-from sidecar.host import LiveHost
-from sidecar.keeper import Keeper
-from sidecar.live import LiveSession
-from sidecar.registry import Registry
-from sidecar.rulebook import Rulebook
-from sidecar.settings import Settings
-from sidecar.surroundings import Surroundings
+from sidecar.config.rulebook import Rulebook
+from sidecar.config.settings import Settings
+from sidecar.sessions.host import LiveHost
+from sidecar.sessions.live import LiveSession
+from sidecar.sessions.record_writer import RecordWriter
+from sidecar.sessions.registry import Registry
+from sidecar.sessions.services import SessionServices
 from waiting import until
 
 SOMEBODY = Frontend("somebody", "control")
@@ -49,8 +49,10 @@ class FailingJournal(MemoryJournal):
 class Place:
     """A host without a hub."""
 
-    def __init__(self, folder: Path, host: LiveHost, around: Surroundings, store: MemorySessions) -> None:
-        self.folder, self.host, self.around, self.store = folder, host, around, store
+    def __init__(
+        self, folder: Path, host: LiveHost, services: SessionServices, store: MemorySessions
+    ) -> None:
+        self.folder, self.host, self.services, self.store = folder, host, services, store
 
     async def create(self, agent: str = "echo", **more: object) -> str:
         command = frames.SessionCreate.model_validate(
@@ -65,7 +67,7 @@ class Place:
         return await self.host.execute(command, SOMEBODY)
 
     async def events(self, session: str) -> list[AgentEvent]:
-        journal = self.around.journal
+        journal = self.services.journal
         page = await journal.read_after(session, Cursor(journal.epoch, 0))
         return [from_json(envelope.event) for envelope in page.envelopes]
 
@@ -101,7 +103,7 @@ async def place(folder: Path, monkeypatch: pytest.MonkeyPatch, **more: object) -
     broken.write_text("#!/no/such/interpreter\n")
     broken.chmod(0o755)
     store, registry = MemorySessions(), Registry[LiveSession]()
-    keeper = Keeper(store)
+    record_writer = RecordWriter(store)
     async with Watchdog.start() as watchdog, asyncio.TaskGroup() as tasks:
         values: dict[str, object] = {
             "journal": FailingJournal(),
@@ -109,23 +111,23 @@ async def place(folder: Path, monkeypatch: pytest.MonkeyPatch, **more: object) -
             "taps": lambda session, agent: [],
             **more,
         }
-        around = Surroundings(
+        services = SessionServices(
             settings=settings,
             watchdog=watchdog,
             grants=None,
             spawn=tasks.create_task,
-            save=keeper.save,
-            keep=keeper.keep,
-            forget=keeper.forget,
+            save=record_writer.save,
+            keep=record_writer.keep,
+            forget=record_writer.forget,
             changed=registry.changed,
             **values,  # type: ignore[arg-type]  # what a test replaces
         )
-        host = LiveHost(around, store, registry, Rulebook())
+        host = LiveHost(services, store, registry, Rulebook())
         try:
-            yield Place(folder, host, around, store)
+            yield Place(folder, host, services, store)
         finally:
             await host.stop()
-            await keeper.flush()
+            await record_writer.flush()
 
 
 async def test_of_two_who_resume_at_once_one_is_told_that_it_runs(
@@ -245,7 +247,7 @@ async def test_what_looks_on_and_fails_is_left_out_and_the_session_goes_on(
         raise ValueError("a bug of the tracer")
 
     with capture_logs() as logs:
-        async with place(tmp_path, monkeypatch, taps=lambda session, agent: [failing]) as here:
+        async with place(tmp_path, monkeypatch, observers=lambda session, agent: [failing]) as here:
             session = await here.create()
             await here.do("prompt", session, text="hello")
             await here.until(session, ev.Complete)

@@ -2,11 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from adapter.command import CommandError, CommandOptions
+from adapter.claude.command import CommandError, CommandOptions
 from adapter.options import SessionOptions
-from adapter.rules import Rule
+from adapter.permissions.rules import Rule
 from protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD
-from sidecar.dialects import in_dialect
+from sidecar.config.dialects import in_dialect
 
 PLAIN = SessionOptions(workspace=Path(), command=CommandOptions(model="m"))
 

@@ -9,11 +9,11 @@ import pytest
 from normalize import events as ev
 from normalize.events import AgentEvent
 from normalize.inputs import Ended
-from normalize.payload import ShellExecPayload
-from normalize.payload_work import ShellExec
+from normalize.payloads import ShellExecPayload
+from normalize.payloads.work import ShellExec
 from recordings import Recording, recording, recordings
-from sidecar.inspection import Inspector, Report, inspect
-from tracing.recording import read
+from sidecar.filters.inspection import Inspector, Report, inspect
+from tracing.recordings.reading import read
 from turnwire_process import TURNWIRE, environment
 
 CALL = ev.ToolCall(

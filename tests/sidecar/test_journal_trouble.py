@@ -14,7 +14,7 @@ import pytest
 
 from hub.client import Client, connect
 from hub.requests import CommandFailed
-from journal.sqlite import SqliteJournal
+from journal.sqlite.journal import SqliteJournal
 from live import Frontend, running, scripted_stand
 from normalize.events import Complete, PermissionRequest
 from turnwire_process import DEADLINE, TURNWIRE, Served, environment, turnwire

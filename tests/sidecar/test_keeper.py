@@ -7,8 +7,8 @@ import pytest
 
 from journal.base import JournalUnavailable
 from journal.sessions import MemorySessions, SessionRecord
-from sidecar import keeper
-from sidecar.keeper import Keeper
+from sidecar.sessions import record_writer
+from sidecar.sessions.record_writer import RecordWriter
 
 RECORD = SessionRecord(session="s", created="2026-01-02T03:04:05.678901Z")
 
@@ -30,30 +30,30 @@ class FailingSessions(MemorySessions):
 
 
 async def test_the_newest_record_is_written_once_the_store_can_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeper, "RETRY_S", 0.001)
+    monkeypatch.setattr(record_writer, "RETRY_S", 0.001)
     store = FailingSessions(3)
-    keeping = Keeper(store)
-    keeping.save(RECORD)
+    writer = RecordWriter(store)
+    writer.save(RECORD)
     async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
-        running = tasks.create_task(keeping.run())
-        keeping.save(replace(RECORD, state="idle"))
+        running = tasks.create_task(writer.run())
+        writer.save(replace(RECORD, state="idle"))
         await store.written.wait()
         running.cancel()
     assert await store.list() == [replace(RECORD, state="idle")]
 
 
 async def test_a_record_saved_while_an_older_one_is_written_is_written_too() -> None:
-    keeping: Keeper
+    writer: RecordWriter
 
     class Sessions(MemorySessions):
         async def put(self, record: SessionRecord) -> None:
             if record.state == "starting":
-                keeping.save(replace(record, state="idle"))
+                writer.save(replace(record, state="idle"))
             await super().put(record)
 
     store = Sessions()
-    keeping = Keeper(store)
-    keeping.save(RECORD)
-    await keeping.flush()
-    await keeping.flush()
+    writer = RecordWriter(store)
+    writer.save(RECORD)
+    await writer.flush()
+    await writer.flush()
     assert await store.list() == [replace(RECORD, state="idle")]

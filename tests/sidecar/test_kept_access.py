@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hub.access import Tokens
-from sidecar.kept_access import KeptAccess
+from hub.server.access import Tokens
+from sidecar.config.kept_access import KeptAccess
 
 GOOD = {"control": "c" * 32, "view": "v" * 32, "port": 8791}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adapter.identity import start_time
+from adapter.process.identity import start_time
 from hub.client import connect
 from live import Frontend, descendants, gone, scripted_stand
 from normalize import events as ev

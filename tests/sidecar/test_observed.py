@@ -10,7 +10,7 @@ from pathlib import Path
 from otlp_collector import otlp_collector
 
 from hub.client import connect
-from hub.frames_out import EventFrame
+from hub.wire.frames_out import EventFrame
 from live import running, scripted_stand
 from normalize import events as ev
 from recordings import recording
@@ -116,7 +116,7 @@ async def test_nothing_of_opentelemetry_is_imported_while_it_is_off(tmp_path: Pa
         process.terminate()
         await process.wait()
     modules = json.loads(out.read_text())
-    assert "sidecar.taps" in modules  # it is the process that served
+    assert "sidecar.sessions.observers" in modules  # it is the process that served
     assert [name for name in modules if name.partition(".")[0] in {"opentelemetry", "grpc", "google"}] == []
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from normalize.inputs import Announced, Ended, Received, SessionInput
 from recordings import recordings
-from sidecar.player import Player
-from tracing.recording import length, read
+from sidecar.replay.player import Player
+from tracing.recordings.reading import length, read
 
 
 async def played(path: Path, **options: float) -> list[SessionInput]:
@@ -65,7 +65,7 @@ def test_a_row_that_a_killed_recorder_left_half_is_told_and_the_rest_is_read(tmp
 
 @pytest.mark.parametrize("missing", ["timeline.jsonl", "stdout.jsonl", "stdin.jsonl"])
 def test_a_folder_that_lacks_a_file_says_which(missing: str, tmp_path: Path) -> None:
-    from tracing.recording import RecordingError
+    from tracing.recordings.reading import RecordingError
 
     for name in {"timeline.jsonl", "stdout.jsonl", "stdin.jsonl"} - {missing}:
         (tmp_path / name).touch()

@@ -4,11 +4,11 @@ from journal.base import Entry
 from journal.memory import MemoryJournal
 from journal.sessions import SessionRecord
 from normalize import events as ev
-from normalize.envelope import Cursor
 from normalize.events import AgentEvent, from_json, to_json
-from normalize.payload import ShellExecPayload
-from normalize.payload_work import ShellExec
-from sidecar.recovery import LeftOpen, brought_up_to, close_left_open
+from normalize.events.envelope import Cursor
+from normalize.payloads import ShellExecPayload
+from normalize.payloads.work import ShellExec
+from sidecar.sessions.recovery import LeftOpen, brought_up_to, close_left_open
 
 PAYLOAD = ShellExecPayload(shell_exec=ShellExec(command="ls"))
 

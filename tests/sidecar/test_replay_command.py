@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from normalize.translator import Translator
+from normalize.claude.translator import Translator
 from recordings import recording
-from tracing.recorder import Recorder
-from tracing.recording import read
+from tracing.recordings.reading import read
+from tracing.recordings.recorder import Recorder
 from turnwire_process import TURNWIRE, environment
 
 PIECES = 4

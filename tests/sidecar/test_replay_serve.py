@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from hub.client import BEGINNING, Client, connect
-from hub.frames import ReplayControl
-from hub.frames_out import EventFrame, SessionSummary
 from hub.requests import CommandFailed
+from hub.wire.frames import ReplayControl
+from hub.wire.frames_out import EventFrame, SessionSummary
 from normalize import events as ev
 from turnwire_process import DEADLINE, turnwire
 

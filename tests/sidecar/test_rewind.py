@@ -8,12 +8,12 @@ from journal.base import Entry
 from journal.memory import MemoryJournal
 from journal.sessions import SessionRecord
 from normalize import events as ev
+from normalize.claude.translator import Translator
 from normalize.events import AgentEvent, to_json
-from normalize.translator import Translator
-from protocol.decode import decode
+from protocol.claude.decode import decode
 from recordings import recording
-from sidecar.going import NEW, ORIGIN
-from sidecar.rewind import place_of
+from sidecar.sessions.resume_point import NEW, ORIGIN
+from sidecar.sessions.rewind import place_of
 
 CREATED = "2026-01-02T03:04:05.678901Z"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hub.client import Client, connect
-from hub.frames_out import EventFrame
 from hub.requests import Answer
+from hub.wire.frames_out import EventFrame
 from normalize import events as ev
 from normalize.events import AgentEvent
 from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from adapter.identity import start_time
+from adapter.process.identity import start_time
 from hub.client import BEGINNING, Client, connect
-from hub.frames_out import EventFrame
 from hub.requests import CommandFailed
+from hub.wire.frames_out import EventFrame
 from normalize import events as ev
 from normalize.events import AgentEvent
 from turnwire_process import DEADLINE, Served, environment, turnwire

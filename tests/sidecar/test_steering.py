@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from hub.client import Client, connect
-from hub.frames import Attachment
 from hub.requests import CommandFailed
+from hub.wire.frames import Attachment
 from live import Frontend, descendants, gone
 from normalize import events as ev
 from normalize.events import AgentEvent, to_json

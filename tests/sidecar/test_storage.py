@@ -13,9 +13,9 @@ import pytest
 from journal.base import Entry, JournalUnavailable
 from journal.sessions import SessionRecord
 from journals import RedisProcess
-from normalize.envelope import Cursor
-from sidecar.settings import Settings
-from sidecar.storage import MEMORY_BYTES, journal_file, open_journal
+from normalize.events.envelope import Cursor
+from sidecar.config.settings import Settings
+from sidecar.config.storage import MEMORY_BYTES, journal_file, open_journal
 
 RECORD = SessionRecord(session="s", created="2026-01-02T03:04:05.678901Z")
 

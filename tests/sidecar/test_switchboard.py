@@ -8,8 +8,8 @@ import pytest
 from normalize.inputs import Ended, Received, Sent
 from protocol.dialects import CLAUDE, JSON_RPC, MIRIAD
 from recordings import Recording, recordings
-from sidecar import switchboard
-from sidecar.switchboard import OUR_GREETING, OUR_HOOK, Moves, Switchboard
+from sidecar.stdio import bridge as switchboard
+from sidecar.stdio.bridge import OUR_GREETING, OUR_HOOK, Moves, StdioBridge
 
 JSON = dict[str, Any]
 
@@ -47,9 +47,9 @@ def objects(lines: list[bytes]) -> list[JSON]:
 class Transcript:
     """A switchboard whose moves are read as objects."""
 
-    def __init__(self, board: Switchboard) -> None:
-        self.board = board
-        self.to_cli = objects(board.begin().to_cli)
+    def __init__(self, bridge: StdioBridge) -> None:
+        self.bridge = bridge
+        self.to_cli = objects(bridge.begin().to_cli)
         self.to_caller: list[JSON] = []
         self.closes = False
 
@@ -59,23 +59,23 @@ class Transcript:
         return self
 
     def caller(self, value: JSON | bytes) -> "Transcript":
-        return self._done(self.board.from_caller(value if isinstance(value, bytes) else line(value)))
+        return self._done(self.bridge.from_caller(value if isinstance(value, bytes) else line(value)))
 
     def cli(self, value: JSON | bytes) -> "Transcript":
-        return self._done(self.board.from_cli(value if isinstance(value, bytes) else line(value)))
+        return self._done(self.bridge.from_cli(value if isinstance(value, bytes) else line(value)))
 
     def closed(self) -> "Transcript":
-        return self._done(self.board.closed())
+        return self._done(self.bridge.closed())
 
 
 @pytest.fixture
 def miriad() -> Transcript:
-    return Transcript(Switchboard(MIRIAD, CLAUDE))
+    return Transcript(StdioBridge(MIRIAD, CLAUDE))
 
 
 @pytest.fixture
 def relay() -> Transcript:
-    return Transcript(Switchboard(CLAUDE, CLAUDE))
+    return Transcript(StdioBridge(CLAUDE, CLAUDE))
 
 
 # A caller of Claude's dialect
@@ -83,12 +83,12 @@ def relay() -> Transcript:
 
 @pytest.mark.parametrize("recording", recordings(version="2.1.330"), ids=str)
 def test_every_recorded_line_is_relayed_byte_for_byte(recording: Recording) -> None:
-    board = Switchboard(CLAUDE, CLAUDE)
-    assert board.begin().to_cli == []
+    bridge = StdioBridge(CLAUDE, CLAUDE)
+    assert bridge.begin().to_cli == []
     for received in recording.received():
-        assert b"".join(board.from_cli(received).to_caller) == received + b"\n"
+        assert b"".join(bridge.from_cli(received).to_caller) == received + b"\n"
     for sent in recording.sent():
-        told = board.from_caller(sent).to_cli
+        told = bridge.from_caller(sent).to_cli
         if recording.scenario in ("input-not-json", "input-blank-line"):
             continue
         assert told == [sent + b"\n"]
@@ -268,7 +268,7 @@ def test_the_end_of_input_lets_the_turn_and_the_queue_be_done(miriad: Transcript
     assert not miriad.closed().closes
     assert not miriad.cli(RESULT).closes
     assert miriad.cli(RESULT).closes
-    idle = Transcript(Switchboard(MIRIAD, CLAUDE))
+    idle = Transcript(StdioBridge(MIRIAD, CLAUDE))
     assert idle.closed().closes
 
 
@@ -280,18 +280,18 @@ def test_a_cli_that_dies_in_a_turn_is_an_error_and_a_result(
     miriad: Transcript, ended: Ended, how: str
 ) -> None:
     miriad.caller(prompt("first"))
-    moves = miriad.board.ended(ended)
+    moves = miriad.bridge.ended(ended)
     error, result = objects(moves.to_caller)
     text = f"the agent {how} in the middle of a turn"
     assert (error["subtype"], error["message"]) == ("error", text)
     assert (result["subtype"], result["is_error"], result["result"]) == ("error", True, text)
     assert moves.seen == [ended]
-    assert miriad.board.ended(ended).to_caller == []
+    assert miriad.bridge.ended(ended).to_caller == []
 
 
 def test_what_happens_is_told_to_who_watches(miriad: Transcript) -> None:
-    kinds = [type(item) for item in miriad.board.from_caller(line(prompt("hi"))).seen]
-    kinds += [type(item) for item in miriad.board.from_cli(line(RESULT)).seen]
+    kinds = [type(item) for item in miriad.bridge.from_caller(line(prompt("hi"))).seen]
+    kinds += [type(item) for item in miriad.bridge.from_cli(line(RESULT)).seen]
     assert kinds == [Sent, Received]
 
 
@@ -299,7 +299,7 @@ def test_what_happens_is_told_to_who_watches(miriad: Transcript) -> None:
 
 
 def test_every_run_is_answered_with_the_result_of_the_turn_that_heard_it() -> None:
-    rpc = Transcript(Switchboard(JSON_RPC, CLAUDE))
+    rpc = Transcript(StdioBridge(JSON_RPC, CLAUDE))
 
     def run(number: int, text: str) -> Transcript:
         return rpc.caller({"jsonrpc": "2.0", "id": number, "method": "run", "params": {"prompt": text}})
@@ -316,10 +316,10 @@ def test_every_run_is_answered_with_the_result_of_the_turn_that_heard_it() -> No
 
 
 def test_every_run_is_answered_when_the_cli_dies() -> None:
-    rpc = Transcript(Switchboard(JSON_RPC, CLAUDE))
+    rpc = Transcript(StdioBridge(JSON_RPC, CLAUDE))
     for number in (1, 2, 3):
         rpc.caller({"jsonrpc": "2.0", "id": number, "method": "run", "params": {"prompt": "hi"}})
-    said = objects(rpc.board.ended(Ended("exited", 3)).to_caller)
+    said = objects(rpc.bridge.ended(Ended("exited", 3)).to_caller)
     assert [(row["id"], row["error"]["code"]) for row in said if "id" in row] == [
         (1, -32000),
         (2, -32000),
@@ -328,7 +328,7 @@ def test_every_run_is_answered_when_the_cli_dies() -> None:
 
 
 def test_an_introduction_is_asked_of_the_cli_once() -> None:
-    rpc = Transcript(Switchboard(JSON_RPC, CLAUDE))
+    rpc = Transcript(StdioBridge(JSON_RPC, CLAUDE))
     ask = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
     assert (rpc.caller(ask).to_caller, rpc.to_cli) == ([], [])
     answer = {"subtype": "success", "request_id": OUR_GREETING, "response": {"commands": []}}
@@ -342,7 +342,7 @@ def test_an_introduction_is_asked_of_the_cli_once() -> None:
 
 
 def test_a_claude_caller_over_a_miriad_agent() -> None:
-    mixed = Transcript(Switchboard(CLAUDE, MIRIAD))
+    mixed = Transcript(StdioBridge(CLAUDE, MIRIAD))
     greeting = {"type": "control_request", "request_id": "g", "request": {"subtype": "initialize"}}
     (answer,) = mixed.caller(greeting).to_caller
     assert answer["response"] == {"subtype": "success", "request_id": "g", "response": {}}

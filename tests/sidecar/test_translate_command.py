@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from normalize.events import from_json
-from protocol.decode import decode
+from protocol.claude.decode import decode
 from protocol.dialects import JSON_RPC, MIRIAD, recognise
 from recordings import Recording, recordings
 

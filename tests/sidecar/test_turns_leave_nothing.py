@@ -11,11 +11,11 @@ from journal.base import Retention
 from journal.memory import MemoryJournal
 from normalize.events import AgentEvent
 from normalize.inputs import Received, Sent, SessionInput
-from protocol.decode import decode
+from protocol.claude.decode import decode
 from recordings import Recording, recordings
-from sidecar.pipeline import Pipeline
-from sidecar.session_state import SessionState
-from tracing.recording import read
+from sidecar.sessions.pipeline import Pipeline
+from sidecar.sessions.state import SessionState
+from tracing.recordings.reading import read
 
 WARM, TURNS = 1200, 600
 """Rounds until all that is remembered for a while is as full as it gets, and rounds that must then add nothing."""
@@ -43,7 +43,7 @@ async def test_what_is_kept_does_not_grow_with_the_turns(made: Recording) -> Non
     def observe(_: SessionInput, events: Sequence[AgentEvent]) -> None:
         state.observe(events)
 
-    pipeline = Pipeline("s", journal, field_limit=65536, taps=[observe])
+    pipeline = Pipeline("s", journal, field_limit=65536, observers=[observe])
 
     async def rounds(first: int, last: int) -> None:
         for number in range(first, last):

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 import msgspec
 from hub_stand import Stand, StubHost, stand
 
-from hub.frames_out import SessionSummary
+from hub.wire.frames_out import SessionSummary
 from journal.base import Entry
+from normalize.claude.translator import Translator
 from normalize.events import AgentEvent, to_json
-from normalize.translator import Translator
-from protocol.decode import decode
+from protocol.claude.decode import decode
 from recordings import recording
 
 VERSION = "2.1.330"

@@ -7,19 +7,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
-from adapter.audit import AuditTrail
-from adapter.decisions import PermissionAnswer
-from adapter.grants import GrantStore
 from adapter.notices import SessionNotice
 from adapter.opening import open_session
 from adapter.options import SessionOptions
+from adapter.permissions.audit import AuditTrail
+from adapter.permissions.decisions import PermissionAnswer
+from adapter.permissions.grants import GrantStore
 from adapter.session import Session
 from normalize.inputs import Decision, Ended, Received, Sent, SessionInput
-from protocol.control import ControlRequest
+from protocol.claude.control import ControlRequest
+from protocol.claude.messages import Message
+from protocol.claude.requests import AnyRequest
+from protocol.claude.results import Result
 from protocol.json_values import Json, JsonObject
-from protocol.messages import Message
-from protocol.requests import AnyRequest
-from protocol.results import Result
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import ScriptedMessagesApi
 
@@ -29,7 +29,7 @@ Answerer = Callable[[Session, str, AnyRequest], None]
 
 
 @dataclass
-class Desk:
+class SessionHarness:
     """A running session with somebody who reads along."""
 
     session: Session
@@ -97,7 +97,7 @@ def always(option_id: str, **fields: Json) -> Answerer:
 
 
 @dataclass
-class Office:
+class RealCliHarness:
     """Where sessions of one test run: a home and a workspace of its own, and the scripted API."""
 
     folder: Path
@@ -123,7 +123,7 @@ class Office:
         )
 
     @asynccontextmanager
-    async def desk(self, answer: Answerer | None = None, /, **options: Json) -> AsyncIterator[Desk]:
+    async def desk(self, answer: Answerer | None = None, /, **options: Json) -> AsyncIterator[SessionHarness]:
         """Open a session; `answer` is called for everything that waits for a human."""
         audit = AuditTrail(self.audit_path, "s1")
         try:
@@ -133,7 +133,7 @@ class Office:
                 grants=GrantStore(self.folder / "grants.json"),
                 notify=self.notices.append,
             ) as session:
-                desk = Desk(session, answer or (lambda *_: None))
+                desk = SessionHarness(session, answer or (lambda *_: None))
                 reading = asyncio.create_task(desk.read())
                 try:
                     yield desk

@@ -13,11 +13,11 @@ from websockets.asyncio.client import connect as open_websocket
 from websockets.typing import Origin, Subprotocol
 
 from hub.config import HubConfig
-from hub.frames import AnyCommand
-from hub.frames_out import SessionSummary
 from hub.host import CommandRefused, Frontend
 from hub.hub import Hub
-from hub.routes import Probes
+from hub.server.routes import Probes
+from hub.wire.frames import AnyCommand
+from hub.wire.frames_out import SessionSummary
 from journal.base import Entry, Journal
 from journal.memory import MemoryJournal
 from normalize.events import MessageChunk, to_json

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from journal.base import Entry, Retention
-from journal.sqlite import SqliteJournal
-from normalize.envelope import Cursor
+from journal.sqlite.journal import SqliteJournal
+from normalize.events.envelope import Cursor
 
 
 async def _main(path: Path, known: int) -> None:

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from hub.config import HubConfig
 from hub.hub import Hub
-from journal.sqlite import SqliteJournal
+from journal.sqlite.journal import SqliteJournal
 
 
 async def main(file: str, port: int, token: str, seed: int) -> None:

@@ -6,9 +6,9 @@ from typing import Protocol
 
 from journal.base import KEEP_ALL, Journal, Retention
 from journal.memory import MemoryJournal
-from journal.redis_streams import RedisJournal
-from journal.sqlite import SqliteJournal
-from journal.stamps import MICROSECONDS, Clock
+from journal.redis.journal import RedisJournal
+from journal.sqlite.journal import SqliteJournal
+from journal.timestamps import MICROSECONDS, Clock
 
 
 class FakeClock:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from hub.client import BEGINNING, Client, connect
-from hub.frames_out import CaughtUp, EventFrame
+from hub.wire.frames_out import CaughtUp, EventFrame
 from normalize.events import AgentEvent, Complete, MessageChunk, PermissionRequest
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import ScriptedMessagesApi

@@ -8,7 +8,7 @@ import itertools
 import json
 import sys
 
-from adapter.mcp_tools import ToolServer
+from adapter.mcp.tools import ToolServer
 from protocol.json_values import JsonObject
 
 server = ToolServer("calc")

@@ -4,7 +4,7 @@ import asyncio
 import json
 import sys
 
-from adapter.mcp_tools import ToolServer
+from adapter.mcp.tools import ToolServer
 from protocol.json_values import JsonObject
 
 server = ToolServer("calculator")

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from normalize.inputs import Ended, Received
-from protocol.control import ControlResponse
-from protocol.decode import decode
+from protocol.claude.control import ControlResponse
+from protocol.claude.decode import decode
+from protocol.claude.requests import AnyRequest
 from protocol.json_values import JsonObject
-from protocol.requests import AnyRequest
 from runner.agent import AgentFailed, Start
 from runner.output import Output
 from runner.server import Runner, RunnerOptions
-from sidecar.runner_agent import RunnerAgents
+from sidecar.runner.agent import RunnerAgents
 
 JSON = dict[str, Any]
 DEADLINE = 30.0

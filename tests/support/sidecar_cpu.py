@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from hub.client import BEGINNING, connect
-from hub.frames_out import EventFrame
+from hub.wire.frames_out import EventFrame
 from normalize import events as ev
 from turnwire_process import environment, turnwire
 

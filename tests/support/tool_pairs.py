@@ -7,13 +7,13 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from normalize import results, tools
-from normalize.results import Enriched
-from normalize.results_answer import Leave
+from normalize.claude import results, tools
+from normalize.claude.results import Enriched
+from normalize.claude.results.answer import Leave
 from protocol import lenient
-from protocol.blocks import ToolResultBlock
-from protocol.decode import decode
-from protocol.messages import User
+from protocol.claude.blocks import ToolResultBlock
+from protocol.claude.decode import decode
+from protocol.claude.messages import User
 from recordings import Recording, recording
 
 

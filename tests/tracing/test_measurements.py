@@ -5,17 +5,17 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from prometheus_client.parser import text_string_to_metric_families
 
 from normalize import events as ev
+from normalize.claude.translator import Translator
 from normalize.inputs import Received
-from normalize.translator import Translator
-from protocol.decode import decode
+from protocol.claude.decode import decode
 from recordings import Recording, recording, recordings
-from sidecar.pipeline import translate
-from tracing import measurements as m
-from tracing.measurements import Instrument, Measurement, Measurer
-from tracing.otel_metrics import OtelMeter
-from tracing.prometheus import PrometheusMeter, prometheus_name
-from tracing.recording import read
-from tracing.spans import SpanMaker
+from sidecar.sessions.pipeline import translate
+from tracing.metrics import measurements as m
+from tracing.metrics.measurements import Instrument, Measurement, Measurer
+from tracing.metrics.otel import OtelMeter
+from tracing.metrics.prometheus import PrometheusMeter, prometheus_name
+from tracing.recordings.reading import read
+from tracing.spans.maker import SpanMaker
 
 
 def measured(made: Recording) -> list[Measurement]:

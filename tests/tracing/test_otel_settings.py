@@ -10,13 +10,13 @@ from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from otlp_collector import otlp_collector
 
-from normalize.translator import Translator
+from normalize.claude.translator import Translator
 from recordings import Recording, recording
-from sidecar.pipeline import translate
-from tracing.otel import SpanExport
-from tracing.recording import read
-from tracing.spans import SpanMaker
-from tracing.wanted import TracingError, metrics_wanted, tracing_wanted
+from sidecar.sessions.pipeline import translate
+from tracing.export.otel import SpanExport
+from tracing.export.wanted import TracingError, metrics_wanted, tracing_wanted
+from tracing.recordings.reading import read
+from tracing.spans.maker import SpanMaker
 from turnwire_process import DEADLINE, TURNWIRE, environment
 
 MADE = recording("2.1.330", "perm-allow")

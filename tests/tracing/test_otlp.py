@@ -10,7 +10,7 @@ import pytest
 from otlp_collector import Collector, Span, otlp_collector
 
 from hub.client import connect
-from hub.frames_out import EventFrame
+from hub.wire.frames_out import EventFrame
 from normalize import events as ev
 from recordings import recording, recordings
 from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from normalize.claude.translator import Translator
 from normalize.events import AgentEvent, Notice, ProcessStatus
 from normalize.inputs import Announced, SessionInput
-from normalize.translator import Translator
 from recordings import recording
-from tracing.pieces import distinct
-from tracing.recorded import RecordingError
-from tracing.recorder import KEEP, Recorder
-from tracing.recording import length, name_of, read
+from tracing.recordings.pieces import distinct
+from tracing.recordings.reading import length, name_of, read
+from tracing.recordings.recorded import RecordingError
+from tracing.recordings.recorder import KEEP, Recorder
 
 WHOLE = recording("2.1.330", "perm-allow").folder
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from normalize import events as ev
 from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
-from protocol.decode import decode
+from protocol.claude.decode import decode
 from recordings import recordings
-from tracing.recorder import Recorder
-from tracing.recording import read
+from tracing.recordings.reading import read
+from tracing.recordings.recorder import Recorder
 
 
 def recorded(folder: Path, items: list[SessionInput], agent: str = "a") -> Path:

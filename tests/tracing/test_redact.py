@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from normalize.translator import Translator
-from protocol.decode import decode
+from normalize.claude.translator import Translator
+from protocol.claude.decode import decode
 from recordings import Recording, recording, recordings
-from sidecar.pipeline import translate
-from tracing.recording import read
-from tracing.redact import redact_file, redact_folder
-from tracing.redaction import Redaction
+from sidecar.sessions.pipeline import translate
+from tracing.recordings.reading import read
+from tracing.redaction.redact import redact_file, redact_folder
+from tracing.redaction.redaction import Redaction
 from turnwire_process import DEADLINE, TURNWIRE, environment
 
 SECRETS = {

@@ -15,8 +15,8 @@ from urllib.parse import quote
 import pytest
 
 from recordings import recordings
-from tracing.redact import redact_file
-from tracing.redaction import Redaction
+from tracing.redaction.redact import redact_file
+from tracing.redaction.redaction import Redaction
 
 ALPHABETS = {
     "a": string.ascii_letters + string.digits,

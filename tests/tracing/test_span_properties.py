@@ -9,14 +9,14 @@ import pytest
 from exported_spans import Exported, MemoryExport
 
 from normalize import events as ev
+from normalize.claude.translator import Translator
 from normalize.inputs import Received, Sent
-from normalize.translator import Translator
-from protocol.control import ControlRequest, ControlResponse
-from protocol.messages import StreamEvent
+from protocol.claude.control import ControlRequest, ControlResponse
+from protocol.claude.messages import StreamEvent
 from recordings import Recording, recording, recordings
-from sidecar.pipeline import translate
-from tracing.recording import Timed, read
-from tracing.spans import SpanMaker
+from sidecar.sessions.pipeline import translate
+from tracing.recordings.reading import Timed, read
+from tracing.spans.maker import SpanMaker
 
 
 @cache

@@ -6,9 +6,9 @@ import pytest
 from exported_spans import MemoryExport
 
 from normalize.inputs import Ended, Received
-from protocol.decode import decode
-from tracing.otel_spans import traceparent
-from tracing.spans import SpanMaker
+from protocol.claude.decode import decode
+from tracing.export.spans import traceparent
+from tracing.spans.maker import SpanMaker
 
 LINE = b'{"type":"keep_alive"}'
 

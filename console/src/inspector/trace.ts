@@ -1,4 +1,4 @@
-/** The id of a turn's trace: the sidecar makes it from the session, the turn and the line that began it (tracing/spans.py). */
+/** The id of a turn's trace: the sidecar makes it from the session, the turn and the line that began it (tracing/spans/maker.py). */
 
 export async function traceId(session: string, turn: string, line: string): Promise<string | undefined> {
   // The browser computes digests for secure pages alone; this machine's own addresses count as secure.

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.blocks import TextBlock
-from protocol.control import (
+from protocol.claude.blocks import TextBlock
+from protocol.claude.control import (
     CanUseTool,
     ControlCancelRequest,
     ControlRequest,
@@ -19,14 +19,14 @@ from protocol.control import (
     failure,
     success,
 )
+from protocol.claude.encode import EncodeError
+from protocol.claude.messages import Assistant, AssistantBody, Malformed, Message, Unknown, User, UserBody
+from protocol.claude.notices import KeepAlive
+from protocol.claude.results import Result
+from protocol.claude.system import Init, UnknownSystem
 from protocol.dialects import JSON_RPC
-from protocol.encode import EncodeError
 from protocol.json_values import Json
-from protocol.messages import Assistant, AssistantBody, Malformed, Message, Unknown, User, UserBody
-from protocol.miriad import Injected, SystemFailure
-from protocol.notices import KeepAlive
-from protocol.results import Result
-from protocol.system import Init, UnknownSystem
+from protocol.miriad.system import Injected, SystemFailure
 
 GOOD = Result(subtype="success", is_error=False, result="ok")
 BAD = Result(subtype="error_during_execution", is_error=True, errors=["broken"])

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from protocol.blocks import AnyBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock, Usage
-from protocol.control import (
+from protocol.claude.blocks import AnyBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock, Usage
+from protocol.claude.control import (
     ControlCancelRequest,
     ControlRequest,
     ControlResponse,
@@ -16,10 +16,8 @@ from protocol.control import (
     failure,
     success,
 )
-from protocol.dialects import MIRIAD
-from protocol.encode import EncodeError
-from protocol.json_values import Json
-from protocol.messages import (
+from protocol.claude.encode import EncodeError
+from protocol.claude.messages import (
     Assistant,
     AssistantBody,
     Malformed,
@@ -29,9 +27,11 @@ from protocol.messages import (
     User,
     UserBody,
 )
-from protocol.miriad import Queued
-from protocol.results import Result, ResultText
-from protocol.system import Init, Status
+from protocol.claude.results import Result, ResultText
+from protocol.claude.system import Init, Status
+from protocol.dialects import MIRIAD
+from protocol.json_values import Json
+from protocol.miriad.system import Queued
 
 
 def lines(written: list[bytes]) -> list[Json]:

@@ -2,14 +2,14 @@ import json
 
 import pytest
 
-from protocol.blocks import TextBlock, ToolResultBlock
-from protocol.control import ControlRequest, Interrupt
-from protocol.decode import decode
+from protocol.claude.blocks import TextBlock, ToolResultBlock
+from protocol.claude.control import ControlRequest, Interrupt
+from protocol.claude.decode import decode
+from protocol.claude.messages import Assistant, AssistantBody, Malformed, Message, Unknown, User, UserBody
+from protocol.claude.results import Result
 from protocol.dialects import Overheard
 from protocol.json_values import Json
-from protocol.messages import Assistant, AssistantBody, Malformed, Message, Unknown, User, UserBody
-from protocol.miriad import SystemFailure, SystemToolResult
-from protocol.results import Result
+from protocol.miriad.system import SystemFailure, SystemToolResult
 from recordings import Recording, recordings
 
 RESULT = {"type": "result", "subtype": "success", "is_error": False, "result": "ok", "uuid": "u"}

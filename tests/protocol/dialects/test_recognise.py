@@ -1,11 +1,11 @@
 import pytest
 
-from protocol.blocks import ToolResultBlock
-from protocol.control import ControlRequest, Initialize, Interrupt, success
-from protocol.decode import decode
+from protocol.claude.blocks import ToolResultBlock
+from protocol.claude.control import ControlRequest, Initialize, Interrupt, success
+from protocol.claude.decode import decode
+from protocol.claude.messages import User, UserBody
 from protocol.dialects import AUTOMATIC, recognise
-from protocol.messages import User, UserBody
-from protocol.miriad import SystemFailure
+from protocol.miriad.system import SystemFailure
 from recordings import Recording, recordings
 
 PROMPT = User(message=UserBody(content="hi"))

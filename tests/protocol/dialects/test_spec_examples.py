@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from protocol.blocks import TextBlock, ToolResultBlock, ToolUseBlock, Usage
-from protocol.control import ControlRequest, ControlResponse, GetStatus, Interrupt
-from protocol.decode import decode
+from protocol.claude.blocks import TextBlock, ToolResultBlock, ToolUseBlock, Usage
+from protocol.claude.control import ControlRequest, ControlResponse, GetStatus, Interrupt
+from protocol.claude.decode import decode
+from protocol.claude.encode import encode, encode_input
+from protocol.claude.messages import Assistant, AssistantBody, Message, User, UserBody
+from protocol.claude.results import Result
 from protocol.dialects import CLAUDE, DIALECTS, JSON_RPC, MIRIAD
-from protocol.encode import encode, encode_input
 from protocol.json_values import Json
-from protocol.messages import Assistant, AssistantBody, Message, User, UserBody
-from protocol.miriad import Consolidation, Injected, Queued, SystemFailure, SystemToolResult
-from protocol.results import Result
+from protocol.miriad.system import Consolidation, Injected, Queued, SystemFailure, SystemToolResult
 
 MODEL = "claude-opus-4-5-20251101"
 RESULT = ToolResultBlock("call_123", "file contents")

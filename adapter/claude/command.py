@@ -1,0 +1,244 @@
+"""The argv of the CLI, from options; pure.
+
+Every value is passed as `--option=value`, since a value may begin with "-". What a version cannot do is refused here,
+in words, before a process exists: an unknown option makes the CLI exit with nothing but a line on stderr.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from adapter.claude.version import Version, abilities
+from protocol.json_values import JsonObject
+
+PROTOCOL_OPTIONS = (
+    "-p",
+    "--output-format=stream-json",
+    "--input-format=stream-json",
+    "--permission-prompt-tool=stdio",
+    "--include-partial-messages",
+    "--replay-user-messages",
+    "--verbose",
+)
+"""What makes the CLI speak stream-json in both directions (spec 3, "Protocol Overview")."""
+
+FORWARD_SUBAGENTS = "--forward-subagent-text"
+"""Has the CLI say what subagents say and think; without, only their calls are told."""
+
+NEWER_OPTIONS = {"--include-partial-messages", "--replay-user-messages", "--fork-session"}
+"""What the oldest versions do not know, and do without: they write whole messages and resume under a new id anyway."""
+
+SINCE: Mapping[str, Version] = {
+    "agents": Version(2, 0, 14),
+    "setting_sources": Version(2, 0, 14),
+    "tools": Version(2, 0, 76),
+    "max_budget_usd": Version(2, 0, 76),
+    "output_schema": Version(2, 0, 76),
+    "plugins": Version(2, 0, 76),
+    "checkpointing": Version(2, 0, 76),
+    "effort": Version(2, 1, 101),
+}
+"""The oldest version tried that knows an option; the version tried before it ends on it, or takes no notice."""
+
+CHECKPOINTING = "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"
+"""The variable that switches `checkpointing` on."""
+
+MAX_ARGUMENT = 131_071
+"""Bytes that Linux takes in one argument."""
+
+PERMISSION_MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dontAsk", "auto")
+"""The modes that some version knows."""
+
+
+class CommandError(ValueError):
+    """Options that make no command; says which option, and what to do."""
+
+    def __init__(self, option: str, message: str) -> None:
+        super().__init__(f"{option}: {message}")
+        self.option = option
+        """The field of CommandOptions that is wrong."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandOptions:
+    """What a CLI is started with, beside the options of the protocol."""
+
+    model: str | None = None
+    """Model; the CLI's default when None."""
+    resume: str | None = None
+    """Session id to go on with."""
+    resume_at: str | None = None
+    """Message to go back to; needs `resume`. What names it depends on the version."""
+    fork: bool = False
+    """Go on under a new session id; needs `resume` or `continue_latest`."""
+    continue_latest: bool = False
+    """Go on with the newest session of the workspace."""
+    permission_mode: str | None = None
+    """The permission mode to start in."""
+    skip_permissions: bool = False
+    """Run without any permission check."""
+    mcp_servers: Mapping[str, JsonObject] = field(default_factory=dict)
+    """MCP servers by name, as in the CLI's own configuration: stdio, SSE, HTTP or sdk."""
+    allowed_tools: Sequence[str] = ()
+    """Permission rules for tools that need no asking."""
+    disallowed_tools: Sequence[str] = ()
+    """Permission rules for tools that may not run."""
+    tools: Sequence[str] | None = None
+    """Built-in tools that exist at all; none when empty, all of the CLI's when None."""
+    max_turns: int | None = None
+    """Model calls that a turn may make."""
+    max_budget_usd: float | None = None
+    """US dollars that the session may cost."""
+    effort: str | None = None
+    """How hard the model thinks."""
+    fallback_model: str | None = None
+    """Model to take when the first one is overloaded."""
+    system_prompt: str | None = None
+    """The system prompt, instead of the CLI's own."""
+    append_system_prompt: str | None = None
+    """What to add to the system prompt."""
+    output_schema: JsonObject | None = None
+    """JSON Schema that the answer of each turn must have."""
+    agents: Mapping[str, JsonObject] = field(default_factory=dict)
+    """Subagents by name, as in the CLI's own configuration."""
+    plugins: Sequence[str] = ()
+    """Directories of plugins."""
+    setting_sources: Sequence[str] | None = None
+    """Which of the CLI's settings files count; none when empty, all when None."""
+    add_dirs: Sequence[str] = ()
+    """Directories beside the workspace that the CLI may use."""
+    settings: JsonObject | None = None
+    """Settings of the CLI, above those of its files."""
+    checkpointing: bool = False
+    """Remember files before they are changed, so that they can be put back (`rewind_files`); an environment variable."""
+    bare: bool = False
+    """Add nothing at all: the agent is not the CLI and takes its protocol for granted."""
+
+
+def build_command(
+    executable: Sequence[str], options: CommandOptions, version: Version | None = None
+) -> list[str]:
+    """Return the argv; raises CommandError for options that contradict each other or that the version lacks."""
+    if not executable or not executable[0]:
+        raise CommandError("executable", "no program to run; name the CLI's")
+    if any("\0" in argument for argument in executable):
+        raise CommandError("executable", "an argument contains a NUL character")
+    if options.bare:
+        return list(executable)
+    _check(options, version)
+    argv = [*executable, *PROTOCOL_OPTIONS]
+    if abilities(version).forwards_subagents:
+        argv.append(FORWARD_SUBAGENTS)
+    for name, value in _values(options):
+        if value is not None:
+            argv.append(f"{name}={_text(name, value)}")
+    for name, wanted in _switches(options):
+        if wanted:
+            argv.append(name)
+    if abilities(version).is_early:
+        argv = [argument for argument in argv if argument not in NEWER_OPTIONS]
+    argv += [f"--add-dir={_text('--add-dir', folder)}" for folder in options.add_dirs]
+    return argv + [f"--plugin-dir={_text('--plugin-dir', folder)}" for folder in options.plugins]
+
+
+def _values(options: CommandOptions) -> list[tuple[str, str | None]]:
+    return [
+        ("--model", options.model),
+        ("--resume", options.resume),
+        ("--resume-session-at", options.resume_at),
+        ("--permission-mode", options.permission_mode),
+        ("--mcp-config", _mcp_config(options.mcp_servers)),
+        ("--allowedTools", ",".join(options.allowed_tools) or None),
+        ("--disallowedTools", ",".join(options.disallowed_tools) or None),
+        ("--tools", None if options.tools is None else ",".join(options.tools)),
+        ("--max-turns", None if options.max_turns is None else str(options.max_turns)),
+        ("--max-budget-usd", None if options.max_budget_usd is None else str(options.max_budget_usd)),
+        ("--effort", options.effort),
+        ("--fallback-model", options.fallback_model),
+        ("--system-prompt", options.system_prompt),
+        ("--append-system-prompt", options.append_system_prompt),
+        ("--json-schema", _json(options.output_schema)),
+        ("--agents", _json(options.agents or None)),
+        ("--setting-sources", None if options.setting_sources is None else ",".join(options.setting_sources)),
+        ("--settings", _json(options.settings)),
+    ]
+
+
+def _switches(options: CommandOptions) -> list[tuple[str, bool]]:
+    return [
+        ("--fork-session", options.fork),
+        ("--continue", options.continue_latest),
+        ("--dangerously-skip-permissions", options.skip_permissions),
+    ]
+
+
+def _check(options: CommandOptions, version: Version | None) -> None:
+    if options.resume is not None and options.continue_latest:
+        raise CommandError("continue_latest", "contradicts resume; give one of the two")
+    if options.resume_at is not None and options.resume is None:
+        raise CommandError("resume_at", "needs resume, the session that the message belongs to")
+    if options.fork and options.resume is None and not options.continue_latest:
+        raise CommandError("fork", "needs resume or continue_latest, the session to branch off")
+    if options.permission_mode is not None and options.permission_mode not in PERMISSION_MODES:
+        raise CommandError("permission_mode", f"must be one of {', '.join(PERMISSION_MODES)}")
+    if options.max_turns is not None and options.max_turns < 1:
+        raise CommandError("max_turns", f"must be at least 1, not {options.max_turns}")
+    for name, oldest in SINCE.items():
+        if version is not None and version < oldest and _is_given(options, name):
+            raise CommandError(
+                name, f"CLI {version} is not known to have it, {oldest} is; leave it out, or take a newer CLI"
+            )
+    if options.resume_at is not None:
+        check_resume_at(options.resume_at, version)
+
+
+def _is_given(options: CommandOptions, name: str) -> bool:
+    value = getattr(options, name)
+    # an empty list of tools or of sources says something: none of them
+    return value is not None if name in ("tools", "setting_sources", "output_schema") else bool(value)
+
+
+def check_resume_at(message: str, version: Version | None) -> None:
+    """Raise CommandError for a message that a version cannot go back to, named like this."""
+    match abilities(version).resume_at:
+        case "nothing":
+            raise CommandError("resume_at", f"CLI {version} cannot go back to a message; resume without it")
+        case "api_message_id" if not message.startswith("msg_"):
+            raise CommandError(
+                "resume_at", f"CLI {version} wants the API's message id (msg_…), not {message!r}"
+            )
+        case "message_uuid" if message.startswith("msg_"):
+            raise CommandError(
+                "resume_at", f"wants the uuid of a message, not the API's message id {message!r}"
+            )
+        case _:
+            pass
+
+
+def _mcp_config(servers: Mapping[str, JsonObject]) -> str | None:
+    for name, server in servers.items():
+        _check_mcp_server(name, server)
+    return _json({"mcpServers": dict(servers)}) if servers else None
+
+
+def _json(value: Mapping[str, object] | None) -> str | None:
+    return None if value is None else json.dumps(value, separators=(",", ":"))
+
+
+def _check_mcp_server(name: str, server: JsonObject) -> None:
+    kind = server.get("type", "stdio" if "command" in server else None)
+    needed = {"stdio": "command", "sse": "url", "http": "url", "sdk": "name"}.get(str(kind))
+    if needed is None:
+        raise CommandError("mcp_servers", f"{name}: type must be stdio, sse, http or sdk, not {kind!r}")
+    if not isinstance(server.get(needed), str) or not server[needed]:
+        raise CommandError("mcp_servers", f"{name}: a server of type {kind} needs {needed!r}, a string")
+
+
+def _text(option: str, value: str) -> str:
+    if "\0" in value:
+        raise CommandError(option, "contains a NUL character")
+    if len(option) + 1 + len(value.encode("utf-8", "surrogatepass")) >= MAX_ARGUMENT:
+        raise CommandError(
+            option, f"is longer than the {MAX_ARGUMENT} bytes that an argument may have; shorten it"
+        )
+    return value

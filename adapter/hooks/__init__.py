@@ -1,0 +1,1 @@
+"""Hooks by configuration: what they are, how they are run, and what the CLI is told of them."""

@@ -1,0 +1,111 @@
+"""Answers to the CLI's hook callbacks, in the shapes that every version takes; pure.
+
+A hook that fails or is not known denies where it could have allowed (PreToolUse); elsewhere it changes nothing and says so.
+"""
+
+from typing import Literal
+
+from adapter.permissions.answers import Outcome
+from adapter.permissions.decisions import HookRan
+from adapter.permissions.policies import Verdict, hook_verdict
+from normalize.inputs import Decision
+from protocol.claude.control import failure, success
+from protocol.claude.requests import HookCallback
+from protocol.json_values import JsonObject, text_at
+
+MAX_LISTED = 20
+"""Changed files that the agent is told of by name."""
+
+_DECISIONS = ("allow", "deny", "ask")
+
+
+Behavior = Literal["allow", "deny", "ask", "pass", "error"]
+
+
+def decision(request_id: str, behavior: Behavior, by: str, waited: int = 0, message: str = "") -> Decision:
+    """Return a decision that nobody waited for."""
+    return Decision(request_id, behavior, by, waited, message=message or None)
+
+
+def answer_judged(request_id: str, verdict: Verdict) -> Outcome:
+    """Answer PreToolUse with what the rules or the policy say; no opinion is an empty answer: the CLI asks by itself."""
+    output = hook_verdict(verdict)
+    if verdict.behavior == "pass":
+        return Outcome(success(request_id, {}), decision(request_id, "pass", "cli"))
+    return Outcome(
+        success(request_id, {"hookSpecificOutput": output}),
+        decision(request_id, verdict.behavior, verdict.by, message=verdict.reason),
+    )
+
+
+def answer_stop(request_id: str, changes: tuple[str, ...], by: str, waited: int) -> Outcome:
+    """Answer Stop: send the agent back when there are uncommitted changes."""
+    if not changes:
+        return Outcome(success(request_id, {}), decision(request_id, "allow", by, waited))
+    more = f"\n… and {len(changes) - MAX_LISTED} more" if len(changes) > MAX_LISTED else ""
+    reason = (
+        "There are uncommitted changes in the workspace:\n"
+        + "\n".join(changes[:MAX_LISTED])
+        + more
+        + "\nCommit them, or say why they are to stay uncommitted, and stop again."
+    )
+    return Outcome(
+        success(request_id, {"decision": "block", "reason": reason}),
+        decision(request_id, "deny", by, waited, reason),
+    )
+
+
+def answer_unknown(request_id: str, request: HookCallback) -> Outcome:
+    """Answer a callback that nobody registered."""
+    reason = f"turnwire knows no hook {request.callback_id!r}"
+    if text_at(request.input, "hook_event_name") == "PreToolUse":
+        return _deny_call(request_id, reason, "unknown hook")
+    return Outcome(failure(request_id, reason), decision(request_id, "deny", "unknown hook", message=reason))
+
+
+def answer_configured(ran: HookRan, request: HookCallback, name: str) -> Outcome:
+    """Answer with what a configured hook said, or for one that failed."""
+    event = text_at(request.input, "hook_event_name")
+    by = f"hook:{name}"
+    if ran.error is not None:
+        reason = f"the hook {name} failed: {ran.error}"
+        if event == "PreToolUse":
+            return _deny_call(ran.request_id, reason, by)
+        return Outcome(
+            success(ran.request_id, {"systemMessage": reason}),
+            decision(ran.request_id, "error", by, message=reason),
+        )
+    output = _official(event, ran.output or {})
+    specific = output.get("hookSpecificOutput")
+    said = text_at(specific, "permissionDecision")
+    if said in ("deny", "ask"):
+        behavior: Behavior = "deny" if said == "deny" else "ask"
+    elif output.get("decision") == "block" or output.get("continue") is False:
+        behavior = "deny"
+    else:
+        behavior = "allow" if said == "allow" else "pass"
+    reason = text_at(specific, "permissionDecisionReason") or text_at(output, "reason")
+    return Outcome(success(ran.request_id, output), decision(ran.request_id, behavior, by, message=reason))
+
+
+def _official(event: str, output: JsonObject) -> JsonObject:
+    """Return a hook's answer as the CLI takes it; PreToolUse may answer {decision: allow|deny|ask, reason} in short."""
+    specific = output.get("hookSpecificOutput")
+    if isinstance(specific, dict):
+        return {**output, "hookSpecificOutput": {"hookEventName": event, **specific}}
+    if event == "PreToolUse" and output.get("decision") in _DECISIONS:
+        rest = {key: value for key, value in output.items() if key not in ("decision", "reason")}
+        verdict = {
+            "hookEventName": event,
+            "permissionDecision": output["decision"],
+            "permissionDecisionReason": text_at(output, "reason"),
+        }
+        return {**rest, "hookSpecificOutput": verdict}
+    return output
+
+
+def _deny_call(request_id: str, reason: str, by: str) -> Outcome:
+    output = hook_verdict(Verdict("deny", by, reason))
+    return Outcome(
+        success(request_id, {"hookSpecificOutput": output}), decision(request_id, "deny", by, message=reason)
+    )

@@ -1,0 +1,134 @@
+"""Run hooks of the configuration: a command with JSON on stdin, or a POST to loopback; both bounded in time and size.
+
+A command answers as hooks of the CLI's own do: exit 0 with JSON (or nothing) on stdout, exit 2 to block with the reason on
+stderr. Everything else is a failure, and what that means is decided by adapter/hooks/answers.py, never here.
+"""
+
+import asyncio
+import http.client
+import json
+import os
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from adapter.hooks.settings import HookSetting
+from protocol.claude.encode import line_of
+from protocol.json_values import JsonObject, text_at
+
+MAX_ANSWER = 1024 * 1024
+"""Bytes that a hook may answer."""
+
+BLOCKED = 2
+"""The exit code by which a command blocks."""
+
+
+class HookFailed(Exception):
+    """A hook did not answer; the text says how."""
+
+
+async def run_hook(
+    hook: HookSetting, payload: JsonObject, *, workspace: Path, environment: Mapping[str, str]
+) -> JsonObject:
+    """Run a hook and return its answer; raises HookFailed."""
+    try:
+        async with asyncio.timeout(hook.timeout):
+            if hook.url is not None:
+                return await asyncio.to_thread(_post, hook.url, line_of(payload), hook.timeout)
+            return await _run_command(hook, payload, workspace, environment)
+    except TimeoutError:
+        raise HookFailed(f"no answer within {hook.timeout:g} s") from None
+
+
+async def _run_command(
+    hook: HookSetting, payload: JsonObject, workspace: Path, environment: Mapping[str, str]
+) -> JsonObject:
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *hook.command,
+            cwd=workspace,
+            env=dict(environment),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise HookFailed(f"cannot run {hook.command[0]}: {error.strerror}") from None
+    try:
+        async with asyncio.TaskGroup() as pipes:
+            pipes.create_task(_feed(process.stdin, line_of(payload)))
+            reading = [pipes.create_task(_drain(pipe)) for pipe in (process.stdout, process.stderr)]
+    finally:
+        # the hook's own children go with it, and so does one that was given up
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass
+        await process.wait()
+    stdout, stderr = (task.result() for task in reading)
+    complaint = stderr.decode("utf-8", "replace").strip()
+    if process.returncode == BLOCKED:
+        return _block(text_at(payload, "hook_event_name"), complaint or f"{hook.name} blocks this")
+    if process.returncode != 0:
+        raise HookFailed(f"exit code {process.returncode}: {complaint[-500:]}")
+    return _read(stdout)
+
+
+async def _feed(pipe: asyncio.StreamWriter | None, body: bytes) -> None:
+    if pipe is not None:
+        try:
+            pipe.write(body)
+            await pipe.drain()
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # a hook need not read what it is told
+        pipe.close()
+
+
+async def _drain(pipe: asyncio.StreamReader | None) -> bytes:
+    """Read to the end, keeping no more than is needed to know that it is too much."""
+    kept = bytearray()
+    while pipe is not None and (chunk := await pipe.read(65536)):
+        kept += chunk[: MAX_ANSWER + 1 - len(kept)]
+    return bytes(kept)
+
+
+def _block(event: str, reason: str) -> JsonObject:
+    return {"decision": "deny" if event == "PreToolUse" else "block", "reason": reason}
+
+
+def _read(body: bytes) -> JsonObject:
+    if len(body) > MAX_ANSWER:
+        raise HookFailed(f"the answer is larger than {MAX_ANSWER} bytes")
+    if not body.strip():
+        return {}
+    try:
+        answer = json.loads(body)
+    except ValueError:
+        raise HookFailed("the answer is not JSON") from None
+    if not isinstance(answer, dict):
+        raise HookFailed("the answer is not a JSON object")
+    return answer
+
+
+def _post(url: str, body: bytes, timeout: float) -> JsonObject:
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=timeout)
+    try:
+        target = parts.path or "/"
+        connection.request(
+            "POST",
+            f"{target}?{parts.query}" if parts.query else target,
+            body,
+            {"content-type": "application/json"},
+        )
+        response = connection.getresponse()
+        answer = response.read(MAX_ANSWER + 1)
+    except (OSError, http.client.HTTPException) as error:
+        raise HookFailed(f"cannot reach {url}: {error}") from None
+    finally:
+        connection.close()
+    if response.status not in (200, 204):
+        raise HookFailed(f"{url} answered with status {response.status}")
+    return _read(answer)

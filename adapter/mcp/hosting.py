@@ -1,0 +1,72 @@
+"""Start the MCP servers that a session hosts. One that fails costs itself: its messages are answered with the reason."""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from adapter.mcp.bridge import BridgedServer
+from adapter.mcp.host import HostedServer, McpError, McpHost, McpServer, load_entry_point
+from adapter.notices import Notify, SessionNotice
+from adapter.process.environment import build_environment
+from adapter.process.watchdog import Watchdog
+from protocol.json_values import JsonObject
+
+_BASIC = ("PATH", "HOME", "LANG", "TMPDIR", "USER", "SHELL")
+
+
+class FailedServer:
+    """Stands for a server that could not be started."""
+
+    def __init__(self, error: McpError) -> None:
+        self._error = error
+
+    async def handle(self, message: JsonObject) -> JsonObject | None:  # noqa: ARG002  whatever is said
+        """Fail."""
+        raise self._error
+
+    async def close(self) -> None:
+        """Nothing runs."""
+
+
+async def host_servers(
+    servers: Mapping[str, HostedServer],
+    *,
+    workspace: Path,
+    tasks: asyncio.TaskGroup,
+    send: Callable[[str, JsonObject], None],
+    notify: Notify,
+    watchdog: Watchdog | None = None,
+) -> McpHost:
+    """Start the servers and return their host.
+
+    Args:
+        servers: the configuration, by name.
+        workspace: directory that commands run in.
+        tasks: parent of the tasks that read from bridged servers.
+        send: takes what a server sends by itself, with the server's name.
+        notify: is told of servers that cannot be started.
+        watchdog: ends commands should the sidecar die.
+    """
+    running: dict[str, McpServer] = {}
+    for name, server in servers.items():
+        try:
+            if server.entry_point is not None:
+                running[name] = load_entry_point(server.entry_point)
+                continue
+            bridged = await BridgedServer.start(
+                name,
+                server.command,
+                workspace=workspace,
+                environment=build_environment(os.environ, allowed=_BASIC, given=server.env),
+                on_message=partial(send, name),
+                watchdog=watchdog,
+            )
+        except McpError as error:
+            notify(SessionNotice("mcp_failed", str(error)))
+            running[name] = FailedServer(error)
+        else:
+            tasks.create_task(bridged.run())
+            running[name] = bridged
+    return McpHost(running)

@@ -1,0 +1,80 @@
+"""The audit trail: every request, decision and refusal of a session as a line of JSON; only ever appended to.
+
+The file is readable by its owner alone: it holds commands and paths, whatever the agent wanted to do. A disk that refuses
+costs the trail, not the session: the trouble is kept in `trouble`. A thread of its own writes, so that no disk holds
+up the reader.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+from normalize.inputs import Decision
+from protocol.claude.encode import line_of, to_json
+from protocol.claude.requests import AnyRequest
+from protocol.json_values import JsonObject
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class AuditTrail:
+    """An open audit file, with the session that writes to it."""
+
+    def __init__(self, path: Path, session: str, *, now: Callable[[], str] = _now) -> None:
+        """Open the file for appending; raises OSError."""
+        self.trouble: str | None = None
+        """Why the trail ends before the session does; None while it is whole."""
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="turnwire-audit")
+        self._session = session
+        self._now = now
+
+    def asked(self, request_id: str, request: AnyRequest) -> None:
+        """Note what the CLI asks."""
+        self._write("asked", request_id, {"request": to_json(request)})
+
+    def decided(self, decision: Decision) -> None:
+        """Note who decided what, and after how long."""
+        fields: JsonObject = {
+            "behavior": decision.behavior,
+            "by": decision.by,
+            "waited_ms": decision.waited_ms,
+            "option_id": decision.option_id,
+            "message": decision.message,
+            "updated_input": decision.updated_input,
+            "destination": decision.destination,
+            "interrupt": decision.interrupt or None,
+        }
+        self._write("decided", decision.pending_id, fields)
+
+    def voided(self, request_id: str, reason: str) -> None:
+        """Note that a request needs no answer any more."""
+        self._write("voided", request_id, {"reason": reason})
+
+    def refused(self, request_id: str, by: str, code: str) -> None:
+        """Note an answer that did not count."""
+        self._write("refused", request_id, {"by": by, "code": code})
+
+    def close(self) -> None:
+        """Write what is still to be written and close the file."""
+        self._writer.shutdown(wait=True)
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def _write(self, what: str, request_id: str, fields: JsonObject) -> None:
+        row = {"ts": self._now(), "session": self._session, "what": what, "request_id": request_id}
+        row |= {name: value for name, value in fields.items() if value is not None}
+        self._writer.submit(self._append, line_of(row))
+
+    def _append(self, line: bytes) -> None:
+        try:
+            # one write to a file opened with O_APPEND: rows of several sessions never mix
+            os.write(self._file, line)
+        except OSError as error:
+            self.trouble = error.strerror

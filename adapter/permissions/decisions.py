@@ -1,0 +1,223 @@
+"""The vocabulary of the permission state machine: what happens to it, and what it wants done.
+
+Inputs are facts, effects are imperatives. Nothing here acts; adapter/permissions/machine.py decides, adapter/session.py does.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from adapter.hooks.settings import HookSetting
+from adapter.permissions.grants import Grant
+from normalize.inputs import Decision
+from protocol.claude.control import ControlResponse
+from protocol.claude.requests import AnyRequest
+from protocol.json_values import Json, JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionAnswer:
+    """A frontend's answer to a permission request."""
+
+    option_id: str
+    """One of the options that were offered."""
+    updated_input: JsonObject | None = None
+    """The tool's arguments, edited."""
+    message: str | None = None
+    """What to tell the agent, on rejecting."""
+    interrupt: bool = False
+    """On rejecting, also stop the turn."""
+    destination: str | None = None
+    """Where to remember an always-answer, instead of the option's own place."""
+    mode: str | None = None
+    """Permission mode to go on in, on approving (a plan, mostly)."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAnswer:
+    """A frontend's answer to a question, an elicitation or a dialog."""
+
+    answers: dict[str, str | list[str]] | None = None
+    """Question to label or labels, of AskUserQuestion."""
+    action: Literal["accept", "decline", "cancel"] = "accept"
+    """Answer it, or not."""
+    content: Json = None
+    """The answer, of an elicitation or a dialog."""
+    message: str | None = None
+    """What to tell the agent, on declining."""
+
+
+# Inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The CLI made a control request, or says of an older one that it still waits."""
+
+    request_id: str
+    request: AnyRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A frontend answered."""
+
+    request_id: str
+    answer: PermissionAnswer | QuestionAnswer
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class CancelledByCli:
+    """The CLI took a request back."""
+
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class TimedOut:
+    """The time that a human had is over."""
+
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class HookRan:
+    """A configured hook answered, or failed."""
+
+    request_id: str
+    output: JsonObject | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GitChecked:
+    """The workspace was looked at; no changes where there is no repository."""
+
+    request_id: str
+    changes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InterruptSent:
+    """We asked the CLI to stop the turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """We are about to stop the CLI: nobody can answer any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """A result came."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessEnded:
+    """The CLI has exited."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disconnected:
+    """A frontend went away; it may come back, and others may answer."""
+
+    by: str
+
+
+PermissionInput: TypeAlias = (
+    Asked
+    | Answered
+    | CancelledByCli
+    | TimedOut
+    | HookRan
+    | GitChecked
+    | InterruptSent
+    | Stopping
+    | TurnEnded
+    | ProcessEnded
+    | Disconnected
+)
+
+
+# Effects
+
+
+@dataclass(frozen=True, slots=True)
+class Respond:
+    """Write this to the CLI."""
+
+    response: ControlResponse
+
+
+@dataclass(frozen=True, slots=True)
+class Decide:
+    """Tell the translator and the audit trail."""
+
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class Void:
+    """A request waits no more, and was not answered."""
+
+    request_id: str
+    reason: Literal["cancelled", "interrupted", "turn_ended", "process_exited"]
+
+
+@dataclass(frozen=True, slots=True)
+class StartTimer:
+    """Say TimedOut after so many seconds."""
+
+    request_id: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class StopTimer:
+    """Do not."""
+
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """The answer does not count; tell the frontend that gave it."""
+
+    code: Literal["already_answered", "unknown_request", "cancelled", "invalid_answer"]
+    message: str
+    field: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunHook:
+    """Run a configured hook, then say HookRan."""
+
+    request_id: str
+    hook: HookSetting
+    payload: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class RunGitCheck:
+    """Look for uncommitted changes, then say GitChecked."""
+
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Abandon:
+    """Stop the hook or check that runs for a request."""
+
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remember:
+    """Keep what was allowed for good, each with its destination."""
+
+    grants: tuple[tuple[Grant, str], ...]
+
+
+Effect: TypeAlias = (
+    Respond | Decide | Void | StartTimer | StopTimer | Refuse | RunHook | RunGitCheck | Abandon | Remember
+)

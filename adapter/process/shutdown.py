@@ -1,0 +1,52 @@
+"""The stop ladder: interrupt the turn, close stdin, TERM, KILL; each rung has its time, the last one cannot be refused."""
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from adapter.process.cli import CliProcess
+
+Rung: TypeAlias = Literal["interrupt", "close stdin", "SIGTERM", "SIGKILL"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopDeadlines:
+    """Seconds that a CLI has on each rung before the next one."""
+
+    interrupt: float = 3.0
+    """For the running turn to end."""
+    close: float = 3.0
+    """To exit after its stdin was closed; with background commands the CLI waits for them."""
+    terminate: float = 3.0
+    """To exit after SIGTERM."""
+
+
+async def climb(
+    process: CliProcess, deadlines: StopDeadlines, *, before: Sequence[Callable[[], Awaitable[None]]] = ()
+) -> Rung | None:
+    """Stop a CLI and return the rung that did it; None when it had exited before.
+
+    Args:
+        process: the CLI; its group goes with it.
+        deadlines: the time for each rung.
+        before: what is done first, such as interrupting the turn; each has the time of the first rung.
+    """
+    if process.has_exited:
+        return None
+    for act in before:
+        try:
+            async with asyncio.timeout(deadlines.interrupt):
+                await act()
+        except TimeoutError:
+            pass
+    process.close_input()
+    if await process.exits_within(deadlines.close):
+        return "close stdin"
+    process.signal(signal.SIGTERM)
+    if await process.exits_within(deadlines.terminate):
+        return "SIGTERM"
+    process.signal(signal.SIGKILL)
+    await process.exited()
+    return "SIGKILL"

@@ -1,0 +1,89 @@
+"""Nothing outlives the sidecar, not even one that was killed by SIGKILL.
+
+A small process of its own session holds the reading end of a pipe and a list of what runs. When the pipe breaks,
+the sidecar has gone, and the watchdog ends every process on the list, group and leftovers. One serves all sessions.
+It works where there are pipes; on Linux the parent-death signal (adapter/process/launch.py) acts at once beside it.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from adapter.process.identity import ProcessIdentity, reap
+
+_CHILD = "import sys; sys.path.insert(0, sys.argv[1]); from adapter.process.watchdog import watch; watch()"
+_CLOSE_DEADLINE = 15.0
+_LOOKS = 5
+
+
+class Watchdog:
+    """The sidecar's end of the pipe."""
+
+    def __init__(self, child: subprocess.Popen[bytes]) -> None:
+        self._child = child
+
+    @property
+    def pid(self) -> int:
+        """The watchdog's process id."""
+        return self._child.pid
+
+    @classmethod
+    @asynccontextmanager
+    async def start(cls) -> AsyncIterator["Watchdog"]:
+        """Run a watchdog while the context is open."""
+        child = subprocess.Popen(  # noqa: ASYNC220  a fork and an exec; nothing is waited for
+            [sys.executable, "-I", "-S", "-c", _CHILD, str(Path(__file__).parents[2])],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env={},
+            cwd="/",
+        )
+        try:
+            yield cls(child)
+        finally:
+            if child.stdin is not None:
+                child.stdin.close()
+            try:
+                await asyncio.to_thread(child.wait, _CLOSE_DEADLINE)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+
+    def guard(self, identity: ProcessIdentity) -> None:
+        """Put a process on the list."""
+        self._tell(f"+{identity.to_text()}\n")
+
+    def release(self, identity: ProcessIdentity) -> None:
+        """Take a process off the list: it and its leftovers are gone."""
+        self._tell(f"-{identity.to_text()}\n")
+
+    def _tell(self, line: str) -> None:
+        if self._child.stdin is None:
+            return
+        try:
+            # lines are far shorter than PIPE_BUF, so they arrive whole
+            os.write(self._child.stdin.fileno(), line.encode())
+        except BrokenPipeError:
+            pass  # somebody ended the watchdog; the parent-death signal and the record on disk remain
+
+
+def watch() -> None:
+    """Be the watchdog: read the list until the pipe breaks, then end what is on it."""
+    for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ignored, signal.SIG_IGN)
+    guarded: dict[str, None] = {}
+    for line in sys.stdin:
+        action, identity = line[0], line[1:].strip()
+        if action == "+":
+            guarded[identity] = None
+        else:
+            guarded.pop(identity, None)
+    # Nobody looks after this again, and what was being started may show itself only now.
+    reap([ProcessIdentity.from_text(text) for text in guarded], looks=_LOOKS)

@@ -1,0 +1,95 @@
+"""Who is connected, and the list of sessions that all of them are kept up to date with.
+
+The list is sent at once when it changes, and then at most every INTERVAL_S, however often it changes; a
+frontend that cannot take it now gets the newest one later.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from hub.host import Host
+from hub.wire.frames_out import Sessions, encode
+
+INTERVAL_S = 0.25
+
+
+class Member(Protocol):
+    """A frontend that shows the list."""
+
+    @property
+    def writable(self) -> bool:
+        """Can it take a frame now?"""
+        ...
+
+    def send_text(self, text: bytes) -> None:
+        """Write a frame."""
+        ...
+
+
+class FrontendRegistry:
+    """The members, their names, and the list they know."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._members: set[Member] = set()
+        self._waiting: set[Member] = set()
+        self._names: set[str] = set()
+        self._count = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._unwatch: Callable[[], None] = lambda: None
+
+    def start(self) -> None:
+        """Watch the list."""
+        self._unwatch = self._host.watch_sessions(self._changed)
+
+    def stop(self) -> None:
+        """Watch it no more."""
+        self._unwatch()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def __len__(self) -> int:
+        """Return the number of members."""
+        return len(self._members)
+
+    def join(self, member: Member) -> None:
+        """Tell a member of changes from now on."""
+        self._members.add(member)
+
+    def leave(self, member: Member) -> None:
+        """Tell it no more."""
+        self._members.discard(member)
+        self._waiting.discard(member)
+
+    def take_name(self, wish: str | None) -> str:
+        """Return a name that no other frontend has now."""
+        if wish is None:
+            self._count += 1
+            wish = f"frontend-{self._count}"
+        name, number = wish, 1
+        while name in self._names:
+            number += 1
+            name = f"{wish}-{number}"
+        self._names.add(name)
+        return name
+
+    def free_name(self, name: str) -> None:
+        """Let others have a name."""
+        self._names.discard(name)
+
+    def _changed(self) -> None:
+        self._waiting |= self._members
+        if self._timer is None:
+            self._publish()
+
+    def _publish(self) -> None:
+        self._timer = None
+        if not self._waiting:
+            return
+        text = encode(Sessions(sessions=list(self._host.sessions())))
+        for member in tuple(self._waiting):
+            if member.writable:
+                self._waiting.discard(member)
+                member.send_text(text)
+        self._timer = asyncio.get_running_loop().call_later(INTERVAL_S, self._publish)

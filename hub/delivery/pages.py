@@ -1,0 +1,90 @@
+"""Pages of the logs, shared by the readers that want the same one: after a restart all frontends come back at once.
+
+Pages end at multiples of PAGE_COUNT, so that readers who began at different places soon want the same ones. A page is read
+once however many wait for it, kept for a moment, and its frames are encoded once (batch.py).
+"""
+
+import asyncio
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from hub.delivery.batch import Batch
+from hub.delivery.log import EventLog, LogGap
+from normalize.events.envelope import Cursor
+
+PAGE_COUNT = 512
+PAGE_SIZE = 1 << 18
+"""A page is what a connection may hold beyond its write limit: a quarter of a MiB, or one larger event."""
+
+KEPT = 8
+KEPT_S = 5.0
+KEPT_SIZE = 4 * PAGE_SIZE
+"""So many pages are kept for so long; one with an event larger than this is not."""
+
+_Key = tuple[str, Cursor]
+
+
+@dataclass(frozen=True, slots=True)
+class CatchUpPage:
+    """What follows a cursor."""
+
+    gap: LogGap | None
+    batch: Batch | None
+    """The events; None when there are no more."""
+    cursor: Cursor
+    """Where the reader is after this page."""
+    last: int
+    """The newest number there was."""
+
+
+class Pages:
+    """Reads the logs for those who are behind."""
+
+    def __init__(self, events: EventLog) -> None:
+        self._events = events
+        self._kept: OrderedDict[_Key, tuple[float, CatchUpPage]] = OrderedDict()
+        self._running: dict[_Key, asyncio.Event] = {}
+
+    def last(self, session: str) -> int:
+        """Return the newest number of a session."""
+        return self._events.last(session)
+
+    async def after(self, session: str, cursor: Cursor) -> CatchUpPage:
+        """Return what follows a cursor."""
+        key = session, cursor
+        while (page := self._fresh(key)) is None and (running := self._running.get(key)) is not None:
+            await running.wait()
+        if page is not None:
+            return page
+        done = self._running[key] = asyncio.Event()
+        try:
+            page = await self._read(session, cursor)
+        finally:
+            # Also when this reader left: another one of those who wait reads then.
+            del self._running[key]
+            done.set()
+        self._keep(key, page)
+        return page
+
+    async def _read(self, session: str, cursor: Cursor) -> CatchUpPage:
+        count = PAGE_COUNT - cursor.seq % PAGE_COUNT
+        page = await self._events.read_after(session, cursor, count=count, size=PAGE_SIZE)
+        batch = Batch(page.cursor.epoch, page.envelopes) if page.envelopes else None
+        return CatchUpPage(page.gap, batch, page.cursor, page.last)
+
+    def _fresh(self, key: _Key) -> CatchUpPage | None:
+        until, page = self._kept.get(key, (0.0, None))
+        if page is None or until < asyncio.get_running_loop().time():
+            return None
+        # The end of the log moves; what was read before it does not.
+        at_end = page.cursor.seq == page.last
+        return None if at_end and self._events.last(key[0]) != page.last else page
+
+    def _keep(self, key: _Key, page: CatchUpPage) -> None:
+        size = 0 if page.batch is None else sum(len(envelope.event) for envelope in page.batch.envelopes)
+        if size > KEPT_SIZE:
+            return
+        self._kept[key] = asyncio.get_running_loop().time() + KEPT_S, page
+        self._kept.move_to_end(key)
+        if len(self._kept) > KEPT:
+            self._kept.popitem(last=False)

@@ -1,0 +1,1 @@
+"""The hub's one port: who may come in, plain HTTP, WebSockets and server-sent events."""

@@ -1,0 +1,166 @@
+"""Who may come in: tokens and their roles, Host and Origin, and the allowance of wrong tokens. Pure; time is an argument.
+
+A token is never compared to another by ==, never logged, and never part of a URL the hub would see: the printed URL
+has it in the fragment. A browser exchanges it (POST /login) for a cookie, which holds a value derived from
+the token, so that it lives as long as the token does.
+"""
+
+import hmac
+import ipaddress
+import secrets
+from collections import OrderedDict
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from hub.config import HubConfig
+from hub.host import Role
+
+TOKEN_SUBPROTOCOL = "turnwire.token."
+"""Prefix of the subprotocol a browser can carry a token in."""
+
+MINIMUM_TOKEN = 16
+"""Characters of a configured token."""
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+KEYS_REMEMBERED = 1024
+
+
+class AccessError(Exception):
+    """The configuration would let in whom it should not; the message says what to change."""
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The two tokens."""
+
+    control: str
+    view: str
+
+    @classmethod
+    def random(cls) -> "Tokens":
+        """Make new ones."""
+        return cls(secrets.token_urlsafe(32), secrets.token_urlsafe(32))
+
+    @classmethod
+    def of(cls, config: HubConfig, kept: "Tokens | None" = None) -> "Tokens":
+        """Take the configured tokens, else those kept from an earlier start, else random ones.
+
+        Raises AccessError when the configuration would not protect.
+        """
+        if config.token is None and not is_loopback(config.host):
+            raise AccessError(
+                f"Listening on {config.host} lets other machines in: configure a token "
+                f"(at least {MINIMUM_TOKEN} characters), or listen on 127.0.0.1."
+            )
+        otherwise = kept or cls.random()
+        control = otherwise.control if config.token is None else config.token.get_secret_value()
+        view = otherwise.view if config.view_token is None else config.view_token.get_secret_value()
+        if min(len(control), len(view)) < MINIMUM_TOKEN:
+            raise AccessError(f"A configured token is too short: use at least {MINIMUM_TOKEN} characters.")
+        if control == view:
+            raise AccessError(
+                "The tokens of the roles control and view are the same: configure two, or only one."
+            )
+        return cls(control, view)
+
+    def role(self, token: str) -> Role | None:
+        """Return the role a token gives."""
+        return _match(token, self.control, self.view)
+
+    def role_of_cookie(self, value: str) -> Role | None:
+        """Return the role a cookie gives."""
+        return _match(value, self.cookie("control"), self.cookie("view"))
+
+    def cookie(self, role: Role) -> str:
+        """Return the cookie's value of a role."""
+        token = self.control if role == "control" else self.view
+        return hmac.digest(token.encode(), b"turnwire cookie " + role.encode(), "sha256").hex()
+
+
+def _match(given: str, control: str, view: str) -> Role | None:
+    # Both are always compared, so that the time does not tell which one came close.
+    is_control = hmac.compare_digest(given.encode(errors="replace"), control.encode())
+    is_view = hmac.compare_digest(given.encode(errors="replace"), view.encode())
+    return "control" if is_control else "view" if is_view else None
+
+
+class Allowance:
+    """How often something may be done, for each address or the like: a bucket that fills again over time."""
+
+    def __init__(self, burst: int, per_s: float) -> None:
+        self._burst = burst
+        self._per_s = per_s
+        self._spent: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def spend(self, key: str, now: float) -> None:
+        """Count one."""
+        self._spent[key] = self._level(key, now) + 1, now
+        self._spent.move_to_end(key)
+        if len(self._spent) > KEYS_REMEMBERED:
+            self._spent.popitem(last=False)
+
+    def wait(self, key: str, now: float) -> float:
+        """Return the seconds until it may be done again; 0 when it may now."""
+        return max(0.0, (self._level(key, now) - self._burst + 1) / self._per_s)
+
+    def _level(self, key: str, now: float) -> float:
+        spent, at = self._spent.get(key, (0.0, now))
+        return max(0.0, spent - (now - at) * self._per_s)
+
+
+@dataclass(frozen=True, slots=True)
+class OriginPolicy:
+    """Which Host and Origin a request may have: what protects against DNS rebinding and foreign pages."""
+
+    listens_on: str
+    hosts: tuple[str, ...]
+    origins: tuple[str, ...]
+
+    def host_allowed(self, host: str | None) -> bool:
+        """Return whether the hub may be addressed as this Host header says.
+
+        A page whose name was rebound to this address sends that name; so names must be known, while a
+        literal address cannot be rebound.
+        """
+        try:
+            name = urlsplit(f"//{host}").hostname if host else None
+        except ValueError:
+            return False
+        if name is None:
+            return False
+        if name in LOOPBACK_NAMES or name.endswith(".localhost") or name in self.hosts:
+            return True
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return name == self.listens_on
+        return not is_loopback(self.listens_on)
+
+    def origin_allowed(self, origin: str | None, host: str | None) -> bool:
+        """Return whether a page of this origin may connect: the hub's own, or a configured one."""
+        if origin is None:
+            return True
+        if origin in self.origins:
+            return True
+        scheme, _, rest = origin.partition("://")
+        return scheme in {"http", "https"} and rest.lower() == (host or "").lower()
+
+
+def token_of(authorization: str | None, subprotocols: str | None) -> tuple[str | None, bool]:
+    """Return the token a request carries, and whether it came in the Authorization header."""
+    if authorization is not None:
+        scheme, _, token = authorization.partition(" ")
+        return (token.strip() if scheme.lower() == "bearer" else ""), True
+    for offered in (subprotocols or "").split(","):
+        name = offered.strip()
+        if name.startswith(TOKEN_SUBPROTOCOL):
+            return name.removeprefix(TOKEN_SUBPROTOCOL), False
+    return None, False

@@ -1,0 +1,270 @@
+"""One WebSocket frontend after the opening handshake: its token, its commands, and one reply to each.
+
+Commands start in the order they came and are done side by side, so a slow one holds up no other; those
+the host does go on when the frontend leaves, and their replies are then dropped.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import structlog
+from msgspec import to_builtins
+from pydantic import JsonValue
+
+from hub.config import HubConfig
+from hub.delivery.feed import Feeds
+from hub.delivery.frontends import FrontendRegistry
+from hub.delivery.log import EventLog
+from hub.delivery.pages import Pages
+from hub.delivery.subscription import Reader, Sink
+from hub.host import CommandRefused, Frontend, Host, Role
+from hub.server.access import Allowance, Tokens
+from hub.wire.codes import CloseCode
+from hub.wire.commands import check_role, id_of, parse, refusal
+from hub.wire.frames import AnyCommand, Hello, PayloadGet, SessionList, Subscribe, Unsubscribe
+from hub.wire.frames_out import OutFrame, Reply, Welcome
+from normalize.events.envelope import Cursor
+
+log = structlog.get_logger("hub.conversation")
+
+NOT_A_TOKEN = "This is not a token of this hub."
+
+REFUSALS_IN_A_ROW = 1000
+"""Refused for their rate: a frontend that goes on for so long is closed."""
+
+
+class TextSink(Sink, Protocol):
+    """The writing side of a WebSocket."""
+
+    @property
+    def address(self) -> str:
+        """The peer's address."""
+        ...
+
+    def send_text(self, text: bytes) -> None:
+        """Write a frame that is already encoded."""
+        ...
+
+    def admitted(self, role: Role) -> None:
+        """Let it send frames as large as its role may."""
+        ...
+
+    async def replies_taken(self) -> None:
+        """Wait while more replies are unread than the limit allows."""
+        ...
+
+    async def close(self, code: CloseCode, reason: str) -> None:
+        """Close the connection."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HubContext:
+    """What all conversations of a hub share."""
+
+    config: HubConfig
+    events: EventLog
+    pages: Pages
+    host: Host
+    feeds: Feeds
+    frontends: FrontendRegistry
+    tokens: Tokens
+    failures: Allowance
+    """Wrong tokens, by address."""
+    tasks: asyncio.TaskGroup
+    """Parent of the commands being done."""
+    version: str
+
+
+class Conversation:
+    """What is said on one connection."""
+
+    def __init__(self, context: HubContext, sink: TextSink, role: Role | None) -> None:
+        limits = context.config.limits
+        self.reader = Reader(context.pages, context.feeds, sink)
+        self._context = context
+        self._sink = sink
+        self._frontend: Frontend | None = None
+        self._role = role
+        self._rate = Allowance(limits.commands_burst, limits.commands_per_s)
+        self._refused = 0
+        self._slots = asyncio.Semaphore(limits.commands_in_flight)
+        self._left = False
+
+    async def greet(self, receive: Callable[[], Awaitable[str | bytes]]) -> bool:
+        """Welcome a frontend, after it has shown its token; False when it did not and was closed."""
+        if self._role is not None:
+            self._welcome(self._role, None)
+            return True
+        try:
+            async with asyncio.timeout(self._context.config.limits.hello_s):
+                first = await receive()
+        except TimeoutError:
+            await self._sink.close(CloseCode.NO_HELLO, "no token was shown in time")
+            return False
+        command = parse(first, None)
+        if isinstance(command, Hello):
+            return await self._admit(command)
+        assert isinstance(command, Reply), "without a role there is no other command"
+        self._sink.tell(command)
+        await self._sink.close(CloseCode.UNAUTHORIZED, "no token was shown")
+        return False
+
+    async def hear(self, frame: str | bytes) -> None:
+        """Take a frame; returns when the next one may be read."""
+        frontend = self._frontend
+        assert frontend is not None, "nothing is heard before the welcome"
+        now = asyncio.get_running_loop().time()
+        if self._rate.wait("", now) > 0:
+            await self._refuse_for_rate(id_of(frame))
+        else:
+            self._rate.spend("", now)
+            command = parse(frame, frontend.role)
+            if isinstance(command, Reply):
+                self._sink.tell(command)
+            else:
+                self._refused = 0
+                await self._start(command, frontend)
+        await self._sink.replies_taken()
+
+    def leave(self) -> None:
+        """End: nothing is sent any more."""
+        self._left = True
+        self.reader.close()
+        self._context.frontends.leave(self._sink)
+        if self._frontend is not None:
+            self._context.frontends.free_name(self._frontend.name)
+
+    async def _admit(self, hello: Hello) -> bool:
+        role: Role | None = None
+        try:
+            if hello.token is not None:
+                role = self._role_of(hello.token)
+        except CommandRefused as refused:
+            self._sink.tell(refusal(hello.id, refused.code, refused.message, refused.field))
+            await self._sink.close(CloseCode.TOO_MANY, "too many wrong tokens")
+            return False
+        if role is None:
+            self._sink.tell(refusal(hello.id, "unauthorized", NOT_A_TOKEN, "token"))
+            await self._sink.close(CloseCode.UNAUTHORIZED, "the token is wrong, or there was none")
+            return False
+        self._welcome(role, hello.name)
+        self._sink.tell(Reply(id=hello.id, ok=True))
+        return True
+
+    def _role_of(self, token: str) -> Role | None:
+        """Return a token's role; raises CommandRefused when this address has shown too many wrong ones."""
+        failures, now = self._context.failures, asyncio.get_running_loop().time()
+        if failures.wait(self._sink.address, now) > 0:
+            raise CommandRefused(
+                "unauthorized", "Too many wrong tokens from this address: wait a while.", "token"
+            )
+        role = self._context.tokens.role(token)
+        if role is None:
+            failures.spend(self._sink.address, now)
+        return role
+
+    def _welcome(self, role: Role, name: str | None) -> None:
+        context = self._context
+        self._frontend = Frontend(context.frontends.take_name(name), role)
+        self._sink.admitted(role)
+        self._sink.tell(
+            Welcome(
+                protocol="turnwire.v1",
+                version=context.version,
+                epoch=context.events.epoch,
+                role=role,
+                sessions=list(context.host.sessions()),
+                trace_url=context.config.trace_url,
+            )
+        )
+        context.frontends.join(self._sink)
+
+    async def _refuse_for_rate(self, command_id: str | None) -> None:
+        self._refused += 1
+        self._sink.tell(refusal(command_id, "rate_limited", "Too many commands; wait, then send it again."))
+        if self._refused > REFUSALS_IN_A_ROW:
+            await self._sink.close(CloseCode.TOO_MANY, "too many commands")
+
+    async def _start(self, command: AnyCommand, frontend: Frontend) -> None:
+        try:
+            check_role(command, frontend.role)
+            match command:
+                case Hello():
+                    self._rename(command, frontend)
+                case Subscribe():
+                    self._subscribe(command)
+                case Unsubscribe():
+                    self._reply(command, {"subscribed": self.reader.unsubscribe(command.session)})
+                case SessionList():
+                    self._reply(
+                        command,
+                        [to_builtins(session) for session in self._context.host.sessions()],
+                    )
+                case _:
+                    await self._slots.acquire()
+                    self._context.tasks.create_task(self._do(command, frontend))
+        except CommandRefused as refused:
+            self._send(refusal(command.id, refused.code, refused.message, refused.field))
+
+    async def _do(self, command: AnyCommand, frontend: Frontend) -> None:
+        try:
+            if isinstance(command, PayloadGet):
+                self._reply(command, await self._payload(command))
+            else:
+                self._reply(command, await self._context.host.execute(command, frontend))
+        except CommandRefused as refused:
+            self._send(refusal(command.id, refused.code, refused.message, refused.field))
+        except Exception:
+            log.exception("A command failed.", command=command.type)
+            self._send(
+                refusal(command.id, "internal", "The sidecar failed at this command; its log says why.")
+            )
+        finally:
+            self._slots.release()
+
+    def _rename(self, hello: Hello, frontend: Frontend) -> None:
+        role = frontend.role
+        if hello.token is not None:
+            shown = self._role_of(hello.token)
+            if shown is None:
+                raise CommandRefused("unauthorized", NOT_A_TOKEN, "token")
+            role = shown
+        name = frontend.name
+        if hello.name is not None and hello.name != name:
+            self._context.frontends.free_name(name)
+            name = self._context.frontends.take_name(hello.name)
+        self._frontend = Frontend(name, role)
+        self._sink.admitted(role)
+        self._reply(hello, {"name": name, "role": role})
+
+    def _subscribe(self, command: Subscribe) -> None:
+        events = self._context.events
+        last = events.last(command.session)
+        if last == 0 and all(known.session != command.session for known in self._context.host.sessions()):
+            raise CommandRefused("unknown_session", f"There is no session {command.session!r}.", "session")
+        if command.after > 0 and command.epoch is None:
+            raise CommandRefused(
+                "invalid_params", "`epoch` is needed when `after` is not 0: it comes with `welcome`.", "epoch"
+            )
+        self._reply(command, {"epoch": events.epoch, "last": last})
+        self.reader.subscribe(command.session, Cursor(command.epoch or "", command.after))
+
+    async def _payload(self, command: PayloadGet) -> JsonValue:
+        whole = await self._context.events.whole(command.session, command.seq)
+        if whole is None:
+            raise CommandRefused(
+                "unknown_event", f"The log of {command.session!r} has no event {command.seq}.", "seq"
+            )
+        raw = None if whole.raw is None else whole.raw.decode(errors="replace")
+        return {"event": json.loads(whole.event), "raw": raw}
+
+    def _reply(self, command: AnyCommand, result: JsonValue) -> None:
+        self._send(Reply(id=command.id, ok=True, result=result))
+
+    def _send(self, frame: OutFrame) -> None:
+        if not self._left:
+            self._sink.tell(frame)

@@ -1,0 +1,155 @@
+"""Which request gets what: the doors (Host, Origin), the token, and then the route."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from msgspec import to_builtins
+
+from hub.host import Role
+from hub.server import http
+from hub.server.access import OriginPolicy, token_of
+from hub.server.conversation import HubContext
+from hub.server.http import Answer, Request, Stream, refuse
+from hub.server.static_files import StaticFile
+from hub.wire.codes import CloseCode
+
+WEBSOCKET_PATH = "/ws"
+
+
+@dataclass(frozen=True, slots=True)
+class Probes:
+    """What the sidecar tells about itself to those who watch over it."""
+
+    metrics: Callable[[], tuple[str, bytes]] = lambda: ("text/plain; version=0.0.4; charset=utf-8", b"")
+    """Content type and text of /metrics."""
+    trouble: Callable[[], str | None] = lambda: None
+    """Why the sidecar is not ready, as a sentence; None when it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """The request may become a WebSocket, with a role or, for the time being, without."""
+
+    role: Role | None
+    refused: CloseCode | None = None
+    """What is wrong with its token; told by a close code, which browsers can see, unlike a status."""
+
+
+class Routes:
+    """Decides on requests; has no state but the allowance of wrong tokens."""
+
+    def __init__(
+        self,
+        context: HubContext,
+        files: Mapping[str, StaticFile],
+        probes: Probes,
+        cookie: str,
+        *,
+        secure: bool,
+    ) -> None:
+        config = context.config
+        self._context = context
+        self._files = files
+        self._probes = probes
+        self._cookie = cookie
+        self._secure = secure
+        self._origins = OriginPolicy(config.host, config.allowed_hosts, config.allowed_origins)
+
+    def decide(self, request: Request) -> Answer | Stream | Upgrade:
+        """Return what a request gets."""
+        host, origin = request.headers.get("host"), request.headers.get("origin")
+        if not self._origins.host_allowed(host):
+            return refuse("host_not_allowed")
+        if not self._origins.origin_allowed(origin, host):
+            return refuse("origin_not_allowed")
+        if request.path == WEBSOCKET_PATH:
+            return self._upgrade(request)
+        if request.path in {"/login", "/logout"}:
+            return self._session_cookie(request)
+        if request.method not in {"GET", "HEAD"}:
+            return refuse("method_not_allowed", headers={"Allow": "GET, HEAD"})
+        answer = self._get(request)
+        if isinstance(answer, Answer) and request.method == "HEAD":
+            return replace(answer, head_only=True)
+        return answer
+
+    def _get(self, request: Request) -> Answer | Stream:
+        if request.path == "/healthz":
+            return http.answer_json({"status": "ok"})
+        if request.path == "/readyz":
+            trouble = self._probes.trouble()
+            return http.answer_json({"status": "ready"}) if trouble is None else refuse("not_ready", trouble)
+        if (file := self._files.get(request.path)) is not None:
+            return file.answer(request.headers.get("if-none-match"))
+        stream = http.stream_of(request)
+        if request.path not in {"/metrics", "/sessions"} and stream is None:
+            return refuse("not_found")
+        if (refused := self._without_token(request)) is not None:
+            return refused
+        if stream is not None:
+            known = self._context.events.last(stream.session) > 0 or any(
+                session.session == stream.session for session in self._context.host.sessions()
+            )
+            return stream if known else refuse("unknown_session")
+        if request.path == "/metrics":
+            content_type, text = self._probes.metrics()
+            return Answer(200, text, content_type, {"Cache-Control": "no-store"})
+        sessions = self._context.host.sessions()
+        return http.answer_json([to_builtins(session) for session in sessions])
+
+    def _without_token(self, request: Request) -> Answer | None:
+        if http.from_elsewhere(request):
+            return refuse("origin_not_allowed")
+        token, _ = token_of(request.headers.get("authorization"), None)
+        if token is None:
+            return None if self._role_of_cookie(request) is not None else _unauthorized()
+        role = self._role_of_token(token, request.address)
+        return role if isinstance(role, Answer) else None
+
+    def _session_cookie(self, request: Request) -> Answer:
+        if request.method != "POST":
+            return refuse("method_not_allowed", headers={"Allow": "POST"})
+        if http.from_elsewhere(request):
+            return refuse("origin_not_allowed")
+        if request.path == "/logout":
+            return http.log_out(self._cookie)
+        token, _ = token_of(request.headers.get("authorization"), None)
+        if token is None:
+            return _unauthorized()
+        role = self._role_of_token(token, request.address)
+        if isinstance(role, Answer):
+            return role
+        return http.log_in(role, self._cookie, self._context.tokens.cookie(role), secure=self._secure)
+
+    def _upgrade(self, request: Request) -> Answer | Upgrade:
+        token, by_header = token_of(
+            request.headers.get("authorization"), request.headers.get("sec-websocket-protocol")
+        )
+        if token is None:
+            return Upgrade(self._role_of_cookie(request))
+        role = self._role_of_token(token, request.address)
+        if isinstance(role, Answer):
+            code = CloseCode.UNAUTHORIZED if role.status == 401 else CloseCode.TOO_MANY
+            return role if by_header else Upgrade(None, code)
+        return Upgrade(role)
+
+    def _role_of_cookie(self, request: Request) -> Role | None:
+        # A cookie of an earlier start is no attempt at guessing: it counts as none.
+        value = request.cookie(self._cookie)
+        return None if value is None else self._context.tokens.role_of_cookie(value)
+
+    def _role_of_token(self, token: str, address: str) -> Role | Answer:
+        failures, now = self._context.failures, asyncio.get_running_loop().time()
+        wait = failures.wait(address, now)
+        if wait > 0:
+            return refuse("too_many_failures", headers={"Retry-After": str(int(wait) + 1)})
+        role = self._context.tokens.role(token)
+        if role is None:
+            failures.spend(address, now)
+            return _unauthorized()
+        return role
+
+
+def _unauthorized() -> Answer:
+    return refuse("unauthorized", headers={"WWW-Authenticate": "Bearer"})

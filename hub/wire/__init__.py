@@ -1,0 +1,1 @@
+"""What frontends and hub say to each other: frames, commands and codes."""

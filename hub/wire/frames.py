@@ -1,0 +1,363 @@
+"""What a frontend and the hub say to each other, as text frames of one JSON object each.
+
+A command carries an `id` and gets exactly one `reply`. Events travel in envelopes (normalize/events/envelope.py);
+`hub/wire/frames_out.py` has what the hub sends.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    TypeAdapter,
+)
+from pydantic_core import PydanticCustomError
+
+JsonObject = dict[str, JsonValue]
+"""An object of JSON, checked to be one."""
+
+
+LARGEST_NUMBER = (1 << 53) - 1
+"""The largest number of an event: what JavaScript's numbers hold exactly."""
+
+ENTRIES = 1000
+"""Entries an object may have whose names are the frontend's own: each that is wrong is an error to be built."""
+
+
+def _few(value: Any) -> Any:
+    if isinstance(value, dict) and len(value) > ENTRIES:
+        raise PydanticCustomError(
+            "too_many_entries",
+            "{count} entries, more than {limit}",
+            {"count": len(value), "limit": ENTRIES},
+        )
+    return value
+
+
+Few = BeforeValidator(_few)
+
+
+def _with_subtype(request: JsonObject) -> JsonObject:
+    subtype = request.get("subtype")
+    if not isinstance(subtype, str) or not subtype:
+        raise PydanticCustomError("no_subtype", "A control request needs a `subtype`: it names what is asked")
+    return request
+
+
+class Received(BaseModel):
+    """What a frontend sends; checked, since it is somebody else's."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True)
+
+
+class Command(Received):
+    """A frontend asks for something. Unknown fields are errors: a typo must not pass silently."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str
+    """Chosen by the frontend; the reply repeats it."""
+
+
+class SessionCommand(Command):
+    """A command about one session."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+
+
+class Hello(Command):
+    """The first frame of a frontend that can send no header: its token, and its name."""
+
+    type: Literal["hello"]
+    token: str | None = None
+    """The access token."""
+    name: str | None = None
+    """Shown as `by` in the decisions this frontend takes."""
+
+
+class Subscribe(SessionCommand):
+    """Replay what follows the cursor, then go on live, without gap or repeat."""
+
+    type: Literal["subscribe"]
+    after: int = Field(default=0, ge=0, le=LARGEST_NUMBER)
+    """The last seq the frontend has; 0 for all."""
+    epoch: str | None = None
+    """The epoch that seq belongs to, from `welcome`; needed when `after` is not 0."""
+
+
+class Unsubscribe(SessionCommand):
+    """Send no more of this session."""
+
+    type: Literal["unsubscribe"]
+
+
+Text = Annotated[str, Field(min_length=1)]
+Texts = Annotated[list[Text], Field(fail_fast=True)]
+
+
+class AgentOptions(Received):
+    """What a CLI is started with beside its model; those of Claude Code. A version that lacks one refuses it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    system_prompt: str | None = None
+    """The system prompt, instead of the CLI's own."""
+    append_system_prompt: str | None = None
+    """What to add to the system prompt."""
+    tools: Texts | None = None
+    """Built-in tools that exist at all; none when empty."""
+    allowed_tools: Texts | None = None
+    """Permission rules for calls that nobody is asked about, such as `Bash(git log:*)`."""
+    disallowed_tools: Texts | None = None
+    """Permission rules for calls that may not be."""
+    max_turns: int | None = Field(default=None, ge=1, le=LARGEST_NUMBER)
+    """Model calls that a turn may make."""
+    max_budget_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """US dollars that a CLI may spend before it stops."""
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    """How hard the model thinks."""
+    fallback_model: Text | None = None
+    """Model to take when the first one is overloaded."""
+    output_schema: JsonObject | None = None
+    """JSON Schema of the answer that each turn ends with."""
+    agents: Annotated[dict[str, JsonObject], Few] | None = None
+    """Subagents by name, each with `description`, `prompt` and what else the CLI knows of them."""
+    plugins: Texts | None = None
+    """Directories of plugins, on the sidecar's machine."""
+    setting_sources: Annotated[list[Literal["user", "project", "local"]], Field(fail_fast=True)] | None = None
+    """Which of the CLI's own settings files count; none when empty, all when absent."""
+    add_dirs: Texts | None = None
+    """Directories beside the workspace that the tools may use."""
+    settings: JsonObject | None = None
+    """Settings of the CLI, above those of its files."""
+    checkpointing: bool | None = None
+    """Remember files before they are changed, for the control request `rewind_files`."""
+
+
+class SessionCreate(Command):
+    """Start a CLI in a workspace."""
+
+    type: Literal["session.create"]
+    workspace: str | None = None
+    """Directory the CLI runs in; the sidecar's own when absent."""
+    agent: str | None = None
+    """Which configured agent; the default one when absent."""
+    model: str | None = None
+    """Model to use."""
+    policy: Literal["autonomous", "supervised", "plan"] | None = None
+    """Permission policy (spec 3, "Permission Modes")."""
+    permission_mode: str | None = None
+    """The CLI's own permission mode."""
+    mcp_servers: JsonObject | None = None
+    """MCP servers as in `--mcp-config`."""
+    options: Annotated[AgentOptions, Few] | None = None
+    """What else to start the CLI with; each that is absent is as configured."""
+    env: Annotated[dict[str, str], Few] | None = None
+    """Additional environment of the CLI; only names on the sidecar's allow-list."""
+    title: str | None = None
+    """What to call it."""
+    prompt: str | None = None
+    """First prompt."""
+
+
+class SessionList(Command):
+    """Ask for all sessions; the reply's result has them."""
+
+    type: Literal["session.list"]
+
+
+class SessionResume(SessionCommand):
+    """Start a CLI that goes on with this session's conversation."""
+
+    type: Literal["session.resume"]
+    at: str | None = None
+    """Message to go back to: a `resume_token` or `last_message_uuid` of a `complete`, or a message's UUID; none for the
+    end. One that is not known is refused, and what runs runs on. CLI 2.0.14 goes back to texts of the agent alone (name
+    the `complete` they ended, or a `message_id`), 1.0 nowhere."""
+
+
+class SessionFork(SessionCommand):
+    """Start a new session that begins with this one's conversation."""
+
+    type: Literal["session.fork"]
+    at: str | None = None
+    """Message up to which it is taken over, named as for `session.resume`; all of them when absent."""
+
+
+class SessionRetry(SessionCommand):
+    """Go back to before the last turn and send its prompt again."""
+
+    type: Literal["session.retry"]
+
+
+class SessionClose(SessionCommand):
+    """Stop the session's CLI; its events stay."""
+
+    type: Literal["session.close"]
+
+
+class SessionDelete(SessionCommand):
+    """Stop the session's CLI and forget the session: its record, its events, its attachments."""
+
+    type: Literal["session.delete"]
+
+
+class Attachment(Received):
+    """A file that goes with a prompt."""
+
+    name: str | None = None
+    """File name; only its last part is used."""
+    media_type: str | None = None
+    """What the frontend thinks it is; the content decides."""
+    base64: str
+    """The bytes."""
+
+
+class Prompt(SessionCommand):
+    """Say something to the agent, also while it works."""
+
+    type: Literal["prompt"]
+    text: str = ""
+    """The text; may be empty when there are attachments."""
+    attachments: Annotated[list[Attachment], Field(fail_fast=True)] | None = None
+    """Images and files."""
+    priority: Literal["now", "next", "later"] = "next"
+    """now: interrupt the running turn; next: join it when the CLI can; later: after it."""
+
+
+class PromptWithdraw(SessionCommand):
+    """Take back a prompt that still waits."""
+
+    type: Literal["prompt.withdraw"]
+    prompt: str
+    """Its UUID, from the reply to `prompt` and the `queued` event."""
+
+
+class Interrupt(SessionCommand):
+    """Stop the running turn."""
+
+    type: Literal["interrupt"]
+
+
+class PermissionRespond(SessionCommand):
+    """Answer a permission request. The first answer wins."""
+
+    type: Literal["permission.respond"]
+    pending_id: str
+    """The request."""
+    option_id: str
+    """One of its permission_options."""
+    updated_input: JsonObject | None = None
+    """The tool's arguments, edited."""
+    message: str | None = None
+    """What to tell the agent, on rejecting."""
+    interrupt: bool = False
+    """On rejecting, also stop the turn."""
+    destination: str | None = None
+    """Where to remember an always-answer, when the option leaves it open."""
+    mode: str | None = None
+    """Permission mode to go on in, on approving a plan."""
+
+
+class QuestionAnswer(SessionCommand):
+    """Answer a question_request. The first answer wins."""
+
+    type: Literal["question.answer"]
+    pending_id: str
+    """The request."""
+    answers: Annotated[dict[str, str | Annotated[list[str], Field(fail_fast=True)]], Few] | None = None
+    """Question to answer or answers, of ask_user."""
+    action: Literal["accept", "decline", "cancel"] = "accept"
+    """Answer it, or not."""
+    content: JsonValue = None
+    """The answer, of an elicitation or a dialog."""
+    message: str | None = None
+    """What to tell the agent, on declining."""
+
+
+class SetModel(SessionCommand):
+    """Change the model."""
+
+    type: Literal["set_model"]
+    model: str | None = None
+    """The model; the default one when absent."""
+
+
+class SetPermissionMode(SessionCommand):
+    """Change the CLI's permission mode."""
+
+    type: Literal["set_permission_mode"]
+    mode: str
+    """default, acceptEdits, plan, bypassPermissions, …"""
+
+
+class Control(SessionCommand):
+    """Send any other control request to the CLI; the reply's result is its response."""
+
+    type: Literal["control"]
+    request: Annotated[JsonObject, AfterValidator(_with_subtype)]
+    """With `subtype` and that subtype's fields."""
+
+
+class PayloadGet(SessionCommand):
+    """Ask for an event uncut, and the line it came from: result {event, raw}."""
+
+    type: Literal["payload.get"]
+    seq: int = Field(ge=1, le=LARGEST_NUMBER)
+    """The event's place in the log."""
+
+
+class ReplayControl(SessionCommand):
+    """Steer a session that plays a recording."""
+
+    type: Literal["replay.control"]
+    action: Literal["play", "pause", "seek"]
+    """What to do."""
+    speed: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """Times the recorded pace."""
+    position: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False)
+    """Where to, of seek: share of the recording."""
+
+
+AnyCommand = Annotated[
+    Hello
+    | Subscribe
+    | Unsubscribe
+    | SessionCreate
+    | SessionList
+    | SessionResume
+    | SessionFork
+    | SessionRetry
+    | SessionClose
+    | SessionDelete
+    | Prompt
+    | PromptWithdraw
+    | Interrupt
+    | PermissionRespond
+    | QuestionAnswer
+    | SetModel
+    | SetPermissionMode
+    | Control
+    | PayloadGet
+    | ReplayControl,
+    Field(discriminator="type"),
+]
+
+commands: TypeAdapter[AnyCommand] = TypeAdapter(AnyCommand)
+"""Validates commands and gives their JSON Schema."""
+
+
+def fields_of_commands() -> Mapping[str, frozenset[str]]:
+    """Return the names of each command's fields, by its `type`."""
+    models: tuple[type[Command], ...] = get_args(get_args(AnyCommand)[0])
+    return {
+        kind: frozenset(model.model_fields)
+        for model in models
+        for kind in get_args(model.model_fields["type"].annotation)
+    }

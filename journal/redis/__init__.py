@@ -1,0 +1,1 @@
+"""The journal in Redis Streams."""

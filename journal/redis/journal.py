@@ -1,0 +1,305 @@
+"""The journal in Redis Streams: logs that several sidecars and hubs share, one of them writing each session.
+
+As with SQLite the event loop numbers entries and queues them, and they are announced once the server has them; here a
+task sends what waits in one round trip. What other sidecars append is heard over a channel and read from the server.
+It is as durable as the server is configured to be. Needs the extra `redis`. See docs/journal.md.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
+from typing import Self
+
+from redis.exceptions import RedisError
+
+from journal.backlog import Backlog
+from journal.base import KEEP_ALL, Entry, JournalUnavailable, LogSummary, Page, Retention, Watcher, Whole
+from journal.cache import TailCache
+from journal.log_index import LogIndex
+from journal.paging import Watchers, page_of, place
+from journal.redis.server import RedisServer, State
+from journal.sqlite.rows import Append, EventRow, Extent
+from journal.timestamps import MICROSECONDS, Clock, now, stamp
+from normalize.events.envelope import Cursor, Envelope
+
+BACKLOG_BYTES = 32 << 20
+"""Accepted but not yet readable bytes from which on `append` waits."""
+GROUP_BYTES = 4 << 20
+"""What is sent in one round trip, about."""
+RETRY_S = 0.5
+"""How long the server is left alone after it failed."""
+SWEEP_S = 60.0
+"""How often idle logs are looked over for retention by age."""
+
+
+class RedisJournal:
+    """Implements `journal.base.Journal`; made by `open`."""
+
+    def __init__(self, server: RedisServer, epoch: str, retention: Retention, clock: Clock) -> None:
+        self._server = server
+        self._epoch = epoch
+        self._retention = retention
+        self._clock = clock
+        self._logs = LogIndex()
+        self._cache = TailCache()
+        self._watchers = Watchers()
+        self._backlog = Backlog(BACKLOG_BYTES)
+        # Bounded by the backlog.
+        self._queue: deque[Append] = deque()
+        self._work = asyncio.Event()
+        self._closing = asyncio.Event()
+        # Their parent is the journal: `close` waits for the one and cancels the other.
+        self._writing: asyncio.Task[None] | None = None
+        self._listening: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def open(
+        cls, url: str, retention: Retention = KEEP_ALL, *, prefix: str = "turnwire:", clock: Clock = now
+    ) -> Self:
+        """Connect to the server and learn what logs it has; raises JournalUnavailable."""
+        server = RedisServer(url, prefix)
+        try:
+            journal = cls(server, await server.begin(), retention, clock)
+            journal._take_over(await server.states())
+            journal._listening = asyncio.create_task(journal._listen(), name="journal news")
+            journal._writing = asyncio.create_task(journal._write(), name="journal writer")
+        except RedisError as error:
+            await server.close()
+            raise server.explain(error) from error
+        except JournalUnavailable:
+            await server.close()
+            raise
+        return journal
+
+    @property
+    def epoch(self) -> str:
+        """The life of the logs: the server's, until it may have lost events."""
+        return self._epoch
+
+    @property
+    def trouble(self) -> str | None:
+        """Why nothing can be written at present."""
+        return None if self._backlog.trouble is None else str(self._backlog.trouble)
+
+    def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:
+        """Tell the watcher when `trouble` has become another."""
+        return self._backlog.watch(watcher)
+
+    async def check(self) -> None:
+        """Write a little; raises JournalUnavailable when the server does not take it, or has not taken what waits."""
+        if self._backlog.trouble is not None:
+            raise self._backlog.trouble
+        try:
+            await self._server.take_room()
+        except RedisError as error:
+            raise self._server.explain(error) from error
+
+    async def append(self, session: str, entries: Sequence[Entry]) -> int:
+        """Number the entries and queue them to be sent."""
+        await self._backlog.room()
+        if entries:
+            size = sum(entry.size for entry in entries)
+            self._backlog.accept(size)
+            self._queue.append(self._logs.accept(session, entries, self._clock(), size))
+            self._work.set()
+        return self._logs.accepted(session)
+
+    async def flush(self) -> None:
+        """Wait until the server has all that was accepted."""
+        await self._backlog.flush()
+
+    def last(self, session: str) -> int:
+        """Return the newest number the server is known to have."""
+        return self._logs.last(session)
+
+    async def read_after(
+        self, session: str, cursor: Cursor, *, count: int = 512, size: int = 1 << 20
+    ) -> Page:
+        """Return what follows the cursor: from the cache when it reaches that far back, else from the server."""
+        last = self._logs.last(session)
+        after = place(cursor, self._epoch, last) or 0
+        envelopes: Sequence[Envelope] = ()
+        if after < last:
+            tail = self._cache.reaching(session, after)
+            if tail is not None and tail.last >= last:
+                envelopes = tail.after(after, count, size)
+            else:
+                rows = await self._read(session, after, last, count=count, size=size)
+                envelopes = [Envelope(session, row.seq, stamp(row.micros), row.event) for row in rows]
+        return page_of(cursor, self._epoch, last, envelopes)
+
+    async def whole(self, session: str, seq: int) -> Whole | None:
+        """Return one event uncut."""
+        try:
+            rows = await self._server.events(session, seq - 1, seq, 1) if seq > 0 else []
+            if not rows:
+                return None
+            whole, raw = await self._server.beside(session, seq)
+        except RedisError as error:
+            raise self._server.explain(error) from error
+        return Whole(rows[0].event if whole is None else whole, raw)
+
+    async def logs(self) -> list[LogSummary]:
+        """List all logs."""
+        return self._logs.summaries()
+
+    async def delete(self, session: str) -> None:
+        """Forget a session's events."""
+        if (log := self._logs.find(session)) is None:
+            return
+        await self.flush()
+        try:
+            log.extent = await self._server.delete(session)
+        except RedisError as error:
+            raise self._server.explain(error) from error
+        log.deleted = True
+        self._cache.forget(session, log.extent.first)
+
+    async def retain(self) -> None:
+        """Apply retention to all logs now."""
+        try:
+            for log in self._logs:
+                log.extent = await self._server.retain(log.session, self._retention, self._oldest())
+                self._cache.forget(log.session, log.extent.first)
+        except RedisError as error:
+            raise self._server.explain(error) from error
+
+    def watch(self, watcher: Watcher) -> Callable[[], None]:
+        """Announce progress to the watcher until the returned function is called."""
+        return self._watchers.add(watcher)
+
+    async def close(self) -> None:
+        """Send what is queued and disconnect; raises JournalUnavailable when the server does not take it."""
+        self._backlog.close(JournalUnavailable(f"The journal in the Redis at {self._server.name} is closed."))
+        self._closing.set()
+        self._work.set()
+        if self._writing is not None:
+            await self._writing
+        while self._listening is not None and not self._listening.done():
+            # Again and again: redis-py swallows a cancellation that comes while it connects.
+            self._listening.cancel()
+            await asyncio.wait([self._listening], timeout=0.1)
+        await self._server.close()
+        if self._queue:
+            lost = sum(len(batch.entries) for batch in self._queue)
+            raise JournalUnavailable(f"{self.trouble} Closed with {lost} events unwritten.")
+
+    async def _write(self) -> None:
+        """Send what waits until the journal is closed and all is sent, or the server refuses it even then."""
+        loop = asyncio.get_running_loop()
+        sweep_at = loop.time() + SWEEP_S
+        while self._queue or not self._closing.is_set():
+            if self._queue:
+                if not await self._send():
+                    if self._closing.is_set():
+                        return
+                    await _within(RETRY_S, self._closing)
+            else:
+                self._work.clear()
+                await _within(sweep_at - loop.time(), self._work)
+            if loop.time() >= sweep_at:
+                sweep_at = loop.time() + SWEEP_S
+                await self._sweep()
+
+    async def _send(self) -> bool:
+        group: list[Append] = []
+        size = 0
+        for batch in self._queue:
+            group.append(batch)
+            size += batch.size
+            if size >= GROUP_BYTES:
+                break
+        extents: list[Extent] = []
+        failure: RedisError | None
+        try:
+            extents, failure = await self._server.append(group, self._retention, self._oldest())
+        except RedisError as error:
+            failure = error
+        if extents:
+            self._committed(extents)
+        if failure is not None:
+            self._backlog.stuck(self._server.explain(failure))
+        return failure is None
+
+    def _committed(self, extents: list[Extent]) -> None:
+        sessions: dict[str, int] = {}
+        size = 0
+        for extent in extents:
+            batch = self._queue.popleft()
+            size += batch.size
+            ts = stamp(batch.micros)
+            log = self._logs.of(batch.session)
+            log.extent, log.deleted = extent, False
+            self._cache.add(
+                batch.session,
+                [
+                    Envelope(batch.session, seq, ts, entry.event)
+                    for seq, entry in enumerate(batch.entries, batch.first)
+                ],
+            )
+            self._cache.forget(batch.session, extent.first)
+            sessions[batch.session] = batch.first + len(batch.entries) - 1
+        self._backlog.commit(len(extents), size)
+        for session, last in sessions.items():
+            self._watchers.announce(session, last)
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                async with aclosing(self._server.news()) as told:
+                    async for session in told:
+                        self._take_over(await self._server.states(session))
+            except RedisError:
+                # The writer says what is wrong with the server; here it is enough to come back.
+                await asyncio.sleep(RETRY_S)
+
+    def _take_over(self, states: Mapping[str, State]) -> None:
+        for session, state in states.items():
+            log = self._logs.of(session)
+            if state.extent.last <= log.extent.last:
+                continue
+            log.extent, log.deleted = state.extent, state.deleted
+            log.accepted = max(log.accepted, state.extent.last)
+            log.micros = max(log.micros, state.micros)
+            self._watchers.announce(session, state.extent.last)
+
+    async def _read(self, session: str, after: int, last: int, *, count: int, size: int) -> list[EventRow]:
+        extent = self._logs.of(session).extent
+        usual = max(1, extent.size // max(1, extent.last - extent.first + 1))
+        rows: list[EventRow] = []
+        try:
+            while after < last and len(rows) < count and (size > 0 or not rows):
+                # The server can be told a count alone; what is asked for is about what there is room for.
+                ask = min(count - len(rows), 1 + max(size, 0) // usual)
+                more = await self._server.events(session, after, last, ask)
+                for row in more:
+                    size -= len(row.event)
+                    if size < 0 and rows:
+                        return rows
+                    rows.append(row)
+                if not more:
+                    break
+                after = more[-1].seq
+        except RedisError as error:
+            raise self._server.explain(error) from error
+        return rows
+
+    async def _sweep(self) -> None:
+        try:
+            await self.retain()
+        except JournalUnavailable as reason:
+            self._backlog.stuck(reason)
+
+    def _oldest(self) -> int:
+        age = self._retention.max_age_s
+        return 0 if age is None else self._clock() - int(age * MICROSECONDS)
+
+
+async def _within(seconds: float, event: asyncio.Event) -> None:
+    """Wait for an event, but not longer."""
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        pass

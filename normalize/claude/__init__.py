@@ -1,0 +1,1 @@
+"""The core of the Claude family: its messages in, neutral events out."""

@@ -1,0 +1,281 @@
+"""Tool calls: published when the model makes them, ended by their result, or at the latest with their turn.
+
+A call within a background subagent outlives its turn; it ends with its result, with its task, or with the process.
+A call ends once: a result that comes after it is no news.
+"""
+
+from collections.abc import Collection
+from typing import Literal
+
+from msgspec import Struct
+
+from normalize.claude import results, tools
+from normalize.claude.place import Place
+from normalize.claude.recent import Recent
+from normalize.claude.results.answer import Leave
+from normalize.claude.tools.work_dir import WorkDir
+from normalize.events import ToolCall, ToolUpdate
+from normalize.payloads import NormalizedPayload, titles
+from protocol.claude.blocks import ToolResultBlock
+from protocol.json_values import Json, JsonObject
+
+LostReason = Literal["interrupted", "process_exited", "no_result"]
+
+_LOST = {
+    "interrupted": "The turn was interrupted before the tool answered.",
+    "process_exited": "The agent's process ended before the tool answered.",
+    "no_result": "The turn ended without a result for this call.",
+}
+
+_REMEMBERED = 1024
+"""Calls that have ended, and calls that went on in the background; more may still be said of them."""
+
+
+class Call(Struct, gc=False):
+    """A call whose result is still to come."""
+
+    id: str
+    name: str
+    input: JsonObject
+    payload: NormalizedPayload
+    title: str
+    parent: str | None
+    message_id: str | None
+    block_index: int | None
+    background: bool
+    """It is made by a subagent that runs in the background."""
+    heard: bool = True
+    """Its beginning was heard."""
+    leave: Leave | None = None
+    """What became of the question whether it may run; None if nobody was asked."""
+
+
+class Calls:
+    """The calls that are pending, and the subagents in the background."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self.work_dir = WorkDir()
+        """The folder that commands run in."""
+        self._pending: dict[str, Call] = {}
+        self._ended_now: set[str] = set()
+        """Calls that ended in this turn."""
+        self._ended: Recent[bool] = Recent(_REMEMBERED)
+        """Calls that have ended in any turn, and whether their beginning was heard."""
+        self._background: Recent[None] = Recent(_REMEMBERED)
+        """Calls whose work goes on, or went on, in the background: a subagent there can be sent on again."""
+
+    def open(
+        self,
+        call_id: str,
+        name: str,
+        arguments: JsonObject,
+        *,
+        parent: str | None,
+        message_id: str | None,
+        block_index: int | None,
+    ) -> list[ToolCall]:
+        """The model calls a tool; a call that is known already is not published again.
+
+        Some agents number their calls anew in each turn, so the id of an earlier turn is a new call; one whose
+        result came before it has ended already.
+        """
+        if call_id in self._pending or call_id in self._ended_now or self._ended.get(call_id) is False:
+            return []
+        self._ended.forget(call_id)
+        payload = self.work_dir.placed(tools.call(name, arguments))
+        if parent is None:
+            self.work_dir.called(name, arguments)
+        call = Call(
+            id=call_id,
+            name=name,
+            input=arguments,
+            payload=payload,
+            title=titles.of(name, payload),
+            parent=parent,
+            message_id=message_id,
+            block_index=block_index,
+            background=self._in_background(parent),
+        )
+        self._pending[call_id] = call
+        here = self._place.here
+        return [
+            ToolCall(
+                session_id=here["session_id"],
+                operation_id=here["operation_id"],
+                parent_tool_call_id=parent,
+                message_id=message_id,
+                block_index=block_index,
+                tool_call_id=call_id,
+                tool_name=name,
+                tool_title=call.title,
+                tool_status="running",
+                normalized=payload,
+            )
+        ]
+
+    def find(self, call_id: str | None, name: str, arguments: JsonObject) -> Call | None:
+        """Return the pending call that a request is about: by id, or (1.0, 2.0) by name and arguments."""
+        if call_id is not None:
+            return self._pending.get(call_id)
+        same_name = [call for call in self._pending.values() if call.name == name]
+        same = [call for call in same_name if call.input == arguments] or same_name
+        unasked = [call for call in same if call.leave is None]
+        return next(iter(unasked or same), None)
+
+    def end(
+        self, block: ToolResultBlock, tool_use_result: Json, *, parent: str | None, uuid: str | None
+    ) -> list[ToolUpdate]:
+        """A result has come. A second one for the same call is not news."""
+        call_id = block.tool_use_id
+        if call_id in self._ended:
+            return []
+        call = self._pending.pop(call_id, None)
+        if call is None:
+            call = _unseen(call_id, parent)
+        self._over(call)
+        enriched = results.enrich(call.payload, block, tool_use_result, leave=call.leave)
+        if enriched.background:
+            self._background.put(call_id, None)
+        here = self._place.here
+        return [
+            ToolUpdate(
+                session_id=here["session_id"],
+                operation_id=here["operation_id"],
+                parent_tool_call_id=call.parent,
+                message_id=call.message_id,
+                block_index=call.block_index,
+                tool_call_id=call_id,
+                tool_name=call.name or None,
+                tool_title=call.title or None,
+                tool_status=enriched.status,
+                normalized=enriched.payload,
+                error=enriched.error,
+                reason=enriched.reason,
+                background=enriched.background or None,
+                uuid=uuid,
+            )
+        ]
+
+    def left(self, call_id: str | None, leave: Leave) -> None:
+        """The question whether a call may run was asked, answered or taken back."""
+        call = self._pending.get(call_id or "")
+        if call is not None:
+            call.leave = leave
+
+    def edited(self, call_id: str | None, arguments: JsonObject) -> list[ToolUpdate]:
+        """A call may run with other arguments than the model's: what it does is told anew."""
+        call = self._pending.get(call_id or "")
+        if call is None or call.input == arguments:
+            return []
+        call.input = arguments
+        call.payload = self.work_dir.placed(tools.call(call.name, arguments))
+        call.title = titles.of(call.name, call.payload)
+        here = self._place.here
+        return [
+            ToolUpdate(
+                session_id=here["session_id"],
+                operation_id=here["operation_id"],
+                parent_tool_call_id=call.parent,
+                message_id=call.message_id,
+                block_index=call.block_index,
+                tool_call_id=call.id,
+                tool_name=call.name,
+                tool_title=call.title,
+                tool_status="running",
+                normalized=call.payload,
+            )
+        ]
+
+    def progress(self, call_id: str, name: str, parent: str | None, elapsed_s: float) -> list[ToolUpdate]:
+        """A tool is still at work."""
+        call = self._pending.get(call_id)
+        here = self._place.here
+        return [
+            ToolUpdate(
+                session_id=here["session_id"],
+                operation_id=here["operation_id"],
+                parent_tool_call_id=parent if call is None else call.parent,
+                tool_call_id=call_id,
+                tool_name=name or (None if call is None else call.name),
+                tool_title=None if call is None else call.title,
+                tool_status="running",
+                elapsed_ms=round(elapsed_s * 1000),
+            )
+        ]
+
+    def backgrounded(self, call_id: str) -> None:
+        """The CLI says that a call's work goes on in the background, before its result does."""
+        self._background.put(call_id, None)
+
+    def task_over(self, call_ids: Collection[str], reason: LostReason) -> list[ToolUpdate]:
+        """A background task has ended; what its subagent still waited for will not come.
+
+        `call_ids` are the calls that started the task and those that sent it on.
+        """
+        background = [call_id for call_id in call_ids if call_id in self._background]
+        lost = [call for call in self._pending.values() if call.background and call.parent in background]
+        return [self._lose(call, reason, succeeded=reason == "no_result") for call in lost]
+
+    def turn_over(self, reason: LostReason, *, succeeded: bool) -> list[ToolUpdate]:
+        """End the calls of the turn that have no result; those of background subagents go on.
+
+        In a turn that `succeeded` they count as complete (spec 3, "Result Message").
+        """
+        lost = [call for call in self._pending.values() if not call.background]
+        updates = [self._lose(call, reason, succeeded=succeeded) for call in lost]
+        self._ended_now.clear()
+        return updates
+
+    def process_over(self) -> list[ToolUpdate]:
+        """End all calls: nobody is left to answer."""
+        lost = list(self._pending.values())
+        updates = [self._lose(call, "process_exited", succeeded=False) for call in lost]
+        self._ended_now.clear()
+        self._background.clear()
+        return updates
+
+    def _over(self, call: Call) -> None:
+        self._ended_now.add(call.id)
+        self._ended.put(call.id, call.heard)
+
+    def _in_background(self, parent: str | None) -> bool:
+        if parent is None:
+            return False
+        above = self._pending.get(parent)
+        return parent in self._background or (above is not None and above.background)
+
+    def _lose(self, call: Call, reason: LostReason, *, succeeded: bool) -> ToolUpdate:
+        del self._pending[call.id]
+        self._over(call)
+        here = self._place.here
+        return ToolUpdate(
+            session_id=here["session_id"],
+            operation_id=here["operation_id"],
+            parent_tool_call_id=call.parent,
+            message_id=call.message_id,
+            block_index=call.block_index,
+            tool_call_id=call.id,
+            tool_name=call.name,
+            tool_title=call.title,
+            tool_status="complete" if succeeded else "error",
+            normalized=call.payload,
+            error=None if succeeded else _LOST[reason],
+            reason=reason,
+        )
+
+
+def _unseen(call_id: str, parent: str | None) -> Call:
+    """A call whose beginning was not heard, such as one of before a resume."""
+    return Call(
+        id=call_id,
+        name="",
+        input={},
+        payload=tools.call("", {}),
+        title="",
+        parent=parent,
+        message_id=None,
+        block_index=None,
+        background=False,
+        heard=False,
+    )

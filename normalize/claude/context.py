@@ -1,0 +1,110 @@
+"""How full the context of the main model is.
+
+Used tokens come from the last answer of the main thread; a subagent has a context of its own and counts nothing
+here. The size comes from the result's usage by model, whose names differ from the model's own by date, provider or
+a `[1m]` suffix; until it is known, that suffix and a short list of models decide, and else spec 3's 200000 holds.
+"""
+
+import re
+
+from normalize.claude.place import Place
+from normalize.events import AgentEvent, ContextWindow
+from protocol.claude.blocks import Usage
+from protocol.claude.results import Result
+
+DEFAULT_SIZE = 200_000
+LONG_SIZE = 1_000_000
+"""What `[1m]` in a model's name asks for."""
+
+LONG_MODELS = frozenset({"claude-opus-5-5", "claude-sonnet-5-5"})
+"""Models that have the long window under their plain names, as results of 2.1.330 say; the CLI tells it no sooner."""
+
+MOST = 1 << 53
+"""Tokens beyond which a figure is no figure of tokens: a float could not hold it, nor could JavaScript."""
+
+_PROVIDER = re.compile(r"^(?:.*/)?(?:[a-z]{2,6}\.)?(?:anthropic[./])?")
+_SUFFIX = re.compile(r"(?:\[1m\]|@.*|-v\d+(?::\d+)?|[-@]?\d{8}|-latest)+$")
+
+
+class Context:
+    """Follows the main model, its window and the tokens used."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._model: str | None = None
+        self._sizes: dict[str, int] = {}
+        self._size = DEFAULT_SIZE
+        self._used = 0
+        self._shown: tuple[int, int, str | None] | None = None
+
+    def model(self, name: str | None) -> None:
+        """The main thread's model is this one; synthetic messages have none."""
+        if not name or name in ("<synthetic>", self._model):
+            return
+        # An answer names its model without the [1m] that the session asked for.
+        if self._model is None or plain_name(name) != plain_name(self._model) or "[1m]" in name:
+            self._model = name
+            self._size = self._size_now()
+
+    def used(self, usage: Usage | None, *, final: bool = True) -> list[AgentEvent]:
+        """Take the usage of an answer of the main thread; what is not final is kept, and told with the next news."""
+        tokens = usage.context_tokens if usage is not None else 0
+        if not 0 < tokens <= MOST:
+            return []
+        self._used = tokens
+        return self.show() if final else []
+
+    def reset(self, tokens: int | None) -> list[AgentEvent]:
+        """The conversation was replaced by a summary of so many tokens, or is empty."""
+        self._used = tokens if tokens is not None and 0 < tokens <= MOST else 0
+        return self.show()
+
+    def result(self, result: Result) -> list[AgentEvent]:
+        """Learn the sizes of windows from a result."""
+        for name, model in result.model_usage_camel.items():
+            self._learn(name, model.context_window)
+        for name, spec in result.model_usage_snake.items():
+            self._learn(name, spec.context_window)
+        return self.show()
+
+    def show(self) -> list[AgentEvent]:
+        """Return the event, unless nothing has changed since the last one."""
+        size = self._size
+        shown = (size, self._used, self._model)
+        if shown == self._shown or (self._used == 0 and self._shown is None):
+            return []
+        self._shown = shown
+        here = self._place.here
+        return [
+            ContextWindow(
+                session_id=here["session_id"],
+                operation_id=here["operation_id"],
+                context_window_size=size,
+                context_window_used=self._used,
+                context_window_remaining=max(size - self._used, 0),
+                context_efficiency=100 * self._used / size,
+                model=self._model,
+            )
+        ]
+
+    def _learn(self, name: str, size: int | None) -> None:
+        if size is not None and size > 0 and self._sizes.get(name) != size:
+            self._sizes[name] = size
+            self._size = self._size_now()
+
+    def _size_now(self) -> int:
+        name = self._model
+        if name is None:
+            return next(iter(self._sizes.values())) if len(self._sizes) == 1 else DEFAULT_SIZE
+        if name in self._sizes:
+            return self._sizes[name]
+        plain = plain_name(name)
+        for known, size in self._sizes.items():
+            if plain_name(known) == plain:
+                return size
+        return LONG_SIZE if "[1m]" in name or plain in LONG_MODELS else DEFAULT_SIZE
+
+
+def plain_name(model: str) -> str:
+    """Return a model's name without provider, date and variant."""
+    return _SUFFIX.sub("", _PROVIDER.sub("", model.lower()))

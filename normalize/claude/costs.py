@@ -1,0 +1,153 @@
+"""What a turn cost. The CLI's total is cumulative for its process, so a turn's share is the difference.
+
+Three things break the difference: a new process counts from zero, /clear does too (2.1.220, not 2.1.160), and from
+2.1.277 on a resumed process begins with the cost of its conversation, if the one before it ended in order: one that was
+killed has left nothing to begin with. From 2.1.318 at the latest a result tells the share itself. Where a past cannot
+be told apart, the share is unknown rather than wrong.
+"""
+
+from typing import NamedTuple
+
+from normalize.claude.turns.uuids import numbers
+from normalize.payloads.fields import as_float
+from protocol.claude.results import ModelUsage, Result
+
+COUNTS_ON_SINCE = (2, 1, 277)
+"""The first version whose resumed processes may begin with the cost of what went before."""
+
+
+class Bill(NamedTuple):
+    """Money and tokens of a turn, and of the process up to now."""
+
+    cost_usd: float | None
+    total_cost_usd: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+    total_input_tokens: int | None
+    total_output_tokens: int | None
+
+
+class _Past(NamedTuple):
+    """What the processes before this one had counted, as far as this translator has seen."""
+
+    cost: float
+    usage: dict[str, ModelUsage]
+
+    def is_in(self, result: Result) -> bool:
+        """Whether the result's models have used all of the past, and the turn on top of it."""
+        used = result.model_usage_camel
+        known = all(name in used and _at_least(used[name], past) for name, past in self.usage.items())
+        turn = result.usage.context_tokens if result.usage is not None else 0
+        return known and _sum(used) - _sum(self.usage) >= turn
+
+
+class Costs:
+    """Keeps the totals of the last result of one process, and what was there before that process."""
+
+    def __init__(self, *, resumed: bool) -> None:
+        """`resumed`: the process goes on with a session that has a past."""
+        self._version: tuple[int, ...] | None = None
+        self._past = _Past(0.0, {}) if resumed else None
+        """Set until the first result of a resumed process has told whether its total begins with the past."""
+        self._cost = 0.0
+        self._usage: dict[str, ModelUsage] = {}
+        self._input = 0
+        self._output = 0
+
+    def version(self, version: str | None) -> None:
+        """Note the CLI's version; None in an `init` means 1.0, which does not say."""
+        self._version = numbers(version or "1.0")
+
+    def resumes(self) -> None:
+        """Another process goes on with the conversation."""
+        if self._past is None:
+            self._past = _Past(self._cost, self._usage)
+        self._cost, self._usage, self._input, self._output = 0.0, {}, 0, 0
+
+    def bill(self, result: Result) -> Bill:
+        """Return the share of the turn that this result ends."""
+        cost, total = self._money(result)
+        input_tokens, output_tokens = self._tokens(result)
+        total_input, total_output = _totals(result)
+        return Bill(cost, total, input_tokens, output_tokens, total_input, total_output)
+
+    def _money(self, result: Result) -> tuple[float | None, float | None]:
+        total, before = as_float(result.total_cost_usd), self._cost
+        if total is None:
+            cost = as_float(result.cost_usd)
+            if cost is None:
+                return None, None
+            # Spec 3's agents tell the cost of the turn alone.
+            self._cost += cost
+            return cost, _rounded(self._cost)
+        self._cost, self._usage = total, result.model_usage_camel
+        since = result.model_usage_since_last_result
+        if not total and since is None and not self._usage:
+            return (
+                0.0,
+                total,
+            )  # nothing was asked of the API: a resume that failed, a /clear; the past is still to come
+        past, self._past = self._past, None
+        if since is not None:
+            return _rounded(sum((as_float(usage.cost_usd) or 0.0 for usage in since.values()), 0.0)), total
+        if past is not None:
+            return self._first(past, result, total), total
+        return _rounded(total - before if total >= before else total), total
+
+    def _first(self, past: _Past, result: Result, total: float) -> float | None:
+        """The share of the first result of a resumed process, which may count the past."""
+        if (self._version is not None and self._version < COUNTS_ON_SINCE) or not _is_more_than_its_turn(
+            result
+        ):
+            return total
+        if past.usage and past.is_in(result):
+            return _rounded(total - past.cost)
+        return None
+
+    def _tokens(self, result: Result) -> tuple[int | None, int | None]:
+        if result.usage is not None:
+            return result.usage.input_tokens, result.usage.output_tokens
+        if result.total_input_tokens is None and result.total_output_tokens is None:
+            return None, None
+        total_input, total_output = result.total_input_tokens or 0, result.total_output_tokens or 0
+        share = max(total_input - self._input, 0), max(total_output - self._output, 0)
+        self._input, self._output = total_input, total_output
+        return share
+
+
+def _totals(result: Result) -> tuple[int | None, int | None]:
+    if not result.model_usage_camel:
+        return result.total_input_tokens, result.total_output_tokens
+    sent = received = 0
+    for model in result.model_usage_camel.values():
+        sent += model.input_tokens
+        received += model.output_tokens
+    return sent, received
+
+
+def _is_more_than_its_turn(result: Result) -> bool:
+    """Whether the process's tokens are more than the turn's: it counts a past, or subagents and helper models."""
+    usage = result.usage
+    return usage is not None and _sum(result.model_usage_camel) > usage.context_tokens
+
+
+def _sum(used: dict[str, ModelUsage]) -> int:
+    return sum(sum(_kinds(model)) for model in used.values())
+
+
+def _at_least(model: ModelUsage, past: ModelUsage) -> bool:
+    return all(now >= then for now, then in zip(_kinds(model), _kinds(past), strict=True))
+
+
+def _kinds(model: ModelUsage) -> tuple[int, int, int, int]:
+    return (
+        model.input_tokens,
+        model.output_tokens,
+        model.cache_read_input_tokens,
+        model.cache_creation_input_tokens,
+    )
+
+
+def _rounded(dollars: float) -> float:
+    """Without the noise of a difference of floats."""
+    return round(dollars, 10)

@@ -1,0 +1,187 @@
+"""Messages that change something beside the conversation: modes, compaction, tasks, models; and spec 1's own."""
+
+from collections.abc import Callable
+from typing import Any
+
+from normalize.claude import notices, user_lines
+from normalize.claude.calls import LostReason
+from normalize.claude.notices import notice
+from normalize.claude.place import Here
+from normalize.claude.state import State
+from normalize.claude.tasks import AnyTaskMessage, why_lost
+from normalize.claude.turns import Failure
+from normalize.events import AgentEvent, CompactBoundary, Error, Injected, MessageChunk, Queued, Retraction
+from normalize.events.limits import pieces
+from protocol.claude import incidents, system, tasks
+from protocol.claude.notices import ActiveGoal, ConversationReset, RateLimitEvent, ToolProgress
+from protocol.json_values import Json
+from protocol.miriad import system as miriad
+
+
+def single(event: Callable[[Here, Any], AgentEvent]) -> Callable[[State, Any], list[AgentEvent]]:
+    """Return the function of a message that is one event, whatever the state."""
+    return lambda state, message: [event(state.place.here, message)]
+
+
+def nothing(_state: State, _message: object) -> list[AgentEvent]:
+    """Take a message that is known and no news: a heartbeat, a count, progress of a control request."""
+    return []
+
+
+def status(state: State, message: system.Status) -> list[AgentEvent]:
+    """The CLI tells what it does; that it waits for the API is no news, the prompts it answers are."""
+    turn = state.turns.current
+    if turn is not None:
+        turn.prompts += [uuid for uuid in message.user_message_uuids if uuid not in turn.prompts]
+    if message.status == "requesting" and message.permission_mode is None:
+        return []
+    events = state.session.mode(message.permission_mode)
+    if message.status == "compacting":
+        events.append(notice(state.place.here, "status", "Compacting the conversation"))
+    if message.compact_result not in (None, "success"):
+        events.append(notice(state.place.here, "status", f"Compacting: {message.compact_result}", "warning"))
+    return events
+
+
+def compacted(state: State, message: system.CompactBoundary) -> list[AgentEvent]:
+    """The conversation is a summary now."""
+    done = message.compact_metadata or system.CompactMetadata()
+    return [
+        CompactBoundary(
+            **state.place.here, trigger=done.trigger, pre_tokens=done.pre_tokens, post_tokens=done.post_tokens
+        ),
+        *state.context.reset(done.post_tokens),
+    ]
+
+
+def conversation_reset(state: State, message: ConversationReset) -> list[AgentEvent]:
+    """The conversation begins anew."""
+    told = notice(
+        state.place.here,
+        "conversation_reset",
+        "The conversation begins anew",
+        details={"trigger": message.trigger, "conversation_id": message.new_conversation_id},
+    )
+    return [told, *state.context.reset(None)]
+
+
+def goal(state: State, message: ActiveGoal) -> list[AgentEvent]:
+    """The goal was set, looked at, or cleared."""
+    if message.value is None:
+        return [notice(state.place.here, "active_goal", "The goal is cleared")]
+    known = message.value
+    told = f"Goal: {known.condition}" + (f" ({known.last_reason})" if known.last_reason else "")
+    details: dict[str, Json] = {
+        "condition": known.condition,
+        "iterations": known.iterations,
+        "last_reason": known.last_reason,
+    }
+    return [notice(state.place.here, "active_goal", told, details=details)]
+
+
+def rate_limit(state: State, message: RateLimitEvent) -> list[AgentEvent]:
+    """The account's allowance changed; told when it is used up, or nearly."""
+    event = notices.rate_limit_event(state.place.here, message)
+    return [] if event is None else [event]
+
+
+def commands_changed(state: State, message: system.CommandsChanged) -> list[AgentEvent]:
+    """The slash commands changed."""
+    return state.session.commands(message.commands)
+
+
+def local_output(state: State, message: system.LocalCommandOutput) -> list[AgentEvent]:
+    """A slash command printed something."""
+    if state.repeated(message.uuid):
+        return []
+    turn = state.turns.current
+    if turn is not None:
+        turn.local_output.append(message.content)
+        turn.active = True
+    return [
+        MessageChunk(
+            **state.place.here, message_id=message.uuid, block_index=0, text=piece, source="local_command"
+        )
+        for piece in pieces(message.content)
+    ]
+
+
+def model_fallback(state: State, message: system.ModelFallback) -> list[AgentEvent]:
+    """Another model answers, with a window of its own."""
+    state.context.model(message.fallback_model)
+    return [notices.model_fallback(state.place.here, message)]
+
+
+def refusal_fallback(state: State, message: incidents.ModelRefusalFallback) -> list[AgentEvent]:
+    """A model refused, another one answers; what the first one said may be withdrawn."""
+    state.context.model(message.fallback_model)
+    events: list[AgentEvent] = [notices.refusal(state.place.here, message)]
+    if message.retracted_message_uuids:
+        events.append(Retraction(**state.place.here, message_uuids=message.retracted_message_uuids))
+    return events
+
+
+def task(state: State, message: AnyTaskMessage) -> list[AgentEvent]:
+    """News of a background task; its end ends what its subagent still waited for."""
+    update = state.tasks.told(message)
+    calls = state.tasks.calls(message.task_id)
+    if isinstance(message, tasks.TaskStarted) and (message.is_backgrounded or len(calls) > 1):
+        # A subagent that is sent on works in the background, and below the call that started it.
+        for call_id in calls:
+            state.calls.backgrounded(call_id)
+    if not isinstance(message, tasks.TaskNotification):
+        return [update]
+    state.task_woke = True
+    reason: LostReason = why_lost(message.status)
+    return [*state.calls.task_over(calls, reason), update]
+
+
+def tool_progress(state: State, message: ToolProgress) -> list[AgentEvent]:
+    """A tool is still at work."""
+    return list(
+        state.calls.progress(
+            message.tool_use_id, message.tool_name, message.parent_tool_use_id, message.elapsed_time_seconds
+        )
+    )
+
+
+def tool_result(state: State, message: miriad.SystemToolResult) -> list[AgentEvent]:
+    """A tool answered, as spec 1's agent says it."""
+    return user_lines.tool_result(state, message.tool_result, None, parent=None, uuid=message.uuid)
+
+
+def failure(state: State, message: miriad.SystemFailure) -> list[AgentEvent]:
+    """Something went wrong in spec 1's agent; within a turn it is told with the turn's end."""
+    text = message.message or "The agent reports an error"
+    turn = state.turns.current
+    if turn is not None:
+        turn.failure = Failure(text)
+        return []
+    return [Error(**state.place.here, error=text)]
+
+
+def queued(state: State, message: miriad.Queued) -> list[AgentEvent]:
+    """A prompt waits, as spec 1's agent says it; told already when we sent it ourselves."""
+    if state.prompts.overheard and message.position == state.prompts.waiting:
+        return []
+    return [Queued(**state.place.here, position=message.position)]
+
+
+def injected(state: State, message: miriad.Injected) -> list[AgentEvent]:
+    """Waiting prompts joined the turn, as spec 1's agent says it, or will begin the next one, which names them."""
+    count = max(message.message_count or 1, 1)
+    turn = state.turns.current
+    named: list[str] = []
+    if turn is None:
+        state.prompts.begin_with(count)
+    else:
+        named = [prompt.uuid for prompt in state.prompts.take_first(count) if prompt.uuid is not None]
+        turn.prompts += named
+    return [
+        Injected(
+            **state.place.here,
+            message_count=count,
+            content_length=message.content_length,
+            prompts=named or None,
+        )
+    ]

@@ -1,0 +1,333 @@
+"""What the CLI asks of its host and waits for: leave to call a tool, answers of a human, hooks.
+
+Each request is published once, and its end once: answered by us, taken back by the CLI, or void because the tool has
+answered or the turn is over.
+"""
+
+from collections.abc import Collection
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from normalize.claude import tools
+from normalize.claude.calls import Call, Calls
+from normalize.claude.place import Place
+from normalize.claude.requests import dialog as permission_dialog
+from normalize.claude.requests import hook_answers
+from normalize.events import (
+    AgentEvent,
+    HookActivity,
+    PermissionCancelled,
+    PermissionResolved,
+    QuestionRequest,
+)
+from normalize.inputs import Decision
+from normalize.payloads import AskUserPayload, ShowPlanPayload, titles
+from protocol.claude import control
+from protocol.claude.answers import Deny, read_permission
+from protocol.json_values import JsonObject, text_at
+
+Void = Literal["cancelled", "interrupted", "process_exited", "turn_ended"]
+Behavior = Literal["allow", "deny", "ask", "answer"]
+
+
+class Pending(Struct, gc=False):
+    """A request that nobody has answered."""
+
+    request_id: str
+    kind: Literal["permission", "question", "hook"]
+    tool_call_id: str | None = None
+    tool_name: str | None = None
+    input: JsonObject | None = None
+    """The arguments that leave is asked for, of a permission."""
+    hook_event: str | None = None
+    name: str | None = None
+    background: bool = False
+    """It may outlive the turn: a background subagent asks, or a server or dialog that does not say for whom it asks."""
+
+
+class Requests:
+    """The requests that are pending."""
+
+    def __init__(self, place: Place, calls: Calls) -> None:
+        self._place = place
+        self._calls = calls
+        self._pending: dict[str, Pending] = {}
+        self._plans: set[str] = set()
+        self.hooks_edit = True
+        """The CLI heeds arguments that a hook gives: 1.0 does not, and 2.0.14, which does, says as little of its version."""
+
+    @property
+    def waiting(self) -> bool:
+        """Something waits for an answer, or a plan was shown in this turn."""
+        return bool(self._pending or self._plans)
+
+    def asked(self, request_id: str, request: control.AnyRequest) -> list[AgentEvent]:
+        """The CLI asks; a request of a kind that needs no human gives no event."""
+        if request_id in self._pending:
+            return []
+        match request:
+            case control.CanUseTool():
+                return self._tool(request_id, request)
+            case control.HookCallback():
+                return [self._hook(request_id, request)]
+            case control.Elicitation():
+                # it does not say whose it is: a background subagent waits for it beyond the result, and the rest the
+                # CLI takes back itself, with the call that asked
+                self._pending[request_id] = Pending(request_id, "question", background=True)
+                return [
+                    QuestionRequest(
+                        **self._place.here,
+                        pending_id=request_id,
+                        kind="elicitation",
+                        message=request.message,
+                        requested_schema=request.requested_schema,
+                        mode=request.mode,
+                        url=request.url,
+                        mcp_server=request.mcp_server_name or None,
+                    )
+                ]
+            case control.RequestUserDialog():
+                self._pending[request_id] = Pending(
+                    request_id, "question", request.tool_use_id, background=True
+                )
+                return [
+                    QuestionRequest(
+                        **self._place.here,
+                        pending_id=request_id,
+                        kind="dialog",
+                        tool_call_id=request.tool_use_id,
+                        message=request.dialog_kind,
+                        details=request.payload,
+                    )
+                ]
+            case _:
+                return []
+
+    def reopened(self, value: JsonObject) -> list[AgentEvent]:
+        """A request of the CLI's past still waits (2.1.330, in the answer to `initialize`)."""
+        try:
+            message = msgspec.convert(value, control.ControlRequest)
+        except msgspec.ValidationError:
+            return []
+        return self.asked(message.request_id, message.request)
+
+    def answered(self, response: control.ControlResponse) -> list[AgentEvent]:
+        """We answered the CLI; the decision itself, if it was told before, is not told again."""
+        pending = self._pending.pop(response.request_id, None)
+        if pending is None:
+            return []
+        if pending.kind == "hook":
+            return [
+                self._activity(pending, "answered", *hook_answers.outcome(response)),
+                *self._edited_by_hook(pending, hook_answers.updated_input(response)),
+            ]
+        if pending.kind == "question" and pending.tool_call_id is None:
+            return [self._resolved(pending, "answer")]
+        answer = read_permission(response)
+        if answer is None or isinstance(answer, Deny):
+            self._calls.left(pending.tool_call_id, "denied")
+            message = answer.message if answer is not None else response.error
+            interrupt = answer.interrupt if answer is not None else None
+            return [self._resolved(pending, "deny", message=message or None, interrupt=interrupt)]
+        self._calls.left(pending.tool_call_id, "allowed")
+        resolved = self._resolved(pending, "answer" if pending.kind == "question" else "allow")
+        return [resolved, *self._edited(pending, answer.updated_input)]
+
+    def decided(self, decision: Decision) -> list[AgentEvent]:
+        """Somebody decided; who and how is known."""
+        pending, behavior = self._pending.get(decision.pending_id), decision.behavior
+        if pending is None:
+            return []
+        if pending.kind == "hook":
+            del self._pending[decision.pending_id]
+            outcome = "success" if behavior == "pass" else behavior
+            return [
+                self._activity(pending, "answered", outcome, decision.message),
+                *self._edited_by_hook(pending, decision.updated_input),
+            ]
+        if behavior == "pass" or behavior == "error":  # noqa: PLR1714 - a type checker narrows this alone
+            return []
+        del self._pending[decision.pending_id]
+        self._calls.left(pending.tool_call_id, "denied" if behavior == "deny" else "allowed")
+        return [
+            PermissionResolved(
+                **self._place.here,
+                pending_id=pending.request_id,
+                tool_call_id=pending.tool_call_id,
+                tool_name=pending.tool_name,
+                behavior=behavior,
+                option_id=decision.option_id,
+                by=decision.by,
+                waited_ms=decision.waited_ms,
+                message=decision.message,
+                updated_input=decision.updated_input,
+                destination=decision.destination,
+                interrupt=decision.interrupt or None,
+            ),
+            *self._edited(pending, decision.updated_input),
+        ]
+
+    def cancelled(self, request_id: str, reason: Void) -> list[AgentEvent]:
+        """The CLI takes a request back."""
+        pending = self._pending.pop(request_id, None)
+        if pending is None:
+            return []
+        if pending.kind != "hook":
+            self._calls.left(pending.tool_call_id, "cancelled")
+        return self._void(pending, reason)
+
+    def tool_ended(self, tool_call_id: str, *, denied: bool) -> list[AgentEvent]:
+        """The tool has answered: leave was given or refused by somebody we did not hear."""
+        if not self._pending:
+            return []
+        settled = [p for p in self._pending.values() if p.tool_call_id == tool_call_id and p.kind != "hook"]
+        if not settled:
+            return []
+        for pending in settled:
+            del self._pending[pending.request_id]
+        return [self._resolved(pending, "deny" if denied else "allow") for pending in settled]
+
+    def turn_over(self, reason: Void, lost: Collection[str]) -> list[AgentEvent]:
+        """What waits for an answer in this turn will not be answered any more; `lost` are its calls without result."""
+        self._plans.clear()
+        if not self._pending:
+            return []
+        over = [
+            pending
+            for pending in self._pending.values()
+            if not pending.background or pending.tool_call_id in lost or reason == "process_exited"
+        ]
+        for pending in over:
+            del self._pending[pending.request_id]
+        return [event for pending in over for event in self._void(pending, reason)]
+
+    def _tool(self, request_id: str, request: control.CanUseTool) -> list[AgentEvent]:
+        call = self._calls.find(request.tool_use_id, request.tool_name, request.input)
+        if call is not None:
+            call.leave = "asked"
+        if call is not None and call.input == request.input:
+            payload, title = call.payload, call.title
+        else:
+            payload = self._calls.work_dir.placed(tools.call(request.tool_name, request.input))
+            title = titles.of(request.tool_name, payload)
+        tool_call_id = request.tool_use_id or (call.id if call is not None else None)
+        background = request.agent_id is not None or (call is not None and call.background)
+        if isinstance(payload, AskUserPayload):
+            self._pending[request_id] = Pending(
+                request_id, "question", tool_call_id, request.tool_name, background=background
+            )
+            return [
+                QuestionRequest(
+                    **self._place.here,
+                    parent_tool_call_id=None if call is None else call.parent,
+                    pending_id=request_id,
+                    kind="ask_user",
+                    tool_call_id=tool_call_id,
+                    questions=payload.ask_user.questions,
+                )
+            ]
+        self._pending[request_id] = Pending(
+            request_id, "permission", tool_call_id, request.tool_name, request.input, background=background
+        )
+        events: list[AgentEvent] = []
+        if isinstance(payload, ShowPlanPayload):
+            events += self.plan(payload, tool_call_id, call)
+        events.append(
+            permission_dialog.request(
+                self._place.here,
+                request_id,
+                request,
+                title=title,
+                payload=payload,
+                call=call,
+                tool_call_id=tool_call_id,
+            )
+        )
+        return events
+
+    def plan(self, payload: ShowPlanPayload, tool_call_id: str | None, call: Call | None) -> list[AgentEvent]:
+        """Publish a plan, once: some versions have it in the call, some in the request for leave."""
+        key = tool_call_id or ""
+        if not payload.show_plan.plan or key in self._plans:
+            return []
+        self._plans.add(key)
+        return [permission_dialog.plan(self._place.here, payload.show_plan, tool_call_id, call)]
+
+    def _edited(self, pending: Pending, arguments: JsonObject | None) -> list[AgentEvent]:
+        """The call runs with other arguments than were asked about; those of an answered question are its answers."""
+        if pending.kind != "permission" or arguments is None or arguments == pending.input:
+            return []
+        return [*self._calls.edited(pending.tool_call_id, arguments)]
+
+    def _edited_by_hook(self, pending: Pending, arguments: JsonObject | None) -> list[AgentEvent]:
+        """A hook before the call may replace its arguments, too."""
+        if pending.hook_event != "PreToolUse" or arguments is None or not self.hooks_edit:
+            return []
+        return [*self._calls.edited(pending.tool_call_id, arguments)]
+
+    def _hook(self, request_id: str, request: control.HookCallback) -> HookActivity:
+        pending = Pending(
+            request_id,
+            "hook",
+            request.tool_use_id if text_at(request.input, "tool_name") else None,
+            text_at(request.input, "tool_name") or None,
+            hook_event=text_at(request.input, "hook_event_name") or None,
+            name=request.callback_id or None,
+        )
+        self._pending[request_id] = pending
+        return self._activity(pending, "callback")
+
+    def _activity(
+        self,
+        pending: Pending,
+        phase: Literal["callback", "answered"],
+        outcome: str | None = None,
+        output: str | None = None,
+    ) -> HookActivity:
+        here = self._place.here
+        return HookActivity(
+            session_id=here["session_id"],
+            operation_id=here["operation_id"],
+            phase=phase,
+            hook_event=pending.hook_event,
+            hook_id=pending.request_id,
+            hook_name=pending.name,
+            tool_call_id=pending.tool_call_id,
+            tool_name=pending.tool_name,
+            outcome=outcome,
+            output=output,
+        )
+
+    def _resolved(
+        self,
+        pending: Pending,
+        behavior: Behavior,
+        *,
+        message: str | None = None,
+        interrupt: bool | None = None,
+    ) -> PermissionResolved:
+        here = self._place.here
+        return PermissionResolved(
+            session_id=here["session_id"],
+            operation_id=here["operation_id"],
+            pending_id=pending.request_id,
+            tool_call_id=pending.tool_call_id,
+            tool_name=pending.tool_name,
+            behavior=behavior,
+            message=message,
+            interrupt=interrupt,
+        )
+
+    def _void(self, pending: Pending, reason: Void) -> list[AgentEvent]:
+        if pending.kind == "hook":
+            return []
+        return [
+            PermissionCancelled(
+                **self._place.here,
+                pending_id=pending.request_id,
+                tool_call_id=pending.tool_call_id,
+                reason=reason,
+            )
+        ]

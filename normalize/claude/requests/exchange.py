@@ -1,0 +1,74 @@
+"""The control exchange: requests of the CLI and our answers, our requests and the CLI's answers."""
+
+from normalize.claude.notices import notice
+from normalize.claude.requests import Void
+from normalize.claude.state import State
+from normalize.claude.turns import lifecycle
+from normalize.events import AgentEvent, Withdrawn
+from protocol.claude import control
+from protocol.claude.messages import Message, User
+from protocol.json_values import text_at
+
+_REMEMBERED = 256
+"""Requests of ours whose answer may still come; old CLIs never answer what they do not know."""
+
+
+def asked(state: State, message: control.ControlRequest) -> list[AgentEvent]:
+    """The CLI asks us."""
+    return state.requests.asked(message.request_id, message.request)
+
+
+def cancelled(state: State, message: control.ControlCancelRequest) -> list[AgentEvent]:
+    """The CLI takes a request back."""
+    turn = state.turns.current
+    reason: Void = "interrupted" if turn is not None and turn.interrupted else "cancelled"
+    return state.requests.cancelled(message.request_id, reason)
+
+
+def response(state: State, message: control.ControlResponse) -> list[AgentEvent]:
+    """The CLI answers us."""
+    request = state.sent_requests.pop(message.request_id, None)
+    if message.error is not None:
+        about = f"control/{request.subtype}" if request is not None and request.subtype else "control"
+        return [notice(state.place.here, about, message.error, "warning")]
+    payload = message.payload
+    events: list[AgentEvent] = []
+    if isinstance(payload, dict) and isinstance(commands := payload.get("commands"), list):
+        events += state.session.commands(commands)
+    match request:
+        case control.SetPermissionMode():
+            events += state.session.mode(text_at(payload, "mode"))
+        case control.CancelAsyncMessage(message_uuid=uuid) if isinstance(payload, dict) and payload.get(
+            "cancelled"
+        ):
+            # 2.1.330 has told so before, by the prompt's lifecycle: it does not wait any more then.
+            if state.prompts.take(uuid) is not None:
+                events.append(Withdrawn(**state.place.here, prompt=uuid))
+        case _:
+            pass
+    body = message.response
+    for waiting in (*body.pending_permission_requests, *body.pending_user_dialog_requests):
+        events += state.requests.reopened(waiting)
+    return events
+
+
+def sent(state: State, message: Message) -> list[AgentEvent]:
+    """We wrote a line to the CLI."""
+    match message:
+        case User():
+            return lifecycle.prompted(state, message)
+        case control.ControlResponse():
+            return state.requests.answered(message)
+        case control.ControlRequest():
+            return _our_request(state, message)
+        case _:
+            return []
+
+
+def _our_request(state: State, message: control.ControlRequest) -> list[AgentEvent]:
+    while len(state.sent_requests) >= _REMEMBERED:
+        del state.sent_requests[next(iter(state.sent_requests))]
+    state.sent_requests[message.request_id] = message.request
+    if isinstance(message.request, control.Interrupt) and state.turns.current is not None:
+        state.turns.current.interrupted = True
+    return []

@@ -1,0 +1,144 @@
+"""The answers a permission request offers, and the permission updates an "always" answer stands for.
+
+Option ids are stable, so that scripts can name them: `allow_once`, `allow_always:DESTINATION` (remember the rules and
+directories the CLI suggests), `allow_always:mode:MODE` (switch the permission mode instead), `reject_once`,
+`reject_interrupt`. The CLI's suggestions are alternatives of different reach (2.1.330 lists a rule, a directory and a
+mode together), so a rule never drags a wider mode along with it.
+"""
+
+from collections.abc import Sequence
+
+from normalize.events.control import PermissionOption
+from normalize.model import JsonObject
+
+ALLOW_ONCE = "allow_once"
+REJECT_ONCE = "reject_once"
+REJECT_INTERRUPT = "reject_interrupt"
+_ALWAYS = "allow_always:"
+_MODE = "allow_always:mode:"
+
+DESTINATIONS = {
+    "session": "for this session",
+    "localSettings": "in this project, for me",
+    "projectSettings": "in this project, for everybody",
+    "userSettings": "in all my projects",
+}
+"""Where an answer can be remembered, and how a button says so."""
+
+_ALLOW = PermissionOption(option_id=ALLOW_ONCE, name="Allow", kind="allow_once")
+_REJECT = [
+    PermissionOption(option_id=REJECT_ONCE, name="Reject", kind="reject_once"),
+    PermissionOption(option_id=REJECT_INTERRUPT, name="Reject and stop", kind="reject_once"),
+]
+
+_MODE_NAMES = {
+    "acceptEdits": "Accept all edits for this session",
+    "bypassPermissions": "Never ask again in this session",
+}
+
+
+def options(suggestions: Sequence[JsonObject] | None) -> list[PermissionOption]:
+    """Return the possible answers, the narrowest first; `suggestions` are the CLI's `permission_suggestions`."""
+    if not suggestions:
+        return [_ALLOW, *_REJECT]
+    found = [_ALLOW]
+    scope, modes = _read(suggestions)
+    if scope:
+        found += [
+            PermissionOption(
+                option_id=_ALWAYS + destination,
+                name=f"Always allow {_remembered(scope, destination)}",
+                kind="allow_always",
+                destination=destination,
+            )
+            for destination in _destinations(scope)
+        ]
+    for mode in modes:
+        name = _MODE_NAMES.get(mode) or f"Switch to the mode {mode}"
+        found.append(
+            PermissionOption(option_id=_MODE + mode, name=name, kind="allow_always", destination="session")
+        )
+    found += _REJECT
+    return found
+
+
+def updates(
+    option_id: str, suggestions: Sequence[JsonObject] | None, destination: str | None = None
+) -> list[JsonObject]:
+    """Return the `updatedPermissions` of an answer; empty for any but an "always" answer.
+
+    `destination` overrides the places of rules and directories, the option's and the suggestions' own; a mode is always
+    the session's.
+    """
+    offered = suggestions or []
+    if option_id.startswith(_MODE):
+        mode = option_id.removeprefix(_MODE)
+        chosen = [entry for entry in offered if entry.get("type") == "setMode" and entry.get("mode") == mode]
+        directories = [entry for entry in offered if entry.get("type") == "addDirectories"]
+        return [*directories, *chosen[:1]] if chosen else []
+    if option_id.startswith(_ALWAYS):
+        scope = _read(offered)[0]
+        if destination is not None:
+            return [{**entry, "destination": destination} for entry in scope]
+        place = option_id.removeprefix(_ALWAYS)
+        return [{**entry, "destination": _place(entry, place)} for entry in scope]
+    return []
+
+
+def _read(offered: Sequence[JsonObject]) -> tuple[list[JsonObject], list[str]]:
+    """Return the rules and directories that an "always" answer remembers, and the modes that are offered.
+
+    Directories alone allow nothing where a mode is suggested beside them.
+    """
+    rules: list[JsonObject] = []
+    directories: list[JsonObject] = []
+    modes: list[str] = []
+    for entry in offered:
+        kind, mode = entry.get("type"), entry.get("mode")
+        if kind == "addRules" and entry.get("behavior", "allow") == "allow":
+            rules.append(entry)
+        elif kind == "addDirectories":
+            directories.append(entry)
+        elif kind == "setMode" and isinstance(mode, str) and mode not in modes:
+            modes.append(mode)
+    return ([] if modes and not rules else rules + directories), modes
+
+
+def _place(entry: JsonObject, chosen: str) -> str:
+    """Where an entry is kept: what is suggested for the session alone is not kept beyond it."""
+    return "session" if entry.get("destination") == "session" else chosen
+
+
+def _remembered(scope: list[JsonObject], chosen: str) -> str:
+    """Say what is kept where."""
+    kept = [entry for entry in scope if _place(entry, chosen) == chosen]
+    words = f"{_what(kept)} {DESTINATIONS.get(chosen) or f'({chosen})'}"
+    if for_now := [entry for entry in scope if entry not in kept]:
+        words += f", and {_what(for_now)} {DESTINATIONS['session']}"
+    return words
+
+
+def _destinations(scope: list[JsonObject]) -> list[str]:
+    """The session first, then the places the CLI itself proposes."""
+    places = ["session"]
+    for entry in scope:
+        place = entry.get("destination")
+        if isinstance(place, str) and place not in places:
+            places.append(place)
+    return places
+
+
+def _what(scope: list[JsonObject]) -> str:
+    named: list[str] = []
+    for entry in scope:
+        rules, directories = entry.get("rules"), entry.get("directories")
+        if isinstance(rules, list):
+            named += [_rule(rule) for rule in rules if isinstance(rule, dict)]
+        if isinstance(directories, list):
+            named += [f"access to {directory}" for directory in directories]
+    return ", ".join(named) or "this"
+
+
+def _rule(rule: JsonObject) -> str:
+    tool, content = rule.get("toolName"), rule.get("ruleContent")
+    return f"{tool}({content})" if content else str(tool)

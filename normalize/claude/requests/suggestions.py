@@ -1,0 +1,51 @@
+"""What an "always" answer may remember of a tool call: the CLI's suggestions, or ours where it makes none.
+
+The CLI suggests nothing when a hook made it ask (policy `supervised`), although the answer is worth remembering there
+as well. Ours have the form of the CLI's and are as narrow as its own: this very command, this host, edits in this session.
+"""
+
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from protocol.claude.requests import CanUseTool
+from protocol.json_values import JsonObject, text_at
+
+INTERACTIVE = frozenset({"AskUserQuestion", "ExitPlanMode"})
+"""Tools that are a question to a human, so that no answer can stand for the next one."""
+
+EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
+"""Tools that the mode acceptEdits covers."""
+
+
+def suggestions(request: CanUseTool) -> list[JsonObject]:
+    """Return the permission updates that an "always" answer to this request can be made of."""
+    if request.tool_name in INTERACTIVE or request.requires_user_interaction:
+        return []
+    if request.permission_suggestions:
+        return request.permission_suggestions
+    if request.tool_name in EDITS:
+        return [{"type": "setMode", "mode": "acceptEdits", "destination": "session"}]
+    rule: JsonObject = {"toolName": request.tool_name}
+    if (content := _CONTENTS.get(request.tool_name)) is not None:
+        rule["ruleContent"] = content(request.input)
+        if not rule["ruleContent"]:
+            return []
+    return [{"type": "addRules", "rules": [rule], "behavior": "allow", "destination": "localSettings"}]
+
+
+def _command(arguments: JsonObject) -> str:
+    command = text_at(arguments, "command")
+    # a star in a rule is a wildcard: the rule would allow more than this command
+    return "" if "*" in command or "\n" in command else command
+
+
+def _domain(arguments: JsonObject) -> str:
+    try:
+        host = urlsplit(text_at(arguments, "url")).hostname
+    except ValueError:
+        return ""
+    return f"domain:{host}" if host else ""
+
+
+_CONTENTS: dict[str, Callable[[JsonObject], str]] = {"Bash": _command, "WebFetch": _domain}
+"""Tools that a rule without content would allow too much of."""

@@ -1,0 +1,96 @@
+"""Background tasks and subagents: what the CLI tells of them, joined to the tool call that started each.
+
+Only the first and the last message of a task name its tool call, so it is kept until the task is over. A subagent that
+is over can be sent on by another call: then both count, since what it does stays nested below the first one.
+"""
+
+import re
+from dataclasses import dataclass
+
+from normalize.claude.calls import LostReason
+from normalize.claude.place import Place
+from normalize.claude.recent import Recent
+from normalize.events import TaskUpdate
+from protocol.claude.tasks import TaskNotification, TaskProgress, TaskStarted, TaskUpdated
+from protocol.json_values import text_at
+
+_EXIT_CODE = re.compile(r"\bexit code (-?\d{1,10})\b")
+"""How the CLI ends the summary of a command."""
+
+_REMEMBERED = 256
+"""Tasks whose calls are kept; those that are over may be sent on."""
+
+AnyTaskMessage = TaskStarted | TaskProgress | TaskUpdated | TaskNotification
+
+
+@dataclass(slots=True)
+class Task:
+    """What is known of a task that runs."""
+
+    tool_call_id: str | None
+    kind: str | None
+    description: str | None
+
+
+class Tasks:
+    """The tasks that run."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._running: dict[str, Task] = {}
+        self._calls: Recent[list[str]] = Recent(_REMEMBERED)
+
+    def told(self, message: AnyTaskMessage) -> TaskUpdate:
+        """Return the news of a task."""
+        task = self._running.get(message.task_id) or Task(None, None, None)
+        task.tool_call_id = message.tool_use_id or task.tool_call_id
+        calls = self.calls(message.task_id)
+        if task.tool_call_id is not None and task.tool_call_id not in calls:
+            self._calls.put(message.task_id, [*calls[:1], task.tool_call_id])
+        status, summary, output_file, last_tool, exit_code = "running", None, None, None, None
+        match message:
+            case TaskStarted():
+                task.kind = message.task_type or ("local_agent" if message.subagent_type else None)
+                task.description = message.description
+                self._running[message.task_id] = task
+            case TaskProgress():
+                last_tool, summary = message.last_tool_name, message.description
+            case TaskUpdated():
+                status = text_at(message.patch, "status") or status
+                summary = text_at(message.patch, "error") or None
+            case _:
+                status, summary = message.status or "completed", message.summary
+                output_file = message.output_file or None
+                said = _EXIT_CODE.search(summary or "")
+                exit_code = int(said[1]) if said else None
+                self._running.pop(message.task_id, None)
+        usage = message.usage
+        return TaskUpdate(
+            **self._place.here,
+            task_id=message.task_id,
+            tool_call_id=task.tool_call_id,
+            task_status=status,
+            task_type=task.kind,
+            description=task.description or (None if summary else message.description),
+            summary=summary,
+            last_tool_name=last_tool,
+            total_tokens=None if usage is None else usage.total_tokens,
+            tool_uses=None if usage is None else usage.tool_uses,
+            duration_ms=None if usage is None else round(usage.duration_ms),
+            output_file=output_file,
+            exit_code=exit_code,
+        )
+
+    def calls(self, task_id: str) -> list[str]:
+        """Return the call that started the task, and the last one that sent it on, if any did."""
+        return self._calls.get(task_id) or []
+
+    def forget(self) -> None:
+        """The process is gone, and its tasks with it."""
+        self._running.clear()
+        self._calls.clear()
+
+
+def why_lost(status: str) -> LostReason:
+    """Return what became of calls that a task still waited for when it ended."""
+    return "no_result" if status == "completed" else "interrupted"

@@ -1,0 +1,331 @@
+"""Text exactly once, in one thread of the conversation: the main one, or a subagent's.
+
+The same text comes as streamed deltas and again as an assistant line. A block is identified by (message id, block
+index): what was streamed is not sent again, what disagrees is replaced. The index of a line's block is the place of
+the first unconfirmed block of its kind in the stream, blank ones left out: most versions write no line for a block
+that is nothing but whitespace. So the whitespace a block begins with waits for the first word. Without a stream the
+index is counted, since the CLI writes one line a block. A message that breaks off and is begun anew is retracted.
+"""
+
+from typing import Literal
+
+from msgspec import Struct, field
+
+from normalize.claude.place import Place
+from normalize.events import AgentEvent, MessageChunk, Reasoning, Retraction
+from normalize.events.limits import ALWAYS_FITS, pieces
+from protocol.text import rejoin
+
+Kind = Literal["text", "thinking", "other"]
+Source = Literal["local_command", "result", "synthetic"]
+
+NO_CONTENT = "(no content)"
+"""What 1.0 writes in the line of a blank block."""
+
+
+class Block(Struct):
+    """A block that is being streamed."""
+
+    index: int
+    kind: Kind
+    pieces: list[str] = field(default_factory=list)
+    """What was published of it."""
+    blank: str = ""
+    """The whitespace it began with, as long as nothing else has come: not published."""
+    held: str = ""
+    """Half a surrogate pair that the last delta ended with."""
+    closed: bool = False
+    """It has streamed to its end."""
+    confirmed: bool = False
+    """Its assistant line has come."""
+
+    def grow(self, text: str) -> str:
+        """Take a delta, and return what of it can be published."""
+        # Most deltas are ASCII, and isascii() is one look at a flag: nothing to rejoin then.
+        if self.held or not text.isascii():
+            text, self.held = rejoin(self.held, text)
+        if not text:
+            return ""
+        if not self.pieces:
+            text = self.blank + text
+            if is_blank(text):
+                self.blank = text
+                return ""
+            self.blank = ""
+        self.pieces.append(text)
+        return text
+
+
+def is_blank(text: str) -> bool:
+    """Tell whether a text is nothing but whitespace; the CLI counts the byte order mark among it."""
+    return not text or text.isspace() or not text.replace("\ufeff", "").strip()
+
+
+class Thread:
+    """The texts of one thread."""
+
+    def __init__(self, place: Place, parent: str | None = None) -> None:
+        self._place = place
+        self._parent = parent
+        self._message_id: str | None = None
+        self._blocks: dict[int, Block] = {}
+        self._streaming = False
+        self._finished = False
+        """The message that streams has said why it ends."""
+        self._next_index: dict[str, int] = {}
+        self._firm = False
+
+    @property
+    def streaming(self) -> bool:
+        """A message is being streamed."""
+        return self._streaming
+
+    @property
+    def spoken(self) -> bool:
+        """Text of this thread was published since `forget`, and not withdrawn."""
+        return self._firm or any(block.kind == "text" and block.pieces for block in self._blocks.values())
+
+    def forget(self) -> None:
+        """The turn is over: its messages are whole, and the same ids may come again."""
+        self._blocks.clear()
+        self._next_index.clear()
+        self._message_id = None
+        self._streaming = self._firm = False
+
+    # What the API streams.
+
+    def begin(self, message_id: str) -> list[AgentEvent]:
+        """A message begins to stream."""
+        withdrawn = self._withdraw()
+        self._settle()
+        self._next_index.pop(message_id, None)
+        self._message_id = message_id
+        self._streaming = True
+        self._finished = False
+        return withdrawn
+
+    def open(self, index: int, kind: Kind) -> None:
+        """A block begins to stream."""
+        self._blocks[index] = Block(index, kind)
+
+    def text(self, index: int, text: str) -> list[AgentEvent]:
+        """A text block grew."""
+        block = self._blocks.get(index) or self._missed(index, "text")
+        text = block.grow(text)
+        if not text:
+            return []
+        if len(text) > ALWAYS_FITS:
+            return self._say("text", text, self._message_id, index, is_delta=True)
+        here = self._place.here
+        return [
+            MessageChunk(
+                session_id=here["session_id"],
+                operation_id=here["operation_id"],
+                parent_tool_call_id=self._parent,
+                message_id=self._message_id,
+                block_index=index,
+                text=text,
+                is_delta=True,
+            )
+        ]
+
+    def thinking(self, index: int, text: str) -> list[AgentEvent]:
+        """A thinking block grew."""
+        block = self._blocks.get(index) or self._missed(index, "thinking")
+        text = block.grow(text)
+        if not text:
+            return []
+        if len(text) > ALWAYS_FITS:
+            return self._say("thinking", text, self._message_id, index, is_delta=True)
+        here = self._place.here
+        return [
+            Reasoning(
+                session_id=here["session_id"],
+                operation_id=here["operation_id"],
+                parent_tool_call_id=self._parent,
+                message_id=self._message_id,
+                block_index=index,
+                reasoning_text=text,
+                is_delta=True,
+            )
+        ]
+
+    def close(self, index: int) -> list[AgentEvent]:
+        """A block is whole; half a pair that is still held has no other half."""
+        block = self._blocks.get(index)
+        if block is None:
+            return []
+        block.closed = True
+        if not block.held or block.confirmed:
+            return []
+        block.held = ""
+        return self._say(block.kind, block.grow("\ufffd"), self._message_id, index)
+
+    def finish(self) -> None:
+        """The API says why the message ends: it is whole."""
+        self._finished = True
+
+    def end(self, abandoned_from: int | None) -> list[AgentEvent]:
+        """The message has stopped; blocks from that index on will not be finished.
+
+        One that stops without a reason has broken off: what has no line yet goes when another message begins.
+        """
+        events: list[AgentEvent] = []
+        if abandoned_from is not None:
+            for block in self._unconfirmed():
+                if block.index >= abandoned_from:
+                    events += self._empty(block)
+        self._streaming = not self._finished and bool(self._unconfirmed())
+        return events
+
+    # What the CLI writes as lines.
+
+    def line(self, message_id: str | None) -> list[AgentEvent]:
+        """An assistant line begins; a message that was still streaming under another id has broken off."""
+        if message_id is None:
+            self._next_index.pop("", None)
+        return self._withdraw() if message_id != self._message_id else []
+
+    def whole(
+        self, message_id: str | None, kind: Kind, text: str, source: Source | None = None
+    ) -> list[AgentEvent]:
+        """Publish a whole text or thinking block, as far as it was not streamed."""
+        if kind == "text" and text:
+            self._firm = True
+        block = self._spoken(message_id, kind, text)
+        if block is None:
+            return self._say(kind, text, message_id, self._count(message_id), source=source)
+        streamed = "".join(block.pieces)
+        block.confirmed, block.pieces, block.held = True, [], ""
+        if text == streamed:
+            return []
+        if text.startswith(streamed):
+            return self._say(kind, text[len(streamed) :], message_id, block.index, source=source)
+        return self._say(kind, text, message_id, block.index, source=source, replace=True)
+
+    def index(self, message_id: str | None) -> int:
+        """Return the index of a block of a line that is neither text nor thinking, and count it."""
+        waiting = self._waiting(message_id, "other")
+        if not waiting:
+            return self._count(message_id)
+        waiting[0].confirmed = True
+        return waiting[0].index
+
+    def redacted(self, message_id: str | None) -> Reasoning:
+        """Publish that there was thinking which the API encrypted."""
+        return Reasoning(
+            **self._place.here,
+            parent_tool_call_id=self._parent,
+            message_id=message_id,
+            block_index=self.index(message_id),
+            reasoning_text="",
+            redacted=True,
+        )
+
+    # How it is done.
+
+    def _say(
+        self,
+        kind: Kind,
+        text: str,
+        message_id: str | None,
+        index: int,
+        *,
+        source: Source | None = None,
+        replace: bool | None = None,
+        is_delta: bool | None = None,
+    ) -> list[AgentEvent]:
+        if len(text) > ALWAYS_FITS:
+            first, *rest = pieces(text)
+            events = self._say(
+                kind, first, message_id, index, source=source, replace=replace, is_delta=is_delta
+            )
+            for piece in rest:
+                events += self._say(kind, piece, message_id, index, source=source, is_delta=is_delta)
+            return events
+        if not text and not replace:
+            return []
+        here = self._place.here
+        if kind == "thinking":
+            return [
+                Reasoning(
+                    session_id=here["session_id"],
+                    operation_id=here["operation_id"],
+                    parent_tool_call_id=self._parent,
+                    message_id=message_id,
+                    block_index=index,
+                    reasoning_text=text,
+                    replace=replace,
+                    is_delta=is_delta,
+                )
+            ]
+        return [
+            MessageChunk(
+                session_id=here["session_id"],
+                operation_id=here["operation_id"],
+                parent_tool_call_id=self._parent,
+                message_id=message_id,
+                block_index=index,
+                text=text,
+                source=source,
+                replace=replace,
+                is_delta=is_delta,
+            )
+        ]
+
+    def _missed(self, index: int, kind: Kind) -> Block:
+        """A delta without its start: the beginning of the stream was not seen."""
+        block = self._blocks[index] = Block(index, kind)
+        return block
+
+    def _waiting(self, message_id: str | None, kind: Kind) -> list[Block]:
+        """The blocks of a kind that streamed and have no line yet, in the order of their index."""
+        if message_id != self._message_id:
+            return []
+        return [block for block in self._blocks.values() if block.kind == kind and not block.confirmed]
+
+    def _spoken(self, message_id: str | None, kind: Kind, text: str) -> Block | None:
+        """The streamed block that a line repeats: the first with words in it, or one of the blank ones before."""
+        blank: list[Block] = []
+        for block in self._waiting(message_id, kind):
+            if block.pieces:
+                if blank and (is_blank(text) or text == NO_CONTENT):
+                    break
+                return block
+            if block.blank == text:
+                return block
+            blank.append(block)
+        # Words for a block that streamed none: the CLI writes its line while the block is still open.
+        return next((block for block in blank if not block.closed), blank[0] if blank else None)
+
+    def _count(self, message_id: str | None) -> int:
+        index = self._next_index.get(message_id or "", 0)
+        if message_id == self._message_id and self._blocks:
+            index = max(index, max(self._blocks) + 1)
+        self._next_index[message_id or ""] = index + 1
+        return index
+
+    def _unconfirmed(self) -> list[Block]:
+        return [block for block in self._blocks.values() if block.pieces and not block.confirmed]
+
+    def _withdraw(self) -> list[AgentEvent]:
+        """Take back what a message streamed that was never finished."""
+        lost = self._unconfirmed() if self._streaming else []
+        self._streaming = False
+        if not lost:
+            return []
+        if len(lost) < len(self._blocks) and any(block.confirmed for block in self._blocks.values()):
+            return [event for block in lost for event in self._empty(block)]
+        for block in lost:
+            block.pieces = []
+        ids = None if self._message_id is None else [self._message_id]
+        return [Retraction(**self._place.here, message_ids=ids)]
+
+    def _empty(self, block: Block) -> list[AgentEvent]:
+        block.pieces = []
+        return self._say(block.kind, "", self._message_id, block.index, replace=True)
+
+    def _settle(self) -> None:
+        """Remember whether the message said something, and let go of its blocks."""
+        self._firm = self.spoken
+        self._blocks.clear()

@@ -1,0 +1,46 @@
+"""The tools that the API itself runs, or reaches: their calls and results are blocks within the assistant's message.
+
+`web_search_tool_result` has a list of hits, `web_fetch_tool_result` a document, `mcp_tool_result` what any tool has, the
+others objects of their own; content of a type `…_error` names a failure by its code. Hits and pages are told as the
+CLI tells those of its own WebSearch and WebFetch.
+"""
+
+from normalize.payloads.fields import fields, objects, text
+from protocol import lenient
+from protocol.claude.blocks import ToolResultBlock, UnknownBlock
+from protocol.json_values import Json, JsonObject
+
+_HIT = ("title", "url", "page_age")
+"""What is published of a hit; its content is encrypted."""
+
+
+def call(block: UnknownBlock) -> tuple[str, str, JsonObject] | None:
+    """Return id, name and arguments of a call to an MCP server that the API reaches; None for another block."""
+    raw = fields(block.raw)
+    call_id = text(raw, "id")
+    if block.type != "mcp_tool_use" or not call_id:
+        return None
+    return call_id, f"mcp__{text(raw, 'server_name')}__{text(raw, 'name')}", fields(raw.get("input"))
+
+
+def result(block: UnknownBlock) -> tuple[ToolResultBlock, Json]:
+    """Return a block that answers a call as the result of a tool, with its structured result."""
+    call_id, content = block.tool_use_id, block.content
+    answer = fields(content)
+    kind = text(answer, "type") or ""
+    if kind.endswith("_error"):
+        said = text(answer, "error_message") or text(answer, "error_code") or kind
+        return ToolResultBlock(call_id, said, is_error=True), None
+    match block.type:
+        case "mcp_tool_result":
+            return lenient.build(ToolResultBlock, fields(block.raw)), None
+        case "web_search_tool_result":
+            hits = objects({"hits": content}, "hits")
+            found: list[Json] = [{name: hit[name] for name in _HIT if hit.get(name)} for hit in hits]
+            return ToolResultBlock(call_id, ""), {"results": [{"content": found}]}
+        case "web_fetch_tool_result":
+            source = fields(fields(answer.get("content")).get("source"))
+            page = text(source, "data") if text(source, "type") == "text" else None
+            return ToolResultBlock(call_id, page or ""), {"url": answer.get("url")}
+        case _:
+            return ToolResultBlock(call_id, [block]), content

@@ -1,0 +1,41 @@
+"""Where a command runs: `init` tells the agent's folder at the beginning of a turn, and commands may leave it.
+
+The shell of the main thread stays where a `cd` went, that of a subagent begins anew with each command (wire fact:
+the next turn's `init` names the new folder). Between a `cd` and the next `init` the folder is not known.
+"""
+
+import re
+
+from msgspec.structs import replace
+
+from normalize.model import JsonObject
+from normalize.payloads import NormalizedPayload, ShellExecPayload
+
+_MOVES = re.compile(r"(?:\A|[;&|{\n])\s*(?:cd|pushd|popd)\b")
+_WORKTREES = {"EnterWorktree", "ExitWorktree"}
+
+
+class WorkDir:
+    """Follows the agent's folder."""
+
+    def __init__(self) -> None:
+        self._known: str | None = None
+
+    def told(self, cwd: str | None) -> None:
+        """`init` names the folder."""
+        self._known = cwd
+
+    def placed(self, payload: NormalizedPayload) -> NormalizedPayload:
+        """Return the payload of a command with the folder it runs in."""
+        if type(payload) is not ShellExecPayload or self._known is None:
+            return payload
+        body = payload.shell_exec
+        if body.operation is not None or body.work_dir is not None:
+            return payload
+        return ShellExecPayload(shell_exec=replace(body, work_dir=self._known))
+
+    def called(self, name: str, arguments: JsonObject) -> None:
+        """The main thread calls a tool, which may take it elsewhere."""
+        command = arguments.get("command")
+        if name in _WORKTREES or (isinstance(command, str) and _MOVES.search(command)):
+            self._known = None

@@ -1,0 +1,193 @@
+"""The heart: messages in, events out. Deterministic, without I/O, clock or randomness.
+
+`receive` dispatches on the message's type; what is known between messages is in `State`, whose parts know one thing
+each. The inputs are a closed set: lines received, lines sent, decisions, and the end (see normalize/inputs.py); the
+same inputs give the same events. A stdout alone, without the other inputs, gives a whole stream, too.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from normalize.claude import conversation, others, user_lines
+from normalize.claude.notices import TABLE
+from normalize.claude.requests import exchange
+from normalize.claude.state import State
+from normalize.claude.turns import ending, lifecycle
+from normalize.events import AgentEvent, Malformed, ProcessStatus, Unknown
+from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
+from protocol.claude import control, incidents, messages, notices, results, system, tasks
+from protocol.claude.encode import to_json
+from protocol.claude.messages import Message, StreamEvent
+from protocol.claude.system import System
+from protocol.miriad import system as miriad
+
+BLANK = "blank line"
+"""How `protocol.claude.decode` calls a line of nothing."""
+
+Handler = Callable[[State, Any], list[AgentEvent]]
+"""`Any`: the key of an entry in the table is the type its function takes, which a dict cannot say."""
+
+HANDLERS: dict[type, Handler] = {
+    **{kind: others.single(event) for kind, event in TABLE.items()},
+    messages.Assistant: conversation.assistant,
+    messages.User: user_lines.user,
+    results.Result: ending.result,
+    control.ControlRequest: exchange.asked,
+    control.ControlResponse: exchange.response,
+    control.ControlCancelRequest: exchange.cancelled,
+    system.Init: lifecycle.init,
+    system.Status: others.status,
+    system.CompactBoundary: others.compacted,
+    system.CommandsChanged: others.commands_changed,
+    system.LocalCommandOutput: others.local_output,
+    system.ModelFallback: others.model_fallback,
+    system.ThinkingTokens: others.nothing,
+    system.ControlRequestProgress: others.nothing,
+    incidents.ModelRefusalFallback: others.refusal_fallback,
+    tasks.TaskStarted: others.task,
+    tasks.TaskProgress: others.task,
+    tasks.TaskUpdated: others.task,
+    tasks.TaskNotification: others.task,
+    miriad.SystemToolResult: others.tool_result,
+    miriad.SystemFailure: others.failure,
+    miriad.Queued: others.queued,
+    miriad.Injected: others.injected,
+    notices.RateLimitEvent: others.rate_limit,
+    notices.CommandLifecycle: lifecycle.prompt_told,
+    notices.ConversationReset: others.conversation_reset,
+    notices.ToolProgress: others.tool_progress,
+    notices.KeepAlive: others.nothing,
+    notices.ActiveGoal: others.goal,
+    notices.TranscriptMirror: others.nothing,
+}
+"""Message type -> what it does. Stream events take a way of their own; all other types are `unknown`."""
+
+_CONTROL = frozenset(
+    {
+        control.ControlRequest,
+        control.ControlResponse,
+        control.ControlCancelRequest,
+        system.ControlRequestProgress,
+    }
+)
+
+
+@dataclass(slots=True)
+class Stats:
+    """What became of the lines received; the sum of all fields is their number."""
+
+    published: int = 0
+    """Gave at least one event."""
+    counted: int = 0
+    """Known, and nothing new: starts and ends of streamed blocks, confirmations, heartbeats."""
+    control: int = 0
+    """Part of a control exchange that concerns no frontend."""
+    unknown: int = 0
+    """Of a type this version does not know; published as `unknown`."""
+    malformed: int = 0
+    """No message at all; published as `malformed`."""
+    blank: int = 0
+    """Empty."""
+
+
+class Translator:
+    """Turns what happens in one session into events."""
+
+    def __init__(self, *, resumed: bool = False, first_turn: int = 1) -> None:
+        """`resumed`: the session goes on with an earlier conversation; `first_turn`: number of the first turn."""
+        self.stats = Stats()
+        self._state = State(resumed=resumed, first_turn=first_turn)
+
+    @property
+    def turns(self) -> int:
+        """How many turns were started, those before `first_turn` included."""
+        return self._state.turns.count
+
+    def take(self, item: SessionInput) -> list[AgentEvent]:
+        """Translate whatever has happened in the session."""
+        match item:
+            case Received():
+                return self.receive(item.message, item.line)
+            case Sent():
+                return self.sent(item.message)
+            case Decision():
+                return self.decided(item)
+            case Ended():
+                return self.ended(item)
+            case Announced():
+                return self.announced(item.event)
+            case _ as never:
+                assert_never(never)
+
+    def receive(self, message: Message, line: bytes | None = None) -> list[AgentEvent]:
+        """Translate a message of the CLI; `line` is kept in `unknown` events as it came."""
+        # Most lines of a session are pieces of a stream, and they never name a new session: no detour for them.
+        if type(message) is StreamEvent:
+            events = conversation.streamed(self._state, message)
+            if events:
+                self.stats.published += 1
+            else:
+                self.stats.counted += 1
+            return events
+        handler = HANDLERS.get(type(message))
+        if handler is None:
+            return self._odd(message, line)
+        session_id: str | None = getattr(message, "session_id", None)  # control messages name none
+        if session_id is None or session_id == self._state.place.here["session_id"]:
+            events = handler(self._state, message)
+        else:
+            events = [*self._enter(message, session_id), *handler(self._state, message)]
+        if events:
+            self.stats.published += 1
+        elif type(message) in _CONTROL:
+            self.stats.control += 1
+        else:
+            self.stats.counted += 1
+        return events
+
+    def sent(self, message: Message) -> list[AgentEvent]:
+        """Translate a line we wrote to the CLI."""
+        return exchange.sent(self._state, message)
+
+    def decided(self, decision: Decision) -> list[AgentEvent]:
+        """Translate who answered a pending request, and how; before the line that says so to the CLI."""
+        return self._state.requests.decided(decision)
+
+    def announced(self, event: AgentEvent) -> list[AgentEvent]:
+        """Pass on what the sidecar says itself; a process that goes on with a conversation is not a new one."""
+        if isinstance(event, ProcessStatus) and event.resumed:
+            self._state.resumes()
+        return [event]
+
+    def ended(self, end: Ended) -> list[AgentEvent]:
+        """Translate the end of the process or of the recording; the next process may go on with the session."""
+        return ending.by_process(self._state, end)
+
+    def _enter(self, message: Message, session_id: str) -> list[AgentEvent]:
+        """What follows belongs to another session."""
+        self._state.place.enter_session(session_id)
+        if isinstance(message, System) and not isinstance(message, system.Init):
+            return self._state.session.began(session_id, init=False)
+        return []
+
+    def _odd(self, message: Message, line: bytes | None) -> list[AgentEvent]:
+        """Keep what is not known."""
+        here = self._state.place.here
+        if isinstance(message, messages.Malformed):
+            if not message.line.strip() and message.reason == BLANK:
+                self.stats.blank += 1
+                return []
+            self.stats.malformed += 1
+            size = len(message.line.encode()) if line is None else len(line)
+            return [Malformed(**here, reason=message.reason, raw=message.line, size=size)]
+        self.stats.unknown += 1
+        raw = json.dumps(to_json(message)) if line is None else line.decode("utf-8", "replace")
+        return [Unknown(**here, message_type=_type_of(message), raw=raw)]
+
+
+def _type_of(message: Message) -> str:
+    if isinstance(message, System):
+        return f"system/{message.subtype}"
+    return message.type if isinstance(message, messages.Unknown) else ""

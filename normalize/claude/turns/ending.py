@@ -1,0 +1,184 @@
+"""How turns end: by a result, by the next turn where a version withholds the result, or with the process.
+
+The order at the end of a turn: pending tool updates, void requests, context window, text that only the result has,
+complete, error.
+"""
+
+from normalize.claude.calls import LostReason
+from normalize.claude.costs import Bill
+from normalize.claude.requests import Void
+from normalize.claude.state import State
+from normalize.claude.turns import Turn, outcomes
+from normalize.claude.turns.starting import start
+from normalize.events import AgentEvent, CompleteData, Error, MessageChunk, Outcome, ProcessStatus, Withdrawn
+from normalize.events.limits import pieces
+from normalize.inputs import Ended
+from protocol.claude.results import Result
+
+
+def result(state: State, message: Result) -> list[AgentEvent]:
+    """End the turn. A result without a turn is one of its own (a failing resume); a repeated one is no news."""
+    turn = state.turns.current
+    events: list[AgentEvent] = []
+    if turn is None:
+        if message.uuid is not None and message.uuid == state.last_result:
+            return []
+        turn, started = start(state)
+        events.append(started)
+    state.last_result = message.uuid
+    return [*events, *_by_result(state, turn, message)]
+
+
+def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
+    outcome = outcomes.of(message, interrupted=turn.interrupted)
+    interrupted = outcome == "interrupted"
+    events = _leave_open_ends(
+        state, "interrupted" if interrupted else "no_result", succeeded=outcome == "completed"
+    )
+    state.commit.result()
+    events += state.context.result(message)
+    events += _text(state, turn, message)
+    is_error = outcomes.is_error(message, outcome)
+    errors = outcomes.errors(message, outcome, turn.failure) if is_error else []
+    prompts = turn.prompts
+    if message.user_message_uuids:
+        prompts = list(dict.fromkeys([*prompts, *message.user_message_uuids]))
+    background = message.origin is not None and message.origin.get("kind") == "task-notification"
+    usage = message.usage
+    bill: Bill = state.costs.bill(message)
+    data = CompleteData(
+        outcome=outcome,
+        is_error=is_error,
+        cost_usd=bill.cost_usd,
+        total_cost_usd=bill.total_cost_usd,
+        duration_ms=_whole(message.duration_ms),
+        duration_api_ms=_whole(message.duration_api_ms),
+        num_turns=message.num_turns,
+        input_tokens=bill.input_tokens,
+        output_tokens=bill.output_tokens,
+        cache_read_input_tokens=None if usage is None else usage.cache_read_input_tokens,
+        cache_creation_input_tokens=None if usage is None else usage.cache_creation_input_tokens,
+        total_input_tokens=bill.total_input_tokens,
+        total_output_tokens=bill.total_output_tokens,
+        last_message_uuid=state.commit.last,
+        resume_token=state.commit.resume_token,
+        errors=errors or None,
+        api_error_status=message.api_error_status,
+        subtype=message.subtype or None,
+        stop_reason=message.stop_reason,
+        structured_output=message.structured_output,
+        permission_denials=message.permission_denials or None,
+        prompts=[*prompts] or None,
+        origin="background" if background else turn.origin,
+    )
+    error: Error | None = None
+    if errors and not interrupted:
+        error = Error(
+            **state.place.here,
+            error="; ".join(errors),
+            code=outcomes.code(message, turn.failure),
+            status=message.api_error_status or (turn.failure.status if turn.failure else None),
+        )
+    return [*events, *_complete(state, turn, data, error)]
+
+
+def withheld(state: State, turn: Turn) -> list[AgentEvent]:
+    """End the open turn without its result: the next one has begun (2.1.101 with background agents)."""
+    events = _leave_open_ends(
+        state, "interrupted" if turn.interrupted else "no_result", succeeded=not turn.interrupted
+    )
+    state.commit.result()
+    events += state.context.show()
+    data = CompleteData(
+        outcome="interrupted" if turn.interrupted else "completed",
+        is_error=False,
+        last_message_uuid=state.commit.last,
+        resume_token=state.commit.resume_token,
+        prompts=[*turn.prompts] or None,
+        origin=turn.origin,
+    )
+    return [*events, *_complete(state, turn, data, None)]
+
+
+def by_process(state: State, end: Ended) -> list[AgentEvent]:
+    """The process is gone: end the open turn and all that still waited, and say so."""
+    updates = state.calls.process_over()
+    events: list[AgentEvent] = [*updates, *state.requests.turn_over("process_exited", ())]
+    state.commit.discard()
+    turn = state.turns.current
+    if turn is not None:
+        outcome: Outcome = "hung" if end.reason == "hung" else "process_exited"
+        errors = [*([turn.failure.message] if turn.failure else []), outcomes.exit_sentence(end)]
+        data = CompleteData(
+            outcome=outcome,
+            is_error=True,
+            last_message_uuid=state.commit.last,
+            resume_token=state.commit.resume_token,
+            errors=errors,
+            prompts=[*turn.prompts] or None,
+            origin=turn.origin,
+            exit_code=end.exit_code,
+            signal=end.signal,
+            stderr_tail=end.stderr_tail or None,
+        )
+        code = turn.failure.code if turn.failure and turn.failure.code else outcome
+        error = Error(**state.place.here, error="; ".join(errors), code=code)
+        events += _complete(state, turn, data, error)
+    events += [Withdrawn(**state.place.here, prompt=uuid) for uuid in state.prompts.forget()]
+    events.append(
+        ProcessStatus(
+            **state.place.here,
+            state="exited",
+            exit_code=end.exit_code,
+            signal=end.signal,
+            stderr_tail=end.stderr_tail or None,
+            reason=outcomes.EXIT_REASONS[end.reason],
+        )
+    )
+    state.tasks.forget()
+    state.sent_requests.clear()
+    state.forget_turn()
+    state.resumes()
+    return events
+
+
+def _leave_open_ends(state: State, reason: LostReason, *, succeeded: bool) -> list[AgentEvent]:
+    updates = state.calls.turn_over(reason, succeeded=succeeded)
+    if not updates and not state.requests.waiting:
+        return []
+    void: Void = "interrupted" if reason == "interrupted" else "turn_ended"
+    return [*updates, *state.requests.turn_over(void, {update.tool_call_id for update in updates})]
+
+
+def _text(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
+    """The result's text, unless the main thread has said it: it is the only carrier for some commands and answers."""
+    text = message.text
+    if not text or state.main.spoken or text in turn.local_output:
+        return []
+    return [
+        MessageChunk(**state.place.here, message_id=message.uuid, block_index=0, text=piece, source="result")
+        for piece in pieces(text)
+    ]
+
+
+def _complete(state: State, turn: Turn, data: CompleteData, error: Error | None) -> list[AgentEvent]:
+    """An error that did not fail its turn is told before the end of it; that a turn was interrupted is no error.
+
+    Some versions word an interrupt as an error of the API.
+    """
+    events: list[AgentEvent] = []
+    if turn.failure is not None and error is None and data.outcome != "interrupted":
+        failure = turn.failure
+        events.append(
+            Error(**state.place.here, error=failure.message, code=failure.code, status=failure.status)
+        )
+    events.append(state.turns.complete(data))
+    if error is not None:
+        events.append(error)
+    state.turns.leave()
+    state.forget_turn()
+    return events
+
+
+def _whole(milliseconds: float | None) -> int | None:
+    return None if milliseconds is None else round(milliseconds)

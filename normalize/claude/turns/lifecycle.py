@@ -1,0 +1,97 @@
+"""How turns begin: by a prompt we sent, by an `init`, or by the model speaking without either."""
+
+from normalize.claude import user_lines
+from normalize.claude.results.answer import parts
+from normalize.claude.state import State
+from normalize.claude.turns import ending
+from normalize.claude.turns.prompts import MERGED_SINCE, Prompt
+from normalize.claude.turns.starting import start
+from normalize.claude.turns.uuids import numbers
+from normalize.events import AgentEvent, Queued, UserMessage, Withdrawn
+from protocol.claude.blocks import TextBlock
+from protocol.claude.messages import User
+from protocol.claude.notices import CommandLifecycle
+from protocol.claude.system import Init
+
+
+def ensure(state: State) -> list[AgentEvent]:
+    """The main thread speaks: there is a turn, and it is under way."""
+    turn, events = state.turns.current, list[AgentEvent]()
+    if turn is None:
+        turn, started = start(state)
+        events.append(started)
+    turn.active = True
+    return events
+
+
+def init(state: State, message: Init) -> list[AgentEvent]:
+    """`init` opens a turn, in every version; an open turn that has spoken since its own is over (2.1.101)."""
+    events: list[AgentEvent] = []
+    turn = state.turns.current
+    if turn is not None and turn.began and turn.active:
+        woken = state.task_woke
+        events += ending.withheld(state, turn)
+        state.task_woke, turn = woken, None
+    if state.session.changes(message.session_id):
+        events += state.context.reset(None)
+    events += state.session.init(message)
+    # neither 1.0.120 nor 2.0.14 says its version; subagents are listed by the latter alone
+    state.commit.version(message.version or ("2.0" if message.agents else "1.0"))
+    state.costs.version(message.version)
+    state.context.model(message.model)
+    state.calls.work_dir.told(message.cwd)
+    state.prompts.merged = numbers(message.version or "1.0") >= MERGED_SINCE
+    state.requests.hooks_edit = message.version is not None
+    if turn is None:
+        turn, started = start(state)
+        events.append(started)
+    turn.began = True
+    return events
+
+
+def prompted(state: State, message: User) -> list[AgentEvent]:
+    """We sent a prompt: it opens a turn, or waits for the next one."""
+    said = message.blocks
+    text = "\n\n".join(block.text for block in said if isinstance(block, TextBlock))
+    prompt = Prompt(message.uuid, text)
+    state.prompts.sent(prompt)
+    events: list[AgentEvent] = []
+    if state.turns.current is None:
+        # Prompts that still seem to wait have joined the last turn unseen: waiting ones start within milliseconds.
+        state.prompts.take_first(state.prompts.waiting)
+        state.task_woke = False
+        _, started = state.turns.start("user", [message.uuid] if message.uuid else [])
+        events.append(started)
+    else:
+        position = state.prompts.wait(prompt)
+        if position is not None:
+            events.append(Queued(**state.place.here, position=position, prompt=message.uuid))
+    attachments = [block for block in said if not isinstance(block, TextBlock)]
+    events.append(
+        UserMessage(**state.place.here, text=text, uuid=message.uuid, parts=parts(attachments) or None)
+    )
+    return events
+
+
+def prompt_told(state: State, message: CommandLifecycle) -> list[AgentEvent]:
+    """The CLI tells what becomes of a prompt that carries a uuid (2.1.330)."""
+    uuid, turn = message.command_uuid, state.turns.current
+    match message.state:
+        case "queued" if turn is not None and uuid not in turn.prompts:
+            position = state.prompts.wait(Prompt(uuid, ""))
+            return [] if position is None else [Queued(**state.place.here, position=position, prompt=uuid)]
+        case "started" if turn is None:
+            state.prompts.starting(uuid)
+            return []
+        case "started" if turn is not None and uuid not in turn.prompts:
+            waited = state.prompts.take(uuid)
+            if not turn.active:
+                turn.prompts.append(uuid)
+                return []
+            length = None if waited is None else len(waited.text) or None
+            return user_lines.injected(state, [uuid], length)
+        case "cancelled":
+            withdrawn = state.prompts.take(uuid)
+            return [] if withdrawn is None else [Withdrawn(**state.place.here, prompt=uuid)]
+        case _:
+            return []

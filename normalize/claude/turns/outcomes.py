@@ -1,0 +1,74 @@
+"""What a result means: how the turn ended, whether it failed, and the best words for it."""
+
+from normalize.claude.turns import Failure
+from normalize.events import Outcome
+from normalize.inputs import Ended
+from protocol.claude.results import Result
+
+_BY_SUBTYPE: dict[str, Outcome] = {
+    "error_max_turns": "max_turns",
+    "error_max_budget_usd": "budget",
+    "cancelled": "interrupted",
+}
+
+_WORDS: dict[str, str] = {
+    "max_turns": "The turn reached its maximum number of rounds.",
+    "budget": "The turn reached its budget.",
+}
+
+EXIT_REASONS = {
+    "exited": "the process ended by itself",
+    "stopped": "stop requested",
+    "end_of_input": "end of the recording",
+    "hung": "given up: it did not react",
+}
+
+
+def of(message: Result, *, interrupted: bool) -> Outcome:
+    """Return how the turn ended; 1.0 and 2.0 tell an interruption only by a user line before the result."""
+    if message.subtype in _BY_SUBTYPE:
+        return _BY_SUBTYPE[message.subtype]
+    if (message.terminal_reason or "").startswith("aborted"):
+        return "interrupted"
+    if message.subtype.startswith("error"):
+        return "interrupted" if interrupted else "error"
+    return "error" if message.is_error else "completed"
+
+
+def is_error(message: Result, outcome: Outcome) -> bool:
+    """Tell whether the turn failed; 1.0 and 2.0.14 say false on error_*."""
+    return bool(message.is_error) or outcome in ("error", "max_turns", "budget")
+
+
+def errors(message: Result, outcome: Outcome, failure: Failure | None) -> list[str]:
+    """Return what went wrong, each once: the CLI's list, else the result's text, else what the model's line said."""
+    if human := message.human_errors:
+        return human
+    if outcome == "interrupted":
+        return []
+    if message.text:
+        return [message.text]
+    if failure is not None:
+        return [failure.message]
+    told = list(dict.fromkeys(error for error in message.errors if error))
+    return told or [_WORDS.get(outcome, "The turn failed without a reason given by the agent.")]
+
+
+def code(message: Result, failure: Failure | None) -> str | None:
+    """Return the kind of error, for programs."""
+    if failure is not None and failure.code is not None:
+        return failure.code
+    return message.subtype if message.subtype.startswith("error_") else message.api_error_type
+
+
+def exit_sentence(end: Ended) -> str:
+    """Return why a turn has no result."""
+    match end.reason:
+        case "end_of_input":
+            return "The stream ended before the turn did."
+        case "hung":
+            return "The agent did not react and was given up."
+        case _:
+            how = f" by {end.signal}" if end.signal else ""
+            how = how or (f" with code {end.exit_code}" if end.exit_code is not None else "")
+            return f"The agent's process ended{how} before the turn did."

@@ -1,0 +1,21 @@
+"""Why a turn begins, as far as one can know before its end."""
+
+from normalize.claude.state import State
+from normalize.claude.turns import Origin, Turn
+from normalize.events import TurnStarted
+
+
+def start(state: State) -> tuple[Turn, TurnStarted]:
+    """Open a turn for the prompts that wait, or for whatever made the CLI begin."""
+    uuids, waited = state.prompts.serve()
+    origin: Origin = "user"
+    if waited:
+        origin = "queued"
+    elif uuids:
+        origin = "user"
+    elif state.task_woke:
+        origin = "background"
+    elif state.prompts.overheard:
+        origin = "autonomous"
+    state.task_woke = False
+    return state.turns.start(origin, uuids)

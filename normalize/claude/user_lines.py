@@ -1,0 +1,174 @@
+"""What user lines from the CLI carry: results of tools, output of commands, echoes of prompts, the CLI's own words."""
+
+import re
+
+from normalize.claude.results.answer import parts
+from normalize.claude.state import State
+from normalize.claude.tools import server as server_tools
+from normalize.events import AgentEvent, Injected, MessageChunk, Notice, UserMessage
+from normalize.events.limits import pieces
+from protocol.claude.blocks import (
+    AnyBlock,
+    DocumentBlock,
+    ImageBlock,
+    TextBlock,
+    ToolResultBlock,
+    UnknownBlock,
+)
+from protocol.claude.encode import to_json
+from protocol.claude.messages import User
+from protocol.json_values import Json, text_at
+
+INTERRUPTED = "[Request interrupted by user"
+"""How the CLI says in the user's name that a turn was stopped."""
+
+_LOCAL_OUTPUT = re.compile(r"<local-command-(stdout|stderr)>(.*?)</local-command-\1>", re.DOTALL)
+
+
+def user(state: State, message: User) -> list[AgentEvent]:
+    """Publish a user line, block by block."""
+    main = message.parent_tool_use_id is None
+    if main:
+        state.commit.user(message.uuid)
+    events: list[AgentEvent] = []
+    said: list[AnyBlock] = []
+    content = message.blocks
+    alone = len(content) == 1 or sum(isinstance(block, ToolResultBlock) for block in content) == 1
+    for block in content:
+        match block:
+            case ToolResultBlock():
+                # The structured result is the message's; with several results in one nobody can tell whose.
+                structured = message.tool_use_result if alone else None
+                if block.is_error and _rejected(message, block.tool_use_id):
+                    state.calls.left(block.tool_use_id, "denied")
+                events += tool_result(
+                    state, block, structured, parent=message.parent_tool_use_id, uuid=message.uuid
+                )
+            case UnknownBlock(tool_use_id=call_id) if call_id:
+                answer, structured = server_tools.result(block)
+                events += tool_result(
+                    state, answer, structured, parent=message.parent_tool_use_id, uuid=message.uuid
+                )
+            case TextBlock() | ImageBlock() | DocumentBlock():
+                said.append(block)
+            case _:
+                events.append(odd_block(state, block, "user"))
+    if said:
+        events += _words(state, message, said)
+    return events
+
+
+def tool_result(
+    state: State, block: ToolResultBlock, structured: Json, *, parent: str | None, uuid: str | None
+) -> list[AgentEvent]:
+    """End a tool call, and the question whether it may run, if that is still open."""
+    if parent is None and state.turns.current is not None:
+        state.turns.current.active = True
+    updates = state.calls.end(block, structured, parent=parent, uuid=uuid)
+    events: list[AgentEvent] = []
+    for update in updates:
+        denied = update.reason == "denied"
+        events += state.requests.tool_ended(update.tool_call_id, denied=denied)
+    state.subagents.pop(block.tool_use_id, None)
+    return [*events, *updates]
+
+
+def _rejected(message: User, call_id: str) -> bool:
+    """2.1.330 says beside a result that leave to run the tool was refused."""
+    for meta in message.tool_result_meta:
+        decision = meta.get("permission_decision")
+        if meta.get("id") == call_id and text_at(decision, "decision") == "reject":
+            return True
+    return False
+
+
+def odd_block(state: State, block: AnyBlock, where: str) -> Notice:
+    """Keep a block that has no event of its own."""
+    kind = block.type if isinstance(block, UnknownBlock) else str(block.__struct_config__.tag)
+    raw = block.raw if isinstance(block, UnknownBlock) else to_json(block)
+    return Notice(
+        **state.place.here,
+        kind="content_block",
+        level="info",
+        text=f"Content of type {kind or 'unknown'} in a message of the {where}",
+        details={"block": raw},
+    )
+
+
+def _words(state: State, message: User, said: list[AnyBlock]) -> list[AgentEvent]:
+    text = "\n\n".join(block.text for block in said if isinstance(block, TextBlock))
+    if message.parent_tool_use_id is None:
+        printed = _LOCAL_OUTPUT.findall(text)
+        if printed:
+            return _local_output(state, message, [output for _, output in printed])
+        if text.startswith(INTERRUPTED) and not message.is_replay:
+            if state.turns.current is not None:
+                state.turns.current.interrupted = state.turns.current.active = True
+            return [_user_message(state, message, text, said, synthetic=True)]
+        if not message.is_synthetic:
+            return _echo(state, message, text, said)
+    synthetic = message.is_synthetic or text.startswith(INTERRUPTED)
+    return [_user_message(state, message, text, said, synthetic=synthetic)]
+
+
+def _local_output(state: State, message: User, outputs: list[str]) -> list[AgentEvent]:
+    if state.repeated(message.uuid):
+        return []
+    turn = state.turns.current
+    if turn is not None:
+        turn.local_output += outputs
+        turn.active = True
+    return [
+        MessageChunk(
+            **state.place.here, message_id=message.uuid, block_index=index, text=piece, source="local_command"
+        )
+        for index, output in enumerate(outputs)
+        for piece in pieces(output)
+    ]
+
+
+def _echo(state: State, message: User, text: str, said: list[AnyBlock]) -> list[AgentEvent]:
+    """A prompt comes back: published when it was sent, or now; and it may have joined the running turn."""
+    known = state.prompts.echoed(message.uuid, text)
+    events: list[AgentEvent] = []
+    if not known:
+        events.append(_user_message(state, message, text, said, synthetic=message.origin is not None))
+    turn = state.turns.current
+    if turn is None:
+        return events
+    uuid = message.uuid
+    if uuid is not None and uuid in turn.prompts:
+        return events
+    waited = state.prompts.take(uuid, text)
+    if waited is None and not turn.active:
+        if uuid is not None and not state.prompts.overheard:
+            turn.prompts.append(uuid)
+        return events
+    if waited is not None or not known:
+        events += injected(state, [uuid], len(text))
+    return events
+
+
+def injected(state: State, uuids: list[str | None], length: int | None) -> list[AgentEvent]:
+    """Prompts have joined the running turn."""
+    named = [uuid for uuid in uuids if uuid is not None]
+    turn = state.turns.current
+    if turn is not None:
+        turn.prompts += [uuid for uuid in named if uuid not in turn.prompts]
+    return [
+        Injected(**state.place.here, message_count=len(uuids), content_length=length, prompts=named or None)
+    ]
+
+
+def _user_message(
+    state: State, message: User, text: str, said: list[AnyBlock], *, synthetic: bool | None
+) -> UserMessage:
+    attachments = [block for block in said if not isinstance(block, TextBlock)]
+    return UserMessage(
+        **state.place.here,
+        parent_tool_call_id=message.parent_tool_use_id,
+        text=text,
+        uuid=message.uuid,
+        parts=parts(attachments) or None,
+        synthetic=synthetic or None,
+    )

@@ -1,0 +1,154 @@
+"""The AgentEvent union: everything turnwire publishes about a session (spec 3, "Agent Events").
+
+An event is serialised once, by `to_json`; journal, hub and files carry those bytes.
+"""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from normalize.events.control import (
+    AgentPlan,
+    HookActivity,
+    PermissionCancelled,
+    PermissionOption,
+    PermissionRequest,
+    PermissionResolved,
+    QuestionRequest,
+    SessionMode,
+)
+from normalize.events.conversation import (
+    Complete,
+    CompleteData,
+    Error,
+    Injected,
+    MessageChunk,
+    Outcome,
+    Queued,
+    Reasoning,
+    Retraction,
+    ToolCall,
+    ToolUpdate,
+    TurnStarted,
+    UserMessage,
+    Withdrawn,
+)
+from normalize.events.session import (
+    ApiRetry,
+    AvailableCommands,
+    Command,
+    CompactBoundary,
+    Consolidation,
+    ContextWindow,
+    Malformed,
+    McpServerStatus,
+    Notice,
+    ProcessStatus,
+    RateLimit,
+    SessionInfo,
+    SessionStatus,
+    SessionStatusData,
+    TaskUpdate,
+    Unknown,
+)
+
+AgentEvent: TypeAlias = (
+    TurnStarted
+    | UserMessage
+    | MessageChunk
+    | Reasoning
+    | ToolCall
+    | ToolUpdate
+    | Complete
+    | Error
+    | Retraction
+    | Queued
+    | Injected
+    | Withdrawn
+    | PermissionRequest
+    | PermissionResolved
+    | PermissionCancelled
+    | QuestionRequest
+    | SessionMode
+    | AgentPlan
+    | HookActivity
+    | SessionStatus
+    | AvailableCommands
+    | SessionInfo
+    | ContextWindow
+    | RateLimit
+    | TaskUpdate
+    | CompactBoundary
+    | ApiRetry
+    | Consolidation
+    | ProcessStatus
+    | Notice
+    | Unknown
+    | Malformed
+)
+"""Any event; `type` tells which."""
+
+_encoder = msgspec.json.Encoder()
+_decoder: msgspec.json.Decoder[AgentEvent] = msgspec.json.Decoder(AgentEvent)
+
+
+def to_json(event: AgentEvent) -> bytes:
+    """Serialise an event as compact UTF-8 JSON, empty fields left out."""
+    return _encoder.encode(event)
+
+
+def to_lines(events: Sequence[AgentEvent]) -> bytes:
+    """Serialise events as NDJSON: each as `to_json` does, and a newline."""
+    return _encoder.encode_lines(events)
+
+
+def from_json(data: bytes | str) -> AgentEvent:
+    """Read an event back; raises msgspec.ValidationError when it is none."""
+    return _decoder.decode(data)
+
+
+__all__ = [
+    "AgentEvent",
+    "AgentPlan",
+    "ApiRetry",
+    "AvailableCommands",
+    "Command",
+    "CompactBoundary",
+    "Complete",
+    "CompleteData",
+    "Consolidation",
+    "ContextWindow",
+    "Error",
+    "HookActivity",
+    "Injected",
+    "Malformed",
+    "McpServerStatus",
+    "MessageChunk",
+    "Notice",
+    "Outcome",
+    "PermissionCancelled",
+    "PermissionOption",
+    "PermissionRequest",
+    "PermissionResolved",
+    "ProcessStatus",
+    "QuestionRequest",
+    "Queued",
+    "RateLimit",
+    "Reasoning",
+    "Retraction",
+    "SessionInfo",
+    "SessionMode",
+    "SessionStatus",
+    "SessionStatusData",
+    "TaskUpdate",
+    "ToolCall",
+    "ToolUpdate",
+    "TurnStarted",
+    "Unknown",
+    "UserMessage",
+    "Withdrawn",
+    "from_json",
+    "to_json",
+    "to_lines",
+]

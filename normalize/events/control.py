@@ -1,0 +1,158 @@
+"""Events of the control plane: what is asked of a human or a policy, and what was decided."""
+
+from typing import Literal
+
+from normalize.events.base import Event, ThreadEvent
+from normalize.model import JsonObject, JsonValue, Published
+from normalize.payloads import NormalizedPayload
+from normalize.payloads.work import Question
+
+
+class PermissionOption(Published, frozen=True, kw_only=True):
+    """One way to answer a permission request."""
+
+    option_id: str
+    """What `permission.respond` sends back."""
+    name: str
+    """What the button says."""
+    kind: Literal["allow_once", "allow_always", "reject_once", "reject_always"]
+    """What it means."""
+    destination: str | None = None
+    """Where an always-answer is remembered: session, localSettings, projectSettings, userSettings."""
+
+
+class PermissionRequest(ThreadEvent, frozen=True, kw_only=True, tag="permission_request"):
+    """The CLI waits for leave to call a tool."""
+
+    pending_id: str
+    """Names this request in `permission.respond`; the control request's id."""
+    tool_call_id: str | None = None
+    """The tool call that waits; found by name and input where the CLI does not say (1.0, 2.0)."""
+    tool_name: str | None = None
+    """The tool, as the agent calls it."""
+    permission_title: str
+    """One line for humans."""
+    permission_options: list[PermissionOption]
+    """The possible answers."""
+    action_type: Literal["command", "file_write", "file_read", "network", "mcp_tool", "other"]
+    """What would happen."""
+    action_details: JsonObject | None = None
+    """The command, the path, the address …"""
+    tool_input: JsonObject | None = None
+    """The tool's arguments, for editing."""
+    normalized: NormalizedPayload | None = None
+    """The tool call's payload, so that a dialog can show the diff or the command."""
+    reason: str | None = None
+    """Why the CLI asks."""
+    blocked_path: str | None = None
+    """The path outside of what is allowed."""
+    suggestions: list[JsonObject] | None = None
+    """permission_suggestions as the CLI made them."""
+    agent_id: str | None = None
+    """The subagent that asks."""
+
+
+class PermissionResolved(Event, frozen=True, kw_only=True, tag="permission_resolved"):
+    """A pending request was answered, and how."""
+
+    pending_id: str
+    """The request."""
+    tool_call_id: str | None = None
+    """The tool call that waited."""
+    tool_name: str | None = None
+    """The tool."""
+    behavior: Literal["allow", "deny", "ask", "answer"]
+    """The decision; `answer` for questions and dialogs; `ask` when a hook passed it on to a human."""
+    option_id: str | None = None
+    """The option that was chosen."""
+    by: str | None = None
+    """Who decided: a frontend's name, `policy:NAME`, `rule:NUMBER`, `timeout`, …"""
+    waited_ms: int | None = None
+    """How long the request had waited."""
+    message: str | None = None
+    """What was said to the agent."""
+    updated_input: JsonObject | None = None
+    """The arguments as edited, when they were."""
+    destination: str | None = None
+    """Where an always-answer is remembered."""
+    interrupt: bool | None = None
+    """True when the denial also stopped the turn."""
+
+
+class PermissionCancelled(Event, frozen=True, kw_only=True, tag="permission_cancelled"):
+    """A pending request is void; its dialog closes."""
+
+    pending_id: str
+    """The request."""
+    tool_call_id: str | None = None
+    """The tool call that waited."""
+    reason: Literal["cancelled", "interrupted", "process_exited", "timeout", "turn_ended"] | None = None
+    """Why."""
+
+
+class QuestionRequest(ThreadEvent, frozen=True, kw_only=True, tag="question_request"):
+    """The agent, an MCP server or the CLI asks a human and waits."""
+
+    pending_id: str
+    """Names this request in `question.answer`."""
+    kind: Literal["ask_user", "elicitation", "dialog"]
+    """Who asks: the agent, an MCP server, the CLI."""
+    tool_call_id: str | None = None
+    """The tool call that waits."""
+    questions: list[Question] | None = None
+    """The questions, of ask_user."""
+    message: str | None = None
+    """What is asked, of the other kinds."""
+    requested_schema: JsonValue = None
+    """JSON Schema of the answer, of an elicitation."""
+    mode: str | None = None
+    """`form` or `url`, of an elicitation."""
+    url: str | None = None
+    """Where to answer, of an elicitation by url."""
+    mcp_server: str | None = None
+    """The MCP server that asks."""
+    details: JsonObject | None = None
+    """The rest of the request as it came."""
+
+
+class SessionMode(Event, frozen=True, kw_only=True, tag="session_mode"):
+    """The permission mode changed."""
+
+    current_mode_id: str
+    """default, acceptEdits, plan, bypassPermissions, …"""
+
+
+class AgentPlan(ThreadEvent, frozen=True, kw_only=True, tag="agent_plan"):
+    """The agent shows its plan."""
+
+    plan_content: str
+    """The plan in Markdown."""
+    plan_file_path: str | None = None
+    """The file that holds it (2.1)."""
+    tool_call_id: str | None = None
+    """The ExitPlanMode call."""
+
+
+class HookActivity(ThreadEvent, frozen=True, kw_only=True, tag="hook_activity"):
+    """A hook ran, in the CLI or in the sidecar."""
+
+    phase: Literal["started", "progress", "finished", "callback", "answered"]
+    """started, progress, finished: run by the CLI; callback, answered: asked of us and answered."""
+    hook_event: str | None = None
+    """PreToolUse, PostToolUse, Stop, …"""
+    hook_id: str | None = None
+    """The CLI's id of the run, or the control request's id of a callback."""
+    hook_name: str | None = None
+    """The hook's name, or the callback's."""
+    tool_call_id: str | None = None
+    """The tool call it concerns."""
+    tool_name: str | None = None
+    """The tool it concerns."""
+    outcome: str | None = None
+    """What came of it: success, error, cancelled, allow, deny, ask, block, …"""
+    output: str | None = None
+    """What it printed or answered."""
+    stderr: str | None = None
+    """What it printed on standard error."""
+    exit_code: int | None = None
+    """Its exit code."""

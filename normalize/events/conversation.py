@@ -1,0 +1,216 @@
+"""Events of the conversation: turns, texts and tool calls (spec 3, "Agent Events")."""
+
+from typing import Literal
+
+from normalize.events.base import Event, ThreadEvent
+from normalize.model import JsonObject, JsonValue, Published
+from normalize.payloads import NormalizedPayload
+from normalize.payloads.files import ContentPart
+
+Outcome = Literal["completed", "interrupted", "error", "max_turns", "budget", "process_exited", "hung"]
+"""How a turn ended."""
+
+
+class TurnStarted(Event, frozen=True, kw_only=True, tag="turn_started"):
+    """A turn began. Exactly one `complete` with the same operation_id follows."""
+
+    origin: Literal["user", "queued", "background", "autonomous"]
+    """Why: a prompt, a prompt that had waited, the end of a background task, or the CLI's own accord."""
+    prompts: list[str] | None = None
+    """UUIDs of the prompts it serves, as far as they are known when it starts."""
+
+
+class UserMessage(ThreadEvent, frozen=True, kw_only=True, tag="user_message"):
+    """What a human, or a program in their place, said to the agent."""
+
+    text: str
+    """The text; empty when there are only attachments."""
+    uuid: str | None = None
+    """The message's UUID."""
+    parts: list[ContentPart] | None = None
+    """Images and documents."""
+    synthetic: bool | None = None
+    """True when the CLI made it up itself."""
+
+
+class MessageChunk(ThreadEvent, frozen=True, kw_only=True, tag="message_chunk"):
+    """A piece of the agent's text. Pieces with the same message_id and block_index belong together, in order."""
+
+    text: str
+    """The piece."""
+    replace: bool | None = None
+    """True when this corrects the block: it takes the place of all earlier pieces of the block."""
+    source: Literal["local_command", "result", "synthetic"] | None = None
+    """Where the text is from when the model did not write it in a message: output of a slash command, the
+    turn's result, a message the CLI made up. Absent for the model's own text."""
+    is_delta: bool | None = None
+    """True when more of the same block may follow."""
+
+
+class Reasoning(ThreadEvent, frozen=True, kw_only=True, tag="reasoning"):
+    """A piece of the agent's thinking."""
+
+    reasoning_text: str
+    """The piece; empty for redacted thinking."""
+    replace: bool | None = None
+    """True when this takes the place of all earlier pieces of the block."""
+    redacted: bool | None = None
+    """True when the API encrypted it."""
+    is_delta: bool | None = None
+    """True when more of the same block may follow."""
+
+
+class ToolCall(ThreadEvent, frozen=True, kw_only=True, tag="tool_call"):
+    """The agent calls a tool. One per tool_use block."""
+
+    tool_call_id: str
+    """The tool_use block's id."""
+    tool_name: str
+    """The tool, as the agent calls it."""
+    tool_title: str
+    """One line for humans."""
+    tool_status: Literal["running"]
+    """Always running: the update that follows ends it."""
+    normalized: NormalizedPayload
+    """What the call does."""
+
+
+class ToolUpdate(ThreadEvent, frozen=True, kw_only=True, tag="tool_update"):
+    """News of a tool call. Exactly one update with a status other than running ends it."""
+
+    tool_call_id: str
+    """The call."""
+    tool_name: str | None = None
+    """The tool, as the agent calls it."""
+    tool_title: str | None = None
+    """One line for humans."""
+    tool_status: Literal["running", "complete", "error"]
+    """running: progress; complete and error are final."""
+    normalized: NormalizedPayload | None = None
+    """The call's payload, enriched with its result."""
+    error: str | None = None
+    """Why it failed."""
+    reason: Literal["failed", "denied", "interrupted", "process_exited", "no_result"] | None = None
+    """What kind of failure it was; `no_result`: none, the turn ended without a result for it, which is an error
+    unless the turn succeeded."""
+    background: bool | None = None
+    """True when the work goes on in the background; `task_update` events tell how."""
+    elapsed_ms: int | None = None
+    """How long it has been running, in progress updates."""
+    uuid: str | None = None
+    """UUID of the user message that carried the result."""
+
+
+class CompleteData(Published, frozen=True, kw_only=True):
+    """What a turn cost and gave. Times in milliseconds, money in US dollars."""
+
+    outcome: Outcome | None = None
+    """How it ended; always there in our own events, absent in lines of spec 3's original."""
+    is_error: bool
+    """True when the turn failed."""
+    cost_usd: float | None = None
+    """Cost of this turn; absent when a resumed CLI does not tell it apart from what went before."""
+    total_cost_usd: float | None = None
+    """The CLI's own total, as it reports it: of its process, anew from /clear on, a resumed one may count its past."""
+    duration_ms: int | None = None
+    """From prompt to result."""
+    duration_api_ms: int | None = None
+    """Time spent waiting for the API."""
+    num_turns: int | None = None
+    """Rounds of model and tools, as the CLI counts them."""
+    input_tokens: int | None = None
+    """Tokens sent in this turn, cached ones not included."""
+    output_tokens: int | None = None
+    """Tokens received in this turn."""
+    cache_read_input_tokens: int | None = None
+    """Tokens read from the cache in this turn."""
+    cache_creation_input_tokens: int | None = None
+    """Tokens written to the cache in this turn."""
+    total_input_tokens: int | None = None
+    """Tokens sent by the CLI process up to now, cached ones not included."""
+    total_output_tokens: int | None = None
+    """Tokens received by the CLI process up to now."""
+    last_message_uuid: str | None = None
+    """The last committed message: what `--resume-session-at` takes from 2.0.76 on (spec 3, "Message UUIDs")."""
+    resume_token: str | None = None
+    """What `--resume-session-at` takes for the version that wrote this: a message id for 2.0.14, a UUID later."""
+    errors: list[str] | None = None
+    """What went wrong, each once."""
+    api_error_status: int | None = None
+    """HTTP status of a failed API call."""
+    subtype: str | None = None
+    """The result's subtype as the CLI wrote it."""
+    stop_reason: str | None = None
+    """Why the model stopped."""
+    structured_output: JsonValue = None
+    """The answer under a JSON schema."""
+    permission_denials: list[JsonObject] | None = None
+    """Tool calls that were denied: tool_name, tool_use_id, tool_input."""
+    prompts: list[str] | None = None
+    """UUIDs of the prompts the turn has served."""
+    origin: Literal["user", "queued", "background", "autonomous"] | None = None
+    """Why the turn began, as known at its end; `turn_started` may have had to guess."""
+    exit_code: int | None = None
+    """Exit code of a CLI that ended before the turn did."""
+    signal: str | None = None
+    """Signal that ended such a CLI, such as SIGKILL."""
+    stderr_tail: str | None = None
+    """The last it said on standard error."""
+
+
+class Complete(Event, frozen=True, kw_only=True, tag="complete"):
+    """A turn ended. Exactly one for every turn that started, whatever happens to the CLI."""
+
+    data: CompleteData
+    """What the turn cost and gave."""
+    error: str | None = None
+    """All errors in one line."""
+    last_message_uuid: str | None = None
+    """The same as in `data` (spec 3 has both)."""
+
+
+class Error(ThreadEvent, frozen=True, kw_only=True, tag="error"):
+    """Something failed. After `complete` it is the turn's error; otherwise an error within the turn."""
+
+    error: str
+    """What a human should read."""
+    code: str | None = None
+    """authentication_failed, billing_error, rate_limit, invalid_request, server_error, …"""
+    status: int | None = None
+    """HTTP status of a failed API call."""
+
+
+class Retraction(Event, frozen=True, kw_only=True, tag="retraction"):
+    """The CLI withdrew messages it had written; a frontend removes their texts."""
+
+    message_uuids: list[str] | None = None
+    """UUIDs of messages that no longer count."""
+    message_ids: list[str] | None = None
+    """API message ids, where only they are known (a broken stream)."""
+
+
+class Queued(Event, frozen=True, kw_only=True, tag="queued"):
+    """A prompt waits for its turn (spec 1, "Out-of-Turn Message Delivery")."""
+
+    position: int | None = None
+    """Place in the queue, from 1."""
+    prompt: str | None = None
+    """The prompt's UUID."""
+
+
+class Injected(Event, frozen=True, kw_only=True, tag="injected"):
+    """Waiting prompts joined the running turn (spec 1; wire fact "folded into the running turn")."""
+
+    message_count: int
+    """How many."""
+    content_length: int | None = None
+    """Their length in characters."""
+    prompts: list[str] | None = None
+    """Their UUIDs."""
+
+
+class Withdrawn(Event, frozen=True, kw_only=True, tag="withdrawn"):
+    """A waiting prompt was taken back and will not be served."""
+
+    prompt: str
+    """The prompt's UUID."""

@@ -1,0 +1,224 @@
+"""Events of the session, its process and the API behind it; and what was not understood."""
+
+from typing import Literal
+
+from normalize.events.base import Event, ThreadEvent
+from normalize.model import JsonObject, Published
+
+
+class SessionStatusData(Published, frozen=True, kw_only=True):
+    """Spec 3's data of session_status."""
+
+    session_status: Literal["new", "resumed"]
+    """Is the conversation new, or does it go on?"""
+    init: bool | None = None
+    """True: the CLI said so itself."""
+
+
+class SessionStatus(Event, frozen=True, kw_only=True, tag="session_status"):
+    """The CLI has a session. Once per session id."""
+
+    data: SessionStatusData
+    """New or resumed."""
+
+
+class Command(Published, frozen=True, kw_only=True):
+    """A slash command."""
+
+    name: str
+    """Without the slash."""
+    description: str | None = None
+    """What it does."""
+    argument_hint: str | None = None
+    """What may follow it."""
+
+
+class AvailableCommands(Event, frozen=True, kw_only=True, tag="available_commands"):
+    """The slash commands; each event replaces the list."""
+
+    available_commands: list[Command]
+    """All of them."""
+
+
+class McpServerStatus(Published, frozen=True, kw_only=True):
+    """An MCP server the CLI knows."""
+
+    name: str
+    """Its name."""
+    status: str | None = None
+    """connected, failed, needs-auth, pending, …"""
+
+
+class SessionInfo(Event, frozen=True, kw_only=True, tag="session_info"):
+    """What the CLI says of itself; sent when it changes."""
+
+    model: str | None = None
+    """The main model."""
+    cwd: str | None = None
+    """The workspace."""
+    version: str | None = None
+    """The CLI's version."""
+    permission_mode: str | None = None
+    """default, acceptEdits, plan, bypassPermissions, …"""
+    tools: list[str] | None = None
+    """Tools the agent has."""
+    mcp_servers: list[McpServerStatus] | None = None
+    """MCP servers and their state."""
+    agents: list[str] | None = None
+    """Subagents by name."""
+    skills: list[str] | None = None
+    """Skills by name."""
+    output_style: str | None = None
+    """The CLI's output style."""
+    api_key_source: str | None = None
+    """Where the CLI has its key from."""
+
+
+class ContextWindow(Event, frozen=True, kw_only=True, tag="context_window"):
+    """How full the main model's context is, in tokens."""
+
+    context_window_size: int
+    """Size of the window; 200000 until the CLI says otherwise (spec 3)."""
+    context_window_used: int
+    """Tokens used."""
+    context_window_remaining: int
+    """Tokens left, never below 0."""
+    context_efficiency: float
+    """Share used, in per cent."""
+    model: str | None = None
+    """The main model."""
+
+
+class RateLimit(Event, frozen=True, kw_only=True, tag="rate_limit"):
+    """The API limits the rate, or warns that it soon will."""
+
+    rate_limit_message: str
+    """What a human should read."""
+    status: str | None = None
+    """allowed_warning or rejected; that all is well is not published."""
+    resets_at: int | None = None
+    """When the limit resets: seconds since 1970."""
+    rate_limit_type: str | None = None
+    """Which limit: five_hour, seven_day, …"""
+    utilization: float | None = None
+    """How much of it is used, from 0 to 1."""
+
+
+class TaskUpdate(ThreadEvent, frozen=True, kw_only=True, tag="task_update"):
+    """News of a background task: a subagent, or a command."""
+
+    task_id: str
+    """The CLI's id of the task."""
+    tool_call_id: str | None = None
+    """The tool call that started it."""
+    task_status: str
+    """running, completed, failed, stopped, killed, …"""
+    task_type: str | None = None
+    """local_agent, local_bash, …"""
+    description: str | None = None
+    """What it is for."""
+    summary: str | None = None
+    """What came of it."""
+    last_tool_name: str | None = None
+    """The tool it used last."""
+    total_tokens: int | None = None
+    """Tokens it has used."""
+    tool_uses: int | None = None
+    """Tools it has called."""
+    duration_ms: int | None = None
+    """How long it has run."""
+    output_file: str | None = None
+    """The file with its whole output."""
+    exit_code: int | None = None
+    """Exit code of a command."""
+
+
+class CompactBoundary(Event, frozen=True, kw_only=True, tag="compact_boundary"):
+    """The conversation before this was replaced by a summary."""
+
+    trigger: str | None = None
+    """manual or auto."""
+    pre_tokens: int | None = None
+    """Context before, in tokens."""
+    post_tokens: int | None = None
+    """Context after, in tokens."""
+
+
+class ApiRetry(Event, frozen=True, kw_only=True, tag="api_retry"):
+    """A call to the API failed and is tried again."""
+
+    attempt: int
+    """Which attempt failed, from 1."""
+    max_retries: int | None = None
+    """How many there will be at most."""
+    delay_ms: float | None = None
+    """When the next one starts."""
+    status: int | None = None
+    """HTTP status."""
+    error: str | None = None
+    """What failed."""
+
+
+class Consolidation(Event, frozen=True, kw_only=True, tag="consolidation"):
+    """The agent wrote to its long-term memory (spec 1)."""
+
+    entries_created: int
+    """New entries."""
+    entries_updated: int
+    """Changed entries."""
+
+
+class ProcessStatus(Event, frozen=True, kw_only=True, tag="process_status"):
+    """The CLI's process started or ended."""
+
+    state: Literal["started", "exited", "stalled", "resumed"]
+    """`stalled`: no output for longer than configured; `resumed`: it speaks again."""
+    pid: int | None = None
+    """Its process id."""
+    resumed: bool | None = None
+    """True when it was started to go on with an earlier conversation."""
+    exit_code: int | None = None
+    """Its exit code."""
+    signal: str | None = None
+    """The signal that ended it, such as SIGKILL."""
+    stderr_tail: str | None = None
+    """The last it said on standard error."""
+    reason: str | None = None
+    """Why, when we know: stop requested, end of recording, …"""
+    silent_ms: int | None = None
+    """How long it has been silent."""
+
+
+class Notice(Event, frozen=True, kw_only=True, tag="notice"):
+    """Something worth telling that has no event of its own."""
+
+    kind: str
+    """What about: the CLI's message type or subtype."""
+    level: Literal["info", "warning", "error"]
+    """How important."""
+    text: str
+    """What a human should read."""
+    details: JsonObject | None = None
+    """The message's own fields."""
+
+
+class Unknown(Event, frozen=True, kw_only=True, tag="unknown"):
+    """A line of a type this version does not know. Nothing is lost: the line is here."""
+
+    message_type: str
+    """The line's type, with its subtype after a slash."""
+    raw: str
+    """The line."""
+
+
+class Malformed(Event, frozen=True, kw_only=True, tag="malformed"):
+    """A line that is no message of the protocol."""
+
+    reason: str
+    """What is wrong with it."""
+    raw: str
+    """The line, or its beginning."""
+    size: int
+    """Its size in bytes."""
+    line: int | None = None
+    """Its number in the stream, from 1."""

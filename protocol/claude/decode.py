@@ -1,0 +1,175 @@
+"""Lines -> messages; never raises, whatever the bytes.
+
+The fast path is one pass of msgspec from bytes to a tagged union (system messages take a second one, by subtype).
+What it refuses goes once through a generic parser and is built field by field, so that one odd field, a lone
+surrogate or a type without a model costs nothing else.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias, get_args
+
+import msgspec
+
+from protocol import generic, lenient
+from protocol.claude import control, incidents, messages, notices, results, system, tasks
+from protocol.claude.messages import Malformed, Message, Unknown
+from protocol.framing import OversizeLine
+from protocol.json_values import JsonObject, text_at
+from protocol.miriad import system as miriad
+from protocol.text import scrub_inside, scrub_json
+
+NOT_AN_OBJECT = "not a JSON object"
+"""Why a line that is JSON is no message; any other reason is a line that is no JSON."""
+
+
+class _SystemHead(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="system"):
+    """Stands for any system message in the first pass."""
+
+
+_Line: TypeAlias = (
+    messages.StreamEvent
+    | messages.Assistant
+    | messages.User
+    | results.Result
+    | _SystemHead
+    | control.ControlRequest
+    | control.ControlResponse
+    | control.ControlCancelRequest
+    | notices.RateLimitEvent
+    | notices.RateLimit
+    | notices.ToolUseSummary
+    | notices.ToolProgress
+    | notices.AuthStatus
+    | notices.PromptSuggestion
+    | notices.CommandLifecycle
+    | notices.ConversationReset
+    | notices.KeepAlive
+    | notices.ActiveGoal
+    | notices.TranscriptMirror
+)
+
+_SystemLine: TypeAlias = (
+    system.Init
+    | system.Status
+    | system.CompactBoundary
+    | system.ApiRetry
+    | system.SessionStateChanged
+    | system.SessionTitleChanged
+    | system.Informational
+    | system.Notification
+    | system.LocalCommandOutput
+    | system.PermissionDenied
+    | system.ModelFallback
+    | system.ThinkingTokens
+    | system.ControlRequestProgress
+    | system.CommandsChanged
+    | tasks.HookStarted
+    | tasks.HookProgress
+    | tasks.HookResponse
+    | tasks.TaskStarted
+    | tasks.TaskProgress
+    | tasks.TaskUpdated
+    | tasks.TaskNotification
+    | tasks.BackgroundTasksChanged
+    | incidents.ModelRefusalFallback
+    | incidents.ModelRefusalNoFallback
+    | incidents.ElicitationComplete
+    | incidents.MemoryRecall
+    | incidents.FilesPersisted
+    | incidents.PluginInstall
+    | incidents.MirrorError
+    | incidents.SessionWritesLost
+    | incidents.WorkerShuttingDown
+    | miriad.SystemToolResult
+    | miriad.SystemFailure
+    | miriad.Queued
+    | miriad.Injected
+    | miriad.Consolidation
+)
+
+_SYSTEM = b'{"type":"system","subtype":"'
+
+_decode_line: Callable[[bytes], messages.Message | _SystemHead] = msgspec.json.Decoder(_Line).decode
+_decode_system: Callable[[bytes], system.System] = msgspec.json.Decoder(_SystemLine).decode
+
+_MODELS: dict[str, type[Message]] = {
+    str(model.__struct_config__.tag): model for model in get_args(_Line) if model is not _SystemHead
+}
+_SYSTEM_MODELS: dict[str, type[system.System]] = {
+    str(model.__struct_config__.tag): model for model in get_args(_SystemLine)
+}
+
+_STREAMED = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
+
+
+def decode(line: bytes) -> Message:
+    """Return the message that a line is; Unknown for objects without a model, Malformed for anything else."""
+    try:
+        if line.startswith(_SYSTEM):  # as every CLI writes them: no pass to find out
+            return _decode_system(line)
+        message = _decode_line(line)
+        return _decode_system(line) if isinstance(message, _SystemHead) else message
+    except (ValueError, RecursionError):
+        return _decode_odd(line)
+
+
+def message_of(value: JsonObject) -> Message:
+    """Return the message that an object of JSON is, where another format carries it."""
+    try:
+        return _build(_scrubbed(value))
+    except RecursionError:
+        return Malformed("", "nested too deep")
+
+
+def malformed(line: OversizeLine) -> Malformed:
+    """Return what stands for a line that was too long to be kept."""
+    return Malformed(
+        line.head.decode("utf-8", "replace"), f"line {line.number} has {line.size} bytes, beyond the limit"
+    )
+
+
+def _decode_odd(line: bytes) -> Message:
+    try:
+        value = generic.load(line)
+        if isinstance(value, dict):
+            return _build(_scrubbed(value))
+        return Malformed(_text(line), NOT_AN_OBJECT)
+    except ValueError as error:
+        return Malformed(_text(line), str(error) if line.strip() else "blank line")
+    except RecursionError:
+        return Malformed(_text(line), "nested too deep")
+
+
+def _build(value: JsonObject) -> Message:
+    kind = value.get("type")
+    if kind == "system":
+        return _build_system(value)
+    model = _MODELS.get(kind) if isinstance(kind, str) else None
+    return Unknown(value) if model is None else lenient.build(model, value)
+
+
+def _build_system(value: JsonObject) -> system.System:
+    model = _SYSTEM_MODELS.get(text_at(value, "subtype"))
+    if model is None and "subtype" not in value and text_at(value, "session_id"):
+        # Spec 3's first message: session, status and slash commands under no other name.
+        model = system.Init
+    if model is not None:
+        return lenient.build(model, value)
+    return system.UnknownSystem(
+        raw=value, uuid=text_at(value, "uuid") or None, session_id=text_at(value, "session_id") or None
+    )
+
+
+def _scrubbed(value: JsonObject) -> JsonObject:
+    """Return the object with valid strings, but for half pairs at the ends of a delta's text."""
+    cleaned: JsonObject = scrub_json(value)
+    if value.get("type") == "stream_event" and isinstance(value.get("event"), dict):
+        delta = value["event"].get("delta")
+        streamed = _STREAMED.get(text_at(delta, "type"))
+        if streamed and isinstance(delta.get(streamed), str):
+            cleaned["event"]["delta"][streamed] = scrub_inside(delta[streamed])
+    return cleaned
+
+
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", "replace")

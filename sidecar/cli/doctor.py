@@ -1,0 +1,38 @@
+"""The command that looks whether turnwire can work here."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sidecar.cli.application import ConfigOption, app, plain_errors
+from sidecar.cli.live import Agent, Host, Journal, Port, Record, RecordDir, Rules, StateDir, configured
+
+
+@app.command("doctor")
+def doctor_command(
+    context: typer.Context,
+    *,
+    file: Annotated[
+        Path | None, typer.Argument(help="Recording whose types and fields are compared with the known ones.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    agent: Agent = None,
+    rules: Rules = None,
+    host: Host = None,
+    port: Port = None,
+    journal: Journal = None,
+    state_dir: StateDir = None,
+    record: Record = None,
+    record_dir: RecordDir = None,
+    config: ConfigOption = None,
+) -> None:
+    """Look whether turnwire can work here: CLI, ports, journal, collector, and what is new in a recording."""
+    from sidecar.cli.standard_input import on_disk
+    from sidecar.doctor import run
+    from tracing.recordings.reading import RecordingError
+
+    settings = configured(context)
+    with plain_errors(RecordingError), on_disk([] if file is None else [file]) as found:
+        asyncio.run(run(settings, found[0] if found else None, as_json=as_json))

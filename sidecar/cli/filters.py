@@ -1,0 +1,73 @@
+"""The commands that read and write files: translate, inspect, redact, schema; and the scripted agent."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from sidecar.cli.application import app, fail, plain_errors
+
+PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+"""For commands that read their arguments themselves."""
+
+
+@app.command("translate", context_settings=PASSED_ON)
+def translate_command(context: typer.Context) -> None:
+    """Translate CLI stdout into events, one JSON object a line."""
+    from sidecar.cli.translate import main
+
+    raise typer.Exit(main(context.args))
+
+
+@app.command("agent", context_settings=PASSED_ON)
+def agent_command(context: typer.Context) -> None:
+    """Run the scripted agent: a stand-in CLI that plays a script or a recording."""
+    from scripted_agent.command import main as scripted_agent
+
+    raise typer.Exit(scripted_agent(context.args))
+
+
+@app.command("schema")
+def schema_command(
+    what: Annotated[
+        Literal["events", "commands", "frames", "asyncapi"], typer.Argument(help="Which schema.")
+    ] = "asyncapi",
+) -> None:
+    """Print the wire's JSON Schema, or the AsyncAPI document of all of it."""
+    from hub.schema import document
+
+    typer.echo(json.dumps(document(what), indent=2, ensure_ascii=False))
+
+
+@app.command("inspect")
+def inspect_command(
+    file: Annotated[Path, typer.Argument(help="Recording, folder with a timeline, or CLI stdout.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say what happened in a recording (`-`: standard input): turns, tools, permissions, cost, and where the time went."""
+    from sidecar.cli.standard_input import on_disk
+    from sidecar.filters.inspect import run
+    from tracing.recordings.reading import RecordingError
+
+    with plain_errors(RecordingError), on_disk([file]) as (found,):
+        run(found, as_json=as_json)
+
+
+@app.command("redact")
+def redact_command(
+    file: Annotated[Path, typer.Argument(help="Recording, folder with a timeline, or CLI stdout.")],
+    out: Annotated[Path, typer.Argument(help="The redacted copy; must not exist.")],
+) -> None:
+    """Make a recording shareable: secrets, tokens, e-mail addresses and home paths replaced, sizes and times kept."""
+    from sidecar.cli.standard_input import on_disk
+    from sidecar.filters.redact import run
+    from tracing.recordings.reading import RecordingError
+
+    try:
+        with plain_errors(RecordingError), on_disk([file]) as (found,):
+            run(found, out)
+    except FileExistsError as error:
+        fail(f"{error.filename}: {error.strerror}; name a copy that does not exist yet")
+    except OSError as error:
+        fail(f"{error.filename or file}: {error.strerror}; name a recording to read and a copy to write")

@@ -1,0 +1,38 @@
+"""The commands about the journal's file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sidecar.cli.application import ConfigOption, app, fail, plain_errors
+
+journal = typer.Typer(help="The journal's file.", no_args_is_help=True)
+app.add_typer(journal, name="journal")
+
+
+@journal.callback()
+def root() -> None:
+    """The file that holds events and the list of sessions."""
+
+
+@journal.command("set-aside")
+def set_aside_command(
+    state_dir: Annotated[
+        Path | None, typer.Option(help="Directory of the journal.", show_default=False)
+    ] = None,
+    config: ConfigOption = None,
+) -> None:
+    """Rename a journal that cannot be used, so that the next start begins a new one; nothing in it is changed."""
+    from journal.base import JournalError
+    from journal.sqlite.opening import set_aside
+    from sidecar.config.settings import ConfigurationError, load
+    from sidecar.config.storage import journal_file
+
+    with plain_errors(ConfigurationError, code=2):
+        path = journal_file(load({"state_dir": state_dir}, config))
+    if not path.exists() and not path.with_name(f"{path.name}-wal").exists():
+        fail(f"there is no journal {path}; name its directory with --state-dir")
+    with plain_errors(JournalError):
+        moved = set_aside(path)
+    typer.echo(f"{path} is now {moved.name}; the next start of turnwire begins a new journal")

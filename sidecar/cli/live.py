@@ -1,0 +1,237 @@
+"""The commands that serve frontends: run, serve and replay."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from sidecar.cli.application import ConfigOption, app, fail, plain_errors
+
+if TYPE_CHECKING:
+    from sidecar.config.settings import Settings
+
+Host = Annotated[str | None, typer.Option(help="Address to listen on.", show_default="127.0.0.1")]
+Port = Annotated[
+    int | None,
+    typer.Option(help="Port to listen on; 0 takes any free one.", show_default="8790, or the next free one"),
+]
+Journal = Annotated[
+    Literal["sqlite", "memory", "redis"] | None,
+    typer.Option(help="Where events are kept.", show_default="sqlite"),
+]
+StateDir = Annotated[
+    Path | None,
+    typer.Option(
+        help="Directory of the journal, the tokens and the audit trail.",
+        show_default="one for each workspace",
+    ),
+]
+Agent = Annotated[str | None, typer.Option(help="claude, demo, or a configured name.", show_default="claude")]
+Policy = Annotated[
+    Literal["autonomous", "supervised", "plan"] | None,
+    typer.Option(help="Permission policy.", show_default=False),
+]
+Model = Annotated[str | None, typer.Option(help="Model to ask for.", show_default=False)]
+Record = Annotated[
+    bool | None, typer.Option("--record/--no-record", help="Write recordings.", show_default=False)
+]
+RecordDir = Annotated[Path | None, typer.Option(help="Directory of the recordings.", show_default="here")]
+Rules = Annotated[
+    Path | None, typer.Option(help="TOML file with permission rules and hooks.", show_default=False)
+]
+NewTokens = Annotated[
+    bool,
+    typer.Option("--new-tokens", help="Make new access tokens: former URLs and cookies open nothing more."),
+]
+LogLevel = Annotated[
+    Literal["debug", "info", "warning", "error"] | None,
+    typer.Option(help="Least level that is logged.", show_default="info"),
+]
+
+
+@app.command("run")
+def run_command(
+    context: typer.Context,
+    *,
+    cli: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="-- CLI ARGUMENTS...",
+            help="The CLI to start, with arguments of its own; a prompt among those of claude is sent as the first.",
+            show_default="the configured agent",
+        ),
+    ] = None,
+    workspace: Annotated[
+        Path | None, typer.Option(help="Directory the CLI works in.", show_default="here")
+    ] = None,
+    prompt: Annotated[str | None, typer.Option(help="First prompt.", show_default=False)] = None,
+    resume: Annotated[
+        str | None, typer.Option(help="The CLI's session id to go on with.", show_default=False)
+    ] = None,
+    resume_session_at: Annotated[
+        str | None,
+        typer.Option(help="Message to go back to: a `complete`'s resume_token.", show_default=False),
+    ] = None,
+    fork_session: Annotated[
+        bool, typer.Option("--fork-session", help="Go on under a session id of its own, with --resume.")
+    ] = False,
+    continue_latest: Annotated[
+        bool, typer.Option("--continue", help="Go on with the workspace's newest conversation.")
+    ] = False,
+    agent: Agent = None,
+    policy: Policy = None,
+    model: Model = None,
+    rules: Rules = None,
+    host: Host = None,
+    port: Port = None,
+    journal: Journal = None,
+    state_dir: StateDir = None,
+    new_tokens: NewTokens = False,
+    record: Record = None,
+    record_dir: RecordDir = None,
+    log_level: LogLevel = None,
+    config: ConfigOption = None,
+) -> None:
+    """Start a CLI, serve the console and the WebSocket, and print the URL."""
+    from sidecar.cli.prompt import PromptError, without_prompt
+    from sidecar.run import First, run
+    from sidecar.sessions.resume_point import ResumePoint
+
+    resume_point = ResumePoint(resume, resume_session_at, branch=fork_session, latest=continue_latest)
+    with plain_errors(PromptError, code=2):
+        argv, written = without_prompt(cli or [])
+    if prompt and written:
+        fail("there is a prompt among the CLI's arguments and one by --prompt; give one of them", 2)
+    first = First(tuple(argv), workspace, prompt or written, resume_point)
+    settings = configured(context)
+    serving(run(settings, first, new_tokens=new_tokens))
+
+
+@app.command("serve")
+def serve_command(
+    context: typer.Context,
+    *,
+    agent: Agent = None,
+    policy: Policy = None,
+    model: Model = None,
+    rules: Rules = None,
+    host: Host = None,
+    port: Port = None,
+    journal: Journal = None,
+    state_dir: StateDir = None,
+    new_tokens: NewTokens = False,
+    record: Record = None,
+    record_dir: RecordDir = None,
+    log_level: LogLevel = None,
+    config: ConfigOption = None,
+) -> None:
+    """Serve many sessions; frontends create, resume, fork and close them."""
+    from sidecar.run import run
+
+    serving(run(configured(context), None, new_tokens=new_tokens))
+
+
+@app.command("replay")
+def replay_command(
+    context: typer.Context,
+    *,
+    files: Annotated[list[Path], typer.Argument(help="Recordings, folders with a timeline, or CLI stdout.")],
+    speed: Annotated[
+        float | None,
+        typer.Option(
+            help="Times the recorded pace; 0 does not wait at all.",
+            min=0,
+            show_default="1 on a terminal and with --serve, else 0",
+        ),
+    ] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Play to the console instead of standard output.")
+    ] = False,
+    otlp: Annotated[
+        bool, typer.Option("--otlp", help="Export spans with the recording's own times instead.")
+    ] = False,
+    host: Host = None,
+    port: Port = None,
+    log_level: LogLevel = None,
+    config: ConfigOption = None,
+) -> None:
+    """Play recordings through the same code as a live session; `-` is standard input."""
+    from sidecar.cli.standard_input import on_disk
+    from sidecar.replay.run import to_console, to_otlp, to_stdout
+    from tracing.recordings.reading import RecordingError
+
+    settings = configured(context, journal="memory")
+    if serve and otlp:
+        fail("--serve and --otlp exclude each other; give one of them", 2)
+    if speed is None:
+        speed = 1.0 if serve or sys.stdout.isatty() else 0.0
+    with plain_errors(RecordingError), on_disk(files) as found:
+        if serve:
+            serving(to_console(settings, found, speed or None))
+        elif otlp:
+            serving(to_otlp(settings, found))
+        else:
+            serving(to_stdout(settings, found, speed or None))
+
+
+def configured(context: typer.Context, **fixed: object) -> "Settings":
+    """Load the settings from a command's options, and set up logging; or fail with one sentence."""
+    from sidecar import logs
+    from sidecar.config.settings import ConfigurationError, Settings, load
+
+    options = {name: value for name, value in context.params.items() if name in Settings.model_fields}
+    with plain_errors(ConfigurationError, code=2):
+        settings = load(options | fixed, context.params["config"])
+    logs.configure(settings.log_level)
+    return settings
+
+
+def serving(work: Coroutine[None, None, None]) -> None:
+    """Run the sidecar's event loop; what the user can mend is one sentence."""
+    from hub.hub import CertificateError
+    from hub.server.access import AccessError
+    from journal.base import JournalError
+    from sidecar.config.settings import ConfigurationError
+    from sidecar.listening import PortError
+    from sidecar.run import StartError
+    from sidecar.sessions.launch import CANNOT_START
+    from tracing.export.wanted import TracingError
+    from tracing.recordings.reading import RecordingError
+
+    mendable = (
+        *CANNOT_START,
+        AccessError,
+        CertificateError,
+        ConfigurationError,
+        JournalError,
+        PortError,
+        RecordingError,
+        StartError,
+        TracingError,
+    )
+    with plain_errors(*mendable):
+        try:
+            with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+                runner.run(work)
+        except* mendable as group:
+            raise first_of(group) from None
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Return uvloop's event loop where it is installed (the extra `uvloop`); None for the standard library's."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return the first error of a group of groups."""
+    found: BaseException = group
+    while isinstance(found, BaseExceptionGroup):
+        found = found.exceptions[0]
+    return found

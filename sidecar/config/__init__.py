@@ -1,0 +1,1 @@
+"""What was configured: settings, trust, rules, agents, and where state and journal are kept."""

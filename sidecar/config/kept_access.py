@@ -1,0 +1,115 @@
+"""How a sidecar is reached, kept from one start to the next, so that open tabs and bookmarks go on working.
+
+A file in the state directory, for its owner alone: the tokens that were made because none are configured, and the port that
+was taken because none was given. Configured tokens are never written to it.
+"""
+
+import errno
+import json
+import os
+import stat
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import structlog
+
+from hub.server.access import MINIMUM_TOKEN, Tokens
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What the file says."""
+
+    tokens: Tokens
+    port: int | None = None
+
+
+class KeptAccess:
+    """The file of one state directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self.path = directory / "access.json"
+        self._kept = self._read() or Kept(Tokens.random())
+        """What is, or can be, in the file."""
+
+    @property
+    def tokens(self) -> Tokens:
+        """The tokens of the last start; new ones when there was none."""
+        return self._kept.tokens
+
+    @property
+    def port(self) -> int | None:
+        """The port of the last start."""
+        return self._kept.port
+
+    def renew(self) -> None:
+        """Make new tokens: what the old ones opened they open no more."""
+        self._kept = replace(self._kept, tokens=Tokens.random())
+
+    def keep(self, port: int | None) -> None:
+        """Write the file for the next start, with a port or without; a failure is logged, and costs the next start."""
+        self._kept = replace(self._kept, port=port)
+        try:
+            self._write()
+        except OSError as error:
+            log.warning(
+                "access is not kept: the next start has other tokens", path=str(self.path), error=str(error)
+            )
+
+    def _write(self) -> None:
+        content = {"control": self.tokens.control, "view": self.tokens.view, "port": self.port}
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fresh = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
+        fresh.unlink(missing_ok=True)
+        with os.fdopen(
+            os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
+        ) as file:
+            json.dump(content, file)
+        fresh.replace(self.path)
+
+    def _read(self) -> Kept | None:
+        try:
+            text = _private_text(self.path)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            why = error.strerror or str(error)
+        else:
+            if (kept := _parsed(text)) is not None:
+                return kept
+            why = "it does not hold two tokens"
+        log.warning("the kept access tokens are not used, new ones are made", path=str(self.path), reason=why)
+        return None
+
+
+def _private_text(path: Path) -> str:
+    """Read a file that nobody but its owner can read or write; raises OSError when it is not one."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode):
+            raise OSError(errno.EINVAL, "it is no file")
+        if about.st_uid != os.getuid() or stat.S_IMODE(about.st_mode) & 0o077:
+            raise OSError(errno.EPERM, "others could read or write it")
+        with os.fdopen(descriptor, encoding="utf-8", errors="replace", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(descriptor)
+
+
+def _parsed(text: str) -> Kept | None:
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    match content:
+        case {"control": str(control), "view": str(view)} if (
+            control != view and (control + view).isascii() and min(len(control), len(view)) >= MINIMUM_TOKEN
+        ):
+            port = content.get("port")
+            valid = isinstance(port, int) and not isinstance(port, bool) and 0 < port < 1 << 16
+            return Kept(Tokens(control, view), port if valid else None)
+        case _:
+            return None

@@ -1,0 +1,43 @@
+"""The file of rules and hooks: who may do what without asking, and what is called on the way.
+
+TOML with `[[rules]]` (adapter/permissions/rules.py) and `[[hooks]]` (adapter/hooks/settings.py).
+"""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from adapter.hooks.settings import HookError, HookSetting, read_hooks
+from adapter.permissions.rules import Rule, RuleError, read_rules
+from sidecar.config.settings import ConfigurationError
+
+
+@dataclass(frozen=True, slots=True)
+class Rulebook:
+    """What the file says."""
+
+    rules: tuple[Rule, ...] = ()
+    hooks: tuple[HookSetting, ...] = ()
+
+
+def read_rulebook(path: Path | None) -> Rulebook:
+    """Read the file; an empty rulebook when there is none. Raises ConfigurationError."""
+    if path is None:
+        return Rulebook()
+    try:
+        content = tomllib.loads(path.read_text())
+        unknown = sorted(content.keys() - {"rules", "hooks"})
+        if unknown:
+            raise ConfigurationError(f"{path}: {unknown[0]!r} is neither rules nor hooks; mend the name")
+        return Rulebook(read_rules(_tables(content, "rules")), read_hooks(_tables(content, "hooks")))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigurationError(f"{path}: cannot be read as TOML ({error})") from error
+    except (RuleError, HookError) as error:
+        raise ConfigurationError(f"{path}: {error}") from error
+
+
+def _tables(content: dict[str, object], name: str) -> list[dict[str, object]]:
+    tables = content.get(name, [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise ConfigurationError(f"[[{name}]] must be an array of tables")
+    return tables

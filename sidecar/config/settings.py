@@ -1,0 +1,341 @@
+"""Configuration: options of the command line first, then the environment, then a TOML file.
+
+Environment variables are `TURNWIRE_` and the field's name; spec 3's KANDEV_DEBUG_AGENT_MESSAGES and
+KANDEV_DEBUG_LOG_DIR are understood for recordings, and the standard OTEL_* names by the exporter itself.
+The file is the one that was named; else `turnwire.toml` in the current directory, as far as it is trusted
+(sidecar/config/trust.py), and beneath it `config.toml` in the user's configuration directory.
+"""
+
+import difflib
+import os
+import sys
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
+
+from hub.wire.frames import AgentOptions
+from normalize.model import JsonObject
+from sidecar.config.trust import HARMLESS, PROJECT_FILE, TrustStore, full_name
+
+FILE_LIMIT = 1 << 20
+"""Bytes of a configuration file."""
+
+OTHER_VARIABLES = frozenset({"TURNWIRE_CONFIG", "TURNWIRE_PROCESS", "TURNWIRE_AGENT_SCRIPT"})
+"""Variables of ours that are no settings: the file's name, the mark of what we start, the scripted agent's script."""
+
+
+def _split(value: object) -> object:
+    """Read a comma-separated list, as environment variables have them."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+Names = Annotated[list[str], NoDecode, BeforeValidator(_split)]
+"""A list of names; in the environment separated by commas."""
+
+
+def _captures(value: object) -> object:
+    """Read the words that OpenTelemetry has for where content goes; ours goes into spans or nowhere."""
+    words = {"no_content": False, "event_only": False, "span_only": True, "span_and_event": True}
+    return words.get(value.lower(), value) if isinstance(value, str) else value
+
+
+class ConfigurationError(Exception):
+    """The configuration is wrong; the message names the setting, where it came from, and what it takes."""
+
+
+def state_directory() -> Path:
+    """Return where turnwire keeps what outlives it: $XDG_STATE_HOME/turnwire, or ~/.local/state/turnwire."""
+    base = os.environ.get("XDG_STATE_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "state") / "turnwire"
+
+
+def user_file() -> Path:
+    """Return where the user's configuration file is: $XDG_CONFIG_HOME/turnwire/config.toml, or below ~/.config."""
+    base = os.environ.get("XDG_CONFIG_HOME")
+    return (Path(base) if base else Path.home() / ".config") / "turnwire" / "config.toml"
+
+
+def trust_store() -> TrustStore:
+    """Return the memory of what the user trusts; no setting moves it, since settings are what is trusted."""
+    return TrustStore(state_directory() / "trusted")
+
+
+class HostedMcp(BaseModel):
+    """An MCP server that lives in the sidecar: an entry point, or a command that speaks MCP on stdio."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    entry_point: str | None = None
+    """`package.module:attribute`, an async callable of one JSON-RPC message."""
+    command: list[str] = []
+    """Program and arguments."""
+    env: dict[str, str] | None = None
+    """Environment of the command, beside PATH and HOME."""
+
+
+class Settings(BaseSettings):
+    """Everything that can be configured."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="TURNWIRE_",
+        extra="forbid",
+        frozen=True,
+        use_attribute_docstrings=True,
+        populate_by_name=True,
+        env_ignore_empty=True,
+    )
+
+    host: str = "127.0.0.1"
+    """Address to listen on. Anything but loopback needs a configured token."""
+    port: int = Field(default=8790, ge=0, le=65535)
+    """Port to listen on; 0 takes any free one. Without one it is the port of the last time, or else the first free one from the default on."""
+    token: SecretStr | None = None
+    """Access token with the role control; when absent a random one, which is kept in the state directory."""
+    view_token: SecretStr | None = None
+    """Access token with the role view; when absent a random one, which is kept in the state directory."""
+    tls_certificate: Path | None = None
+    """PEM file with the certificate chain; together with tls_key the hub speaks TLS."""
+    tls_key: Path | None = None
+    """PEM file with the private key."""
+    allowed_origins: Names = []
+    """Origins of pages that may connect, beside the hub's own."""
+    allowed_hosts: Names = []
+    """Values of the Host header that are served, beside loopback and `host`."""
+    compression: bool = False
+    """Offer permessage-deflate to frontends."""
+    max_connections: int = Field(default=1024, ge=1)
+    """Frontends at a time."""
+
+    journal: Literal["sqlite", "memory", "redis"] = "sqlite"
+    """Where events are kept."""
+    durability: Literal["process", "power"] = "process"
+    """What the SQLite journal survives: the death of the sidecar, or a power failure too, with a sync for each group of events."""
+    redis_url: str = "redis://127.0.0.1:6379/0"
+    """The server of the redis journal."""
+    state_dir: Path = Field(default_factory=state_directory)
+    """Directory of the journal, the session store, the access tokens and the audit trail. Without one `run` takes one of the workspace's own below the default."""
+    retain_days: float | None = Field(default=30, gt=0)
+    """Events older than this are dropped; empty keeps them."""
+    retain_events: int | None = Field(default=None, ge=1)
+    """Events kept of each session."""
+    retain_bytes: int | None = Field(default=1 << 30, ge=1)
+    """Bytes kept of each session; where events are kept in memory, 64 MiB unless this is set."""
+    field_limit: int = Field(default=262_144, ge=1024)
+    """Bytes of UTF-8 above which a field of a tool payload is cut; payload.get gives the whole."""
+    keep_raw: bool = True
+    """Keep each raw line beside its events, for the inspector."""
+
+    agent: str = "claude"
+    """`claude`: the Claude Code CLI on PATH; `demo`: the scripted agent; or a name from `agents`."""
+    agents: dict[str, list[str]] = {}
+    """More agents by name: the argument vector that starts each."""
+    dialect: Literal["auto", "claude", "miriad", "json_rpc"] = "auto"
+    """What the agent speaks."""
+    model: str | None = None
+    """Model to ask for."""
+    policy: Literal["autonomous", "supervised", "plan"] | None = None
+    """Permission policy (spec 3); without one the CLI asks by its own rules and frontends answer."""
+    rules: Path | None = None
+    """TOML file with permission rules and hooks."""
+    mcp_servers: JsonObject = {}
+    """MCP servers as in --mcp-config."""
+    session_options: AgentOptions = AgentOptions()
+    """What else a CLI is started with: `options` of session.create, each for the sessions that name no other."""
+    hosted_mcp: dict[str, HostedMcp] = {}
+    """MCP servers that live in the sidecar, by name."""
+    pass_env: Names = []
+    """Names of environment variables that reach the CLI, beside the usual ones; a trailing * matches any rest."""
+    permission_timeout_s: float | None = Field(default=None, gt=0)
+    """Seconds after which an unanswered request is denied and the turn stopped; without limit when absent."""
+    stall_after_s: float = Field(default=120, gt=0)
+    """Seconds of silence in a running turn after which it is called stalled."""
+    attachments: Literal["blocks", "files"] = "blocks"
+    """Attachments as content blocks, or as files in the workspace (spec 3, "Image Attachments")."""
+    max_attachments: int = Field(default=20, ge=0)
+    """Attachments of one prompt."""
+    max_attachment_bytes: int = Field(default=5 << 20, ge=1)
+    """Bytes of one attachment; the API takes images of 5 MiB."""
+    max_sessions: int = Field(default=200, ge=1)
+    """Sessions that exist at a time."""
+    max_processes: int = Field(default=50, ge=1)
+    """CLIs that run at a time."""
+
+    record: bool = Field(
+        default=False,
+        validation_alias=AliasChoices("record", "TURNWIRE_RECORD", "KANDEV_DEBUG_AGENT_MESSAGES"),
+    )
+    """Write recordings (spec 3, "Debug Logging")."""
+    record_dir: Path = Field(
+        default=Path(),
+        validation_alias=AliasChoices("record_dir", "TURNWIRE_RECORD_DIR", "KANDEV_DEBUG_LOG_DIR"),
+    )
+    """Directory of the recordings."""
+    trace_limit: int = Field(default=8192, ge=0)
+    """Bytes of the raw line and of the normalized event that a span carries; 0 leaves both out."""
+    trace_fold_deltas: bool = True
+    """One span for a streamed block; without it, one for each of its pieces."""
+    trace_content: Annotated[bool, BeforeValidator(_captures)] = Field(
+        default=False,
+        validation_alias=AliasChoices(
+            "trace_content", "TURNWIRE_TRACE_CONTENT", "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+        ),
+    )
+    """Prompts, answers, arguments and results in the spans of the GenAI conventions."""
+    trace_processors: Names = []
+    """Span processors of your own, as `module:attribute`, called without arguments; spans are made also when nothing else exports them."""
+    trace_url: str | None = None
+    """Link to a trace, with {trace_id} in it, shown in the console."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """Which log lines are written to standard error."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is pydantic-settings'
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - as above
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Options, then environment, then the file that `load` has put into `init_settings` under `_file`."""
+        assert isinstance(init_settings, InitSettingsSource)
+        options = dict(init_settings.init_kwargs)
+        file = options.pop("_toml", {})
+        return InitSettingsSource(settings_cls, options), env_settings, InitSettingsSource(settings_cls, file)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsFile:
+    """A configuration file as it was read."""
+
+    path: Path
+    content: bytes
+    settings: Mapping[str, object]
+    """All that it says."""
+
+    def ignored(self) -> list[str]:
+        """Return the settings that do not count while it is not trusted; unknown ones are refused in any file."""
+        return sorted((self.settings.keys() & _known()) - HARMLESS)
+
+
+def read_file(path: Path) -> SettingsFile:
+    """Read a configuration file; raises ConfigurationError."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(FILE_LIMIT + 1)
+        if len(content) > FILE_LIMIT:
+            raise ConfigurationError(
+                f"{path}: is larger than {FILE_LIMIT} bytes; name a TOML file with --config"
+            )
+        return SettingsFile(path, content, tomllib.loads(content.decode()))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ConfigurationError(
+            f"{path}: cannot be read as TOML ({error}); mend the file or name another with --config"
+        ) from error
+
+
+def say(message: str) -> None:
+    """Write a warning to standard error."""
+    sys.stderr.write(f"turnwire: {message}\n")
+
+
+def load(
+    options: dict[str, object], config: Path | None = None, *, warn: Callable[[str], None] = say
+) -> Settings:
+    """Merge options that were given (None: not given), the environment and the files; raises ConfigurationError.
+
+    `warn` is told what an untrusted file says in vain.
+    """
+    _check_environment()
+    if config is None and (named := os.environ.get("TURNWIRE_CONFIG")):
+        config = Path(named)
+    given = {name: value for name, value in options.items() if value is not None}
+    written: dict[str, object] = {}
+    places: list[Path] = []
+    for path in [user_file(), Path(PROJECT_FILE)] if config is None else [config]:
+        if config is not None or path.is_file():
+            file = read_file(path)
+            places.append(path)
+            written |= (
+                file.settings if path.name != PROJECT_FILE or config is not None else _counting(file, warn)
+            )
+    try:
+        arguments: dict[str, Any] = {**given, "_toml": written}
+        return Settings(**arguments)
+    except ValidationError as error:
+        raise ConfigurationError(
+            "; ".join(_complaint(item["loc"], item["msg"], places) for item in error.errors())
+        ) from None
+    except SettingsError as error:
+        raise ConfigurationError(
+            f"{error}: {error.__cause__}; the TURNWIRE_ variable of a table takes JSON"
+        ) from None
+    except RecursionError:
+        raise ConfigurationError("a TURNWIRE_ variable holds JSON that is nested too deep; mend it") from None
+
+
+def _counting(file: SettingsFile, warn: Callable[[str], None]) -> Mapping[str, object]:
+    """Return what counts of the file that lies in the current directory."""
+    ignored = file.ignored()
+    if not ignored or trust_store().trusts(file.path, file.content):
+        return file.settings
+    warn(
+        f"{_shown(full_name(file.path))} is not trusted, so what it says of {', '.join(ignored)} does not count; "
+        f"read it, then trust it with `turnwire trust`, or name it with --config {file.path}"
+    )
+    return {name: value for name, value in file.settings.items() if name not in ignored}
+
+
+def _known() -> frozenset[str]:
+    """All names of settings in a file; some have further ones."""
+    names = set(Settings.model_fields)
+    for field in Settings.model_fields.values():
+        if isinstance(field.validation_alias, AliasChoices):
+            names.update(choice for choice in field.validation_alias.choices if isinstance(choice, str))
+    return frozenset(names)
+
+
+def _check_environment() -> None:
+    """Refuse a variable that looks like a setting and is none; raises ConfigurationError."""
+    known = {f"TURNWIRE_{name.upper()}" for name in Settings.model_fields} | OTHER_VARIABLES
+    for name in sorted(os.environ):
+        if name.startswith("TURNWIRE_") and name not in known:
+            meant = difflib.get_close_matches(name, known, 1)
+            hint = (
+                f"did you mean {meant[0]}?"
+                if meant
+                else "unset it, or see docs/operating.md for the settings"
+            )
+            raise ConfigurationError(f"the environment variable {name} is no setting; {hint}")
+
+
+def _shown(path: Path) -> str:
+    """Write a name for a terminal: a stranger's folder may have control characters in its own."""
+    return str(path) if str(path).isprintable() else repr(str(path))
+
+
+def _complaint(location: tuple[int | str, ...], message: str, files: list[Path]) -> str:
+    name = ".".join(map(str, location))
+    if not name.isprintable():
+        name = repr(name)
+    field = Settings.model_fields.get(name)
+    others = (
+        field.validation_alias.choices if field and isinstance(field.validation_alias, AliasChoices) else []
+    )
+    variables = dict.fromkeys(
+        [f"TURNWIRE_{name.upper()}", *(str(other) for other in others if other != name)]
+    )
+    places = [f"--{name.replace('_', '-')}", *variables, *map(_shown, files)]
+    return f"setting {name}: {message} (set by one of {', '.join(places)})"

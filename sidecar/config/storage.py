@@ -1,0 +1,58 @@
+"""Where a sidecar keeps what must outlive it: the configured journal, and the session records.
+
+Records stay in the sidecar's own file, also when the journal is in Redis: they name processes of this machine.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from journal.base import Journal, JournalUnavailable, Retention
+from journal.memory import MemoryJournal
+from journal.sessions import MemorySessions, SessionStore
+from journal.sqlite.journal import SqliteJournal
+from journal.sqlite.sessions import SqliteSessions
+from sidecar.config.settings import Settings
+
+MEMORY_BYTES = 64 << 20
+"""Bytes of each log that are kept in memory, where the settings do not name another limit."""
+
+
+def journal_file(settings: Settings) -> Path:
+    """Return where the sidecar's own file is: events, unless they are elsewhere, and session records."""
+    return settings.state_dir / "journal.sqlite3"
+
+
+@asynccontextmanager
+async def open_journal(settings: Settings) -> AsyncIterator[tuple[Journal, SessionStore]]:
+    """Open the configured journal and the session store beside it; raises JournalUnavailable."""
+    days = settings.retain_days
+    retention = Retention(
+        max_age_s=None if days is None else days * 86400,
+        max_count=settings.retain_events,
+        max_bytes=settings.retain_bytes,
+    )
+    async with AsyncExitStack() as stack:
+        if settings.journal == "memory":
+            if "retain_bytes" not in settings.model_fields_set:
+                retention = replace(retention, max_bytes=MEMORY_BYTES)
+            yield MemoryJournal(retention), MemorySessions()
+            return
+        file = await SqliteJournal.open(journal_file(settings), retention, durability=settings.durability)
+        stack.push_async_callback(file.close)
+        journal: Journal = file
+        if settings.journal == "redis":
+            journal = await _open_redis(settings.redis_url, retention)
+            stack.push_async_callback(journal.close)
+        yield journal, await SqliteSessions.open(file)
+
+
+async def _open_redis(url: str, retention: Retention) -> Journal:
+    try:
+        from journal.redis.journal import RedisJournal  # noqa: PLC0415 - an optional extra
+    except ImportError as error:
+        raise JournalUnavailable(
+            "The journal in Redis needs the extra `redis`: pip install 'turnwire[redis]'."
+        ) from error
+    return await RedisJournal.open(url, retention)

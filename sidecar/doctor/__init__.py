@@ -1,0 +1,36 @@
+"""`turnwire doctor`: what is ready, what is not, and what to do about it."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from sidecar.config.settings import Settings
+from sidecar.doctor.checks import examine
+from sidecar.doctor.finding import Finding
+
+MARKS = {"ok": "[green]ok  [/]", "note": "[yellow]note[/]", "broken": "[red]FAIL[/]"}
+
+
+async def run(settings: Settings, recording: Path | None, *, as_json: bool) -> None:
+    """Look at everything, print it, and exit with 1 when something is broken; raises RecordingError."""
+    findings = await examine(settings, recording)
+    if as_json:
+        print(json.dumps([asdict(finding) for finding in findings], indent=2, ensure_ascii=False))  # noqa: T201 - the command's output
+    else:
+        show(findings)
+    if any(finding.status == "broken" for finding in findings):
+        raise typer.Exit(1)
+
+
+def show(findings: Sequence[Finding]) -> None:
+    """Print a line for each finding, and one for its remedy."""
+    console = Console(highlight=False, soft_wrap=True)
+    for finding in findings:
+        console.print(f"{MARKS[finding.status]} {escape(f'{finding.what}: {finding.found}')}")
+        if finding.remedy:
+            console.print(f"     -> {escape(finding.remedy)}")

@@ -1,0 +1,1 @@
+"""Commands that read recordings and write text: translate, inspect, redact."""

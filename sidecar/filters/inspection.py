@@ -1,0 +1,191 @@
+"""What happened in a recording: a pure fold of timed events into turns, and where the time of each went.
+
+Time is given to one thing at a moment: a human who is waited for comes before a tool that runs, a tool before the
+model; silence for longer than `STALLED_S` while only the model was to speak counts as stalled.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from normalize import events as ev
+from normalize.claude.translator import Stats, Translator
+from normalize.events import AgentEvent
+from normalize.inputs import SessionInput
+from sidecar.sessions.pipeline import translate
+from tracing.recordings.reading import Timed
+
+STALLED_S = 30.0
+"""Silence that is called stalled, in seconds."""
+
+
+@dataclass(slots=True)
+class Span:
+    """Something that took time."""
+
+    what: str
+    began: float
+    ended: float | None = None
+    status: str = "running"
+
+    def seconds(self, now: float) -> float:
+        """Return how long it took, or has taken so far."""
+        return max((now if self.ended is None else self.ended) - self.began, 0.0)
+
+
+@dataclass(slots=True)
+class Where:
+    """Seconds by what was waited for."""
+
+    model: float = 0.0
+    tool: float = 0.0
+    human: float = 0.0
+    stalled: float = 0.0
+
+
+@dataclass(slots=True)
+class Turn:
+    """One turn."""
+
+    operation_id: str
+    origin: str
+    began: float
+    ended: float | None = None
+    prompts: list[str] = field(default_factory=list)
+    tools: dict[str, Span] = field(default_factory=dict)
+    asked: dict[str, Span] = field(default_factory=dict)
+    where: Where = field(default_factory=Where)
+    characters: int = 0
+    retries: int = 0
+    errors: list[str] = field(default_factory=list)
+    result: ev.CompleteData | None = None
+
+    @property
+    def verdict(self) -> str:
+        """Return in words how the turn ended."""
+        if self.result is None:
+            return "never ended"
+        outcome = self.result.outcome or "completed"
+        failed = [tool for tool in self.tools.values() if tool.status == "error"]
+        words = {
+            "completed": "done" if not failed else f"done, {len(failed)} of {len(self.tools)} tools failed",
+            "process_exited": f"the CLI ended in the middle ({self.result.signal or self.result.exit_code})",
+        }.get(outcome, outcome.replace("_", " "))
+        return f"{words}: {self.errors[0]}" if self.errors and outcome != "completed" else words
+
+
+@dataclass(slots=True)
+class Report:
+    """A recording."""
+
+    turns: list[Turn] = field(default_factory=list)
+    model: str | None = None
+    version: str | None = None
+    session_id: str | None = None
+    cost_usd: float | None = None
+    """What the turns have cost, as far as each turn's share is known."""
+    cost_is_whole: bool = True
+    """False when there is a turn whose share is not known: it has cost that much, or more."""
+    seconds: float = 0.0
+    stats: Stats = field(default_factory=Stats)
+
+
+class Inspector:
+    """Folds a recording into a report."""
+
+    def __init__(self) -> None:
+        self.report = Report()
+        self._turn: Turn | None = None
+        self._said: list[str] = []
+        self._first: float | None = None
+        self._last = 0.0
+
+    def take(self, at: float, item: SessionInput, events: Sequence[AgentEvent]) -> None:
+        """Take an input and its events in; `at` is in seconds, from any beginning."""
+        del item  # what was neither said nor published still ends a silence: the call itself counts
+        if self._first is None:
+            self._first = self._last = at
+        self._pass(at - self._last)
+        self._last = max(at, self._last)
+        self.report.seconds = self._last - self._first
+        for event in events:
+            self._event(event, at)
+
+    def _pass(self, seconds: float) -> None:
+        """Give the time since the last line to what was waited for."""
+        if self._turn is None or seconds <= 0:
+            return
+        where = self._turn.where
+        if any(span.ended is None for span in self._turn.asked.values()):
+            where.human += seconds
+        elif any(span.ended is None for span in self._turn.tools.values()):
+            where.tool += seconds
+        elif seconds > STALLED_S:
+            where.stalled += seconds
+        else:
+            where.model += seconds
+
+    def _event(self, event: AgentEvent, at: float) -> None:
+        report, turn = self.report, self._turn
+        report.session_id = event.session_id or report.session_id
+        match event:
+            case ev.SessionInfo():
+                report.model, report.version = event.model or report.model, event.version or report.version
+            case ev.TurnStarted():
+                self._turn = Turn(event.operation_id or "", event.origin, at, prompts=self._said)
+                self._said = []
+                report.turns.append(self._turn)
+            case ev.UserMessage() if not event.synthetic and event.parent_tool_call_id is None:
+                (turn.prompts if turn else self._said).append(event.text)
+            case ev.Complete():
+                self._complete(event, at)
+            case _ if turn is not None:
+                _within(turn, event, at)
+            case _:
+                pass
+
+    def _complete(self, event: ev.Complete, at: float) -> None:
+        report, share = self.report, event.data.cost_usd
+        if share is not None:
+            report.cost_usd = round((report.cost_usd or 0.0) + share, 10)
+        elif event.data.total_cost_usd is not None:
+            report.cost_is_whole = False
+        if self._turn is not None:
+            self._turn.ended, self._turn.result = at, event.data
+            self._turn.errors += event.data.errors or []
+            self._turn = None
+
+
+def _within(turn: Turn, event: AgentEvent, at: float) -> None:
+    match event:
+        case ev.MessageChunk():
+            turn.characters += len(event.text)
+        case ev.ToolCall():
+            turn.tools[event.tool_call_id] = Span(f"{event.tool_name}: {event.tool_title}", at)
+        case ev.ToolUpdate() if event.tool_status != "running" and event.tool_call_id in turn.tools:
+            span = turn.tools[event.tool_call_id]
+            span.ended, span.status = at, event.tool_status
+        case ev.PermissionRequest():
+            turn.asked[event.pending_id] = Span(event.permission_title, at)
+        case ev.QuestionRequest():
+            turn.asked[event.pending_id] = Span(event.message or "question", at)
+        case ev.PermissionResolved() if event.pending_id in turn.asked:
+            span = turn.asked[event.pending_id]
+            span.ended, span.status = at, f"{event.behavior} by {event.by or 'somebody'}"
+        case ev.PermissionCancelled() if event.pending_id in turn.asked:
+            span = turn.asked[event.pending_id]
+            span.ended, span.status = at, f"cancelled ({event.reason})"
+        case ev.ApiRetry():
+            turn.retries += 1
+        case _:
+            pass
+
+
+def inspect(recording: Iterable[Timed]) -> Report:
+    """Fold a whole recording; lines without times take no time."""
+    translator, inspector = Translator(), Inspector()
+    at = 0.0
+    for timed in recording:
+        at = at if timed.at is None else timed.at
+        inspector.take(at, timed.input, translate(translator, timed.input))
+    inspector.report.stats = translator.stats
+    return inspector.report

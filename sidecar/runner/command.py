@@ -1,0 +1,97 @@
+"""`turnwire runner`: the server of spec 4 over this process's stdin, stdout and stderr.
+
+Standard error carries diag and fatal lines alone, so everything else that would be said goes into the log file.
+"""
+
+import asyncio
+import gc
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import structlog
+
+from adapter.process.watchdog import Watchdog
+from runner.input import Input
+from runner.output import Output, OutputLost
+from runner.server import Runner, RunnerOptions
+from runner.wire import fatal_line
+from sidecar import logs
+from sidecar.config.agents import find
+from sidecar.config.settings import Settings
+from sidecar.runner.agent import RunnerAgents
+from sidecar.runner.log import RunnerLogFile
+from sidecar.signals import stop_signals
+
+LAST_WORDS = 2.0
+"""Seconds that a reader of stderr has to take what a failing runner says."""
+
+
+def run(settings: Settings, options: RunnerOptions, log_file: Path | None, warnings: Sequence[str]) -> int:
+    """Serve until stdin ends and every run has; returns the exit code. Warnings about the settings are logged."""
+    file = log_file or settings.state_dir / "runner.log"
+    try:
+        agent = find(settings.agent, settings.agents)
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        stream = file.open("a", encoding="utf-8")
+    except Exception as error:  # noqa: BLE001 - whatever keeps the runner from starting is said the way callers read
+        say_fatal(str(error))
+        return 2
+    # lines come and go and make no cycles: looking for garbage after every 700 of them is a good part of the whole time
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 100)
+    with stream:
+        logs.configure(settings.log_level, stream)
+        for warning in warnings:
+            structlog.get_logger().warning(warning)
+        return asyncio.run(_serve(agent.argv, settings, options))
+
+
+def say_fatal(message: str) -> None:
+    """Write the fatal line of a runner that does not even start."""
+    os.write(2, fatal_line(message))
+
+
+async def _serve(executable: tuple[str, ...], settings: Settings, options: RunnerOptions) -> int:
+    output, notes, log = Output(1), Output(2), RunnerLogFile()
+    received: list[signal.Signals] = []
+    serving = asyncio.current_task()
+    assert serving is not None
+
+    def stop(number: signal.Signals) -> None:
+        if not received:
+            serving.cancel()
+        received.append(number)
+
+    for number in stop_signals():
+        asyncio.get_running_loop().add_signal_handler(number, stop, number)
+    try:
+        async with Watchdog.start() as watchdog:
+            agents = RunnerAgents(executable, settings.pass_env, watchdog)
+            runner = Runner(agents.start, output, notes, log=log, options=options)
+            await runner.serve(Input(sys.stdin.fileno()).chunks())
+    except asyncio.CancelledError:
+        await _last_words(output, notes, f"ended by {received[0].name}")
+        return 128 + received[0]
+    except OutputLost as lost:
+        await _last_words(output, notes, str(lost))
+        return 1
+    finally:
+        log.close()
+    await _flush(notes)
+    return 0
+
+
+async def _last_words(output: Output, notes: Output, message: str) -> None:
+    notes.add(fatal_line(message))
+    await asyncio.gather(_flush(output), _flush(notes))
+
+
+async def _flush(stream: Output) -> None:
+    try:
+        async with asyncio.timeout(LAST_WORDS):
+            await stream.flush()
+    except (TimeoutError, OutputLost):
+        pass  # nobody reads: there is nothing left to be done about it

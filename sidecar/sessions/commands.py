@@ -1,0 +1,91 @@
+"""The commands of a live session, each to the CLI's own words."""
+
+from uuid import uuid4
+
+from pydantic import JsonValue
+
+from adapter.attachments import AttachmentRefused, decode_attachment
+from adapter.client import RequestFailed, RequestTimeout
+from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
+from adapter.permissions.executor import AnswerRefused
+from adapter.process.transport import ProcessGone
+from adapter.session import Session
+from hub.host import CommandRefused, Frontend
+from hub.wire import frames
+from sidecar.sessions.hosted import refuse
+from sidecar.sessions.live import LiveSession
+from sidecar.sessions.prompt_history import SentPrompt
+
+INTERRUPT_DEADLINE_S = 10.0
+"""After this a CLI that neither answers an interrupt nor ends its turn is stopped, by the ladder."""
+
+
+async def execute(
+    session: LiveSession, cli: Session, command: frames.SessionCommand, frontend: Frontend
+) -> JsonValue:
+    """Do a command on a running CLI; raises CommandRefused."""
+    try:
+        return await _execute(session, cli, command, frontend)
+    except AnswerRefused as error:
+        raise CommandRefused(error.code, error.message, error.field) from error
+    except AttachmentRefused as error:
+        raise CommandRefused("invalid_params", str(error), "attachments") from error
+    except RequestTimeout as error:
+        raise CommandRefused("timeout", str(error)) from error
+    except RequestFailed as error:
+        raise CommandRefused("refused_by_cli", str(error)) from error
+    except ProcessGone as error:
+        raise CommandRefused("not_running", str(error), "session") from error
+
+
+async def _execute(
+    session: LiveSession, cli: Session, command: frames.SessionCommand, frontend: Frontend
+) -> JsonValue:
+    match command:
+        case frames.Prompt():
+            return await _prompt(session, cli, command)
+        case frames.PromptWithdraw():
+            return {"withdrawn": await cli.withdraw(command.prompt)}
+        case frames.Interrupt():
+            return await cli.interrupt(INTERRUPT_DEADLINE_S, escalate_after=INTERRUPT_DEADLINE_S)
+        case frames.PermissionRespond():
+            answer = PermissionAnswer(
+                option_id=command.option_id,
+                updated_input=command.updated_input,
+                message=command.message,
+                interrupt=command.interrupt,
+                destination=command.destination,
+                mode=command.mode,
+            )
+            cli.respond(command.pending_id, answer, by=frontend.name)
+        case frames.QuestionAnswer():
+            reply = QuestionAnswer(
+                answers=command.answers,
+                action=command.action,
+                content=command.content,
+                message=command.message,
+            )
+            cli.answer(command.pending_id, reply, by=frontend.name)
+        case frames.SetModel():
+            await cli.set_model(command.model)
+        case frames.SetPermissionMode():
+            await cli.set_permission_mode(command.mode)
+        case frames.Control():
+            return await cli.control(command.request)
+        case _:
+            refuse("not_live", f"{type(command).__name__} is not for a live session", "type")
+    return None
+
+
+async def _prompt(session: LiveSession, cli: Session, command: frames.Prompt) -> JsonValue:
+    attachments = [decode_attachment(item.base64, item.name) for item in command.attachments or []]
+    if not command.text.strip() and not attachments:
+        refuse("invalid_params", "a prompt needs text or an attachment", "text")
+    prompt = str(uuid4())
+    session.prompt_history.say(prompt, SentPrompt(command.text, command.attachments or ()))
+    try:
+        await cli.prompt(command.text, attachments=attachments, priority=command.priority, uuid=prompt)
+    except BaseException:
+        session.prompt_history.unsay(prompt)
+        raise
+    return {"prompt": prompt}

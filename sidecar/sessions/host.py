@@ -1,0 +1,319 @@
+"""The sidecar as the hub sees it: many live sessions, created, resumed, forked, retried and closed by frontends."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import assert_never
+
+import structlog
+from msgspec import to_builtins
+from pydantic import JsonValue
+
+from adapter.process.identity import ProcessIdentity, reap
+from hub.host import CommandRefused, Frontend
+from hub.wire import frames
+from hub.wire.frames_out import SessionSummary
+from journal.base import JournalError
+from journal.sessions import SessionRecord, SessionStore
+from sidecar.config.rulebook import Rulebook
+from sidecar.sessions.commands import execute
+from sidecar.sessions.hosted import Changed, refuse, timestamp
+from sidecar.sessions.launch import AGENT_OPTIONS, CANNOT_START, merged, options_for
+from sidecar.sessions.live import ATTACHED, LiveSession
+from sidecar.sessions.recovery import brought_up_to, close_left_open
+from sidecar.sessions.registry import Registry
+from sidecar.sessions.resume_point import NEW, ORIGIN, ResumePoint
+from sidecar.sessions.rewind import place_of
+from sidecar.sessions.services import SessionServices
+
+log = structlog.get_logger()
+
+GREETING_S = 15.0
+"""How long a CLI that goes back to a message may take to answer `initialize` before it counts as running."""
+
+
+class LiveHost:
+    """Sessions with a CLI each, and the store that remembers them."""
+
+    def __init__(
+        self,
+        services: SessionServices,
+        store: SessionStore,
+        registry: Registry[LiveSession],
+        rulebook: Rulebook,
+    ) -> None:
+        self._services = services
+        self._settings = services.settings
+        self._store = store
+        self._rulebook = rulebook
+        self._registry = registry
+        self._stopping = False
+
+    async def restore(self) -> None:
+        """List the sessions of earlier lives, and end the CLIs a crashed sidecar left behind."""
+        left: list[ProcessIdentity] = []
+        for record in await self._store.list():
+            if record.process is not None:
+                left.append(ProcessIdentity.from_text(record.process))
+            known = replace(record, state="exited", pid=None, process=None)
+            if record.state != "exited":
+                known = brought_up_to(known, await close_left_open(self._services.journal, record.session))
+                self._services.save(known)
+            self._registry.sessions[record.session] = LiveSession(known, self._services)
+        if left:
+            await asyncio.to_thread(reap, left)
+
+    async def stop(self) -> None:
+        """Stop all CLIs, side by side, and start no more."""
+        self._stopping = True
+        await asyncio.gather(*(self._close(session) for session in self._registry.sessions))
+
+    def sessions(self) -> Sequence[SessionSummary]:
+        """Return all sessions as they are now."""
+        return self._registry.summaries()
+
+    def watch_sessions(self, watcher: Changed) -> Callable[[], None]:
+        """Tell the watcher when the list has changed."""
+        return self._registry.watch(watcher)
+
+    async def execute(self, command: frames.AnyCommand, frontend: Frontend) -> JsonValue:  # noqa: RET503 - the match is closed
+        """Do a command; raises CommandRefused."""
+        match command:
+            case frames.SessionList():
+                return [to_builtins(summary) for summary in self.sessions()]
+            case frames.SessionCreate():
+                return await self._create(command)
+            case frames.SessionResume():
+                return await self._resume(command)
+            case frames.SessionFork():
+                return await self._fork(command)
+            case frames.SessionRetry():
+                return await self._retry(command)
+            case frames.SessionClose():
+                await self._close(command.session)
+                return None
+            case frames.SessionDelete():
+                await self._forget(command.session)
+                return None
+            case frames.SessionCommand():
+                session = self._registry.find(command.session)
+                if isinstance(command, frames.Prompt):
+                    await self._check_journal()
+                    if session.cli is None:
+                        await self._wake(command.session)
+                cli = session.cli
+                if cli is None:
+                    refuse(
+                        "not_running",
+                        f"session {session.session} has no running CLI; session.resume starts one",
+                        "session",
+                    )
+                return await execute(session, cli, command, frontend)
+            case frames.Hello():
+                refuse("invalid_params", "hello is the hub's own", "type")
+            case _ as never:
+                assert_never(never)
+
+    async def open(self, command: frames.SessionCreate, resume_point: ResumePoint = NEW) -> LiveSession:
+        """Start a new session; `going` may lead to a conversation the CLI knows. Raises CommandRefused."""
+        await self._check_journal()
+        settings = self._settings
+        if len(self._registry.sessions) >= settings.max_sessions:
+            refuse(
+                "limit_sessions",
+                f"there are {settings.max_sessions} sessions, the most allowed; raise max_sessions",
+            )
+        workspace = workspace_of(command.workspace)
+        record = SessionRecord(
+            session=f"s-{secrets.token_hex(5)}",
+            created=timestamp(),
+            title=command.title or workspace.name,
+            agent=command.agent or settings.agent,
+            workspace=str(workspace),
+            policy=command.policy or settings.policy,
+            model=command.model or settings.model,
+            permission_mode=command.permission_mode,
+            options={
+                "mcp_servers": command.mcp_servers or settings.mcp_servers,
+                AGENT_OPTIONS: merged(settings.session_options, command.options),
+            },
+            env_names=tuple(command.env or ()),
+        )
+        return await self._add(record, resume_point, command.env)
+
+    async def say(
+        self, session: LiveSession, text: str, attachments: Sequence[frames.Attachment] = ()
+    ) -> JsonValue:
+        """Send a prompt in the name of the sidecar; raises CommandRefused."""
+        prompt = frames.Prompt(
+            type="prompt",
+            id="sidecar",
+            session=session.session,
+            text=text,
+            attachments=list(attachments) or None,
+        )
+        return await self.execute(prompt, Frontend("sidecar", "control"))
+
+    async def _create(self, command: frames.SessionCreate) -> JsonValue:
+        session = await self.open(command)
+        if command.prompt:
+            await self.say(session, command.prompt)
+        return {"session": session.session}
+
+    async def _resume(self, command: frames.SessionResume) -> JsonValue:
+        async with self._alone_with(command.session) as session:
+            await self._check_journal()
+            if command.at is not None:
+                await self._go_back(session, command.at)
+            elif session.cli is not None:
+                refuse("running", f"session {session.session} already runs", "session")
+            else:
+                await self._start(session, ResumePoint.on(session.record))
+        return {"session": session.session}
+
+    async def _go_back(self, session: LiveSession, at: str) -> None:
+        """Go on from a message; when the CLI does not take it, what ran runs on from where it was."""
+        before, ran = session.record, session.cli is not None
+        place = await place_of(self._services.journal, before, at)
+        await session.stop()
+        try:
+            await self._start(session, ResumePoint.on(session.record, at=place))
+            await _accepted(session, at)
+        except CommandRefused:
+            session.take_back(before)
+            if ran:
+                await self._start(session, ResumePoint.on(session.record))
+            raise
+
+    async def _fork(self, command: frames.SessionFork) -> JsonValue:
+        await self._check_journal()
+        parent = self._registry.find(command.session)
+        origin = parent.record
+        if origin.cli_session_id is None:
+            refuse("nothing_to_resume", f"session {origin.session} has no conversation yet", "session")
+        record = SessionRecord(
+            session=f"s-{secrets.token_hex(5)}",
+            created=timestamp(),
+            title=f"{origin.title} (fork)",
+            agent=origin.agent,
+            workspace=origin.workspace,
+            policy=origin.policy,
+            model=origin.model,
+            permission_mode=origin.permission_mode,
+            options={name: origin.options.get(name) for name in ("mcp_servers", AGENT_OPTIONS)},
+            env_names=origin.env_names,
+            cli_version=origin.cli_version,
+            resume_token=origin.resume_token,
+            forked_from=origin.session,
+        )
+        place = None if command.at is None else await place_of(self._services.journal, origin, command.at)
+        session = await self._add(record, ResumePoint.fork(origin, at=place), parent.env)
+        if command.at is not None:
+            try:
+                await _accepted(session, command.at)
+            except CommandRefused:
+                await self._forget(session.session)
+                raise
+        return {"session": session.session}
+
+    async def _retry(self, command: frames.SessionRetry) -> JsonValue:
+        async with self._alone_with(command.session) as session:
+            await self._check_journal()
+            record = session.record
+            if record.last_prompt is None:
+                refuse("nothing_to_retry", f"session {record.session} has had no prompt yet", "session")
+            attachments = session.prompt_history.attachments()
+            if len(attachments) != (record.options.get(ATTACHED) or 0):
+                refuse(
+                    "nothing_to_retry",
+                    "the attachments of the last prompt were not kept over the sidecar's restart; send it anew",
+                    "session",
+                )
+            await session.stop()
+            await self._start(session, ResumePoint.back(record))
+        return await self.say(session, record.last_prompt, attachments)
+
+    async def _close(self, name: str) -> None:
+        async with self._alone_with(name) as session:
+            await session.stop()
+
+    async def _wake(self, name: str) -> None:
+        async with self._alone_with(name) as session:
+            if session.cli is None:
+                await self._start(session, ResumePoint.on(session.record))
+
+    async def _forget(self, name: str) -> None:
+        async with self._alone_with(name) as session:
+            await session.stop()
+            del self._registry.sessions[name]
+            await self._services.forget(name)
+            await self._services.journal.delete(name)
+            session.remove_attachments()
+        self._services.changed()
+
+    async def _check_journal(self) -> None:
+        """Refuse to begin what would not be kept: nobody would hear of it, and a restart would not know it."""
+        try:
+            await self._services.journal.check()
+        except JournalError as error:
+            refuse("journal_unavailable", str(error))
+
+    @asynccontextmanager
+    async def _alone_with(self, name: str) -> AsyncIterator[LiveSession]:
+        """One at a time may start, stop or forget a session; refuses when there is none (any more)."""
+        async with self._registry.find(name).changing:
+            yield self._registry.find(name)
+
+    async def _add(
+        self, record: SessionRecord, resume_point: ResumePoint, env: Mapping[str, str] | None = None
+    ) -> LiveSession:
+        if resume_point != NEW:
+            record = replace(record, options=resume_point.noted(record.options, ORIGIN))
+        session = LiveSession(record, self._services, env)
+        self._registry.sessions[record.session] = session
+        try:
+            async with session.changing:
+                await self._start(session, resume_point)
+        except BaseException:
+            del self._registry.sessions[record.session]
+            await self._services.forget(record.session)
+            raise
+        return session
+
+    async def _start(self, session: LiveSession, resume_point: ResumePoint) -> None:
+        """Start a CLI; nothing is awaited between the look at the limit and the start."""
+        await session.cleared()
+        if self._stopping:
+            refuse("cannot_start", "the sidecar is stopping")
+        running = sum(other.has_process for other in self._registry.sessions.values())
+        if running >= self._settings.max_processes:
+            refuse(
+                "limit_processes",
+                f"{running} CLIs run, the most allowed; close a session, or raise max_processes",
+            )
+        try:
+            options = options_for(session.record, self._settings, self._rulebook, resume_point, session.env)
+            await session.start(options, resume_point)
+        except (*CANNOT_START, JournalError, OSError) as error:
+            refuse("cannot_start", str(error))
+        self._services.changed()
+
+
+async def _accepted(session: LiveSession, at: str) -> None:
+    """Wait until a CLI has introduced itself: one that does not know the message it is to go back to ends before."""
+    trouble = await session.greeting(GREETING_S)
+    if trouble is not None:
+        refuse("refused_by_cli", f"cannot go back to {at!r}: {trouble}", "at")
+
+
+def workspace_of(name: str | None) -> Path:
+    """Return the directory a session runs in; refuses what is none."""
+    workspace = Path(name or ".").expanduser().resolve()
+    if not workspace.is_dir():
+        refuse(
+            "invalid_params", f"workspace {workspace} is no directory on the sidecar's machine", "workspace"
+        )
+    return workspace

@@ -1,0 +1,132 @@
+"""From a session's record and the settings to what the adapter starts."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from adapter.attachments import AttachmentSettings
+from adapter.claude.command import CHECKPOINTING, CommandError, CommandOptions
+from adapter.mcp.host import HostedServer, McpError
+from adapter.options import SessionOptions
+from adapter.permissions.policies import Policy
+from adapter.process.cli import ProgramNotFound
+from adapter.process.environment import ALLOWED, EnvironmentRefused, build_environment
+from hub.wire.frames import AgentOptions
+from journal.sessions import SessionRecord
+from normalize.model import JsonObject
+from sidecar.config.agents import AgentNotFoundError, find
+from sidecar.config.dialects import in_dialect
+from sidecar.config.rulebook import Rulebook
+from sidecar.config.settings import Settings
+from sidecar.sessions.resume_point import ResumePoint
+from tracing.export.wanted import tracing_wanted
+
+CANNOT_START = (AgentNotFoundError, CommandError, EnvironmentRefused, McpError, ProgramNotFound)
+"""What is wrong with a session that cannot be started; each says what to do."""
+
+
+AGENT_OPTIONS = "agent_options"
+"""Where a session's record keeps them."""
+
+MAX_ATTACHED = 11 << 20
+"""Bytes of all attachments of a prompt: what fits as base64 into the largest frame of a frontend."""
+
+
+def options_for(
+    record: SessionRecord,
+    settings: Settings,
+    rulebook: Rulebook,
+    resume_point: ResumePoint,
+    requested: Mapping[str, str],
+) -> SessionOptions:
+    """Return what to start; raises one of CANNOT_START."""
+    agent = find(record.agent or settings.agent, settings.agents)
+    environment = build_environment(
+        os.environ,
+        allowed=(*ALLOWED, *settings.pass_env),
+        requested=requested,
+        traceparent=_traceparent(record.session) if tracing_wanted() else None,
+    )
+    agent_options = _agent_options(record)
+    if agent_options.get("checkpointing"):
+        environment[CHECKPOINTING] = "true"
+    command = CommandOptions(
+        model=record.model,
+        resume=resume_point.resume,
+        resume_at=resume_point.at,
+        fork=resume_point.branch,
+        continue_latest=resume_point.latest,
+        permission_mode=record.permission_mode,
+        mcp_servers=_mcp_servers(record),
+        **agent_options,
+    )
+    options = SessionOptions(
+        workspace=Path(record.workspace or ".").resolve(),
+        executable=agent.argv,
+        command=command,
+        environment=environment,
+        name=record.session,
+        policy=_policy(record.policy),
+        rules=rulebook.rules,
+        hooks=rulebook.hooks,
+        hosted_servers={
+            name: HostedServer(entry_point=one.entry_point, command=tuple(one.command), env=one.env)
+            for name, one in settings.hosted_mcp.items()
+        },
+        attachments=AttachmentSettings(
+            mode=settings.attachments,
+            max_count=settings.max_attachments,
+            max_size=settings.max_attachment_bytes,
+            max_total=MAX_ATTACHED,
+        ),
+        answer_timeout=settings.permission_timeout_s,
+        stall_after=settings.stall_after_s,
+    )
+    return in_dialect(options, settings.dialect)
+
+
+def _traceparent(session: str) -> str:
+    from tracing.export.spans import traceparent  # noqa: PLC0415 - nothing of OpenTelemetry is imported while it is off
+
+    return traceparent(session)
+
+
+def merged(configured: AgentOptions, asked: AgentOptions | None) -> JsonObject:
+    """Return the options of a new session: what was asked for, and what is configured of the rest."""
+    return {
+        **configured.model_dump(mode="json", exclude_none=True),
+        **(asked.model_dump(mode="json", exclude_none=True) if asked else {}),
+    }
+
+
+def _agent_options(record: SessionRecord) -> dict[str, Any]:
+    """The fields of CommandOptions that a session's record has; it may be of an older or newer turnwire."""
+    kept = record.options.get(AGENT_OPTIONS)
+    known = kept if isinstance(kept, dict) else {}
+    try:
+        options = AgentOptions.model_validate(known)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(map(str, first["loc"])) or AGENT_OPTIONS
+        raise CommandError(
+            name, f"the session's record has what this version does not take: {first['msg']}"
+        ) from None
+    return options.model_dump(exclude_none=True)
+
+
+def _mcp_servers(record: SessionRecord) -> dict[str, JsonObject]:
+    servers = record.options.get("mcp_servers")
+    if not isinstance(servers, dict):
+        return {}
+    return {name: server for name, server in servers.items() if isinstance(server, dict)}
+
+
+def _policy(name: str | None) -> Policy | None:
+    match name:
+        case None | "autonomous" | "supervised" | "plan":
+            return name
+        case _:
+            raise CommandError("policy", f"must be autonomous, supervised or plan, not {name!r}")

@@ -1,0 +1,293 @@
+"""One live session: a CLI, its pipeline, and its record.
+
+The session outlives its CLI: when the process ends, the log and the record stay, and the next prompt or
+`session.resume` starts another CLI that goes on with the conversation (sidecar/sessions/commands.py).
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import structlog
+
+from adapter.attachments import AttachmentFolder
+from adapter.client import RequestFailed, RequestTimeout
+from adapter.notices import SessionNotice
+from adapter.opening import open_session
+from adapter.options import SessionOptions
+from adapter.process.transport import ProcessGone
+from adapter.session import Session
+from hub.wire.frames_out import SessionSummary
+from journal.base import JournalError
+from journal.sessions import SessionRecord
+from normalize import events as ev
+from normalize.claude.translator import Translator
+from normalize.events import AgentEvent
+from normalize.inputs import Announced, Ended, SessionInput
+from sidecar.sessions.pipeline import Pipeline
+from sidecar.sessions.prompt_history import PromptHistory
+from sidecar.sessions.recovery import close_left_open
+from sidecar.sessions.resume_point import NEW, RESUME_POINT, ResumePoint, without_resume_point
+from sidecar.sessions.services import SessionServices
+from sidecar.sessions.state import SessionState
+
+log = structlog.get_logger()
+
+ATTACHED = "attached"
+"""The option of a record that says how many attachments went with what was said last."""
+
+
+class LiveSession:
+    """A session as long as the sidecar knows it, with or without a running CLI."""
+
+    def __init__(
+        self, record: SessionRecord, services: SessionServices, env: Mapping[str, str] | None = None
+    ) -> None:
+        self.record = record
+        self.env = dict(env or {})
+        """Environment that a frontend asked for; kept as long as the sidecar lives, never written."""
+        self.changing = asyncio.Lock()
+        """Held while a CLI is started or stopped: one change at a time, whoever asks."""
+        self.prompt_history = PromptHistory()
+        """What was said last."""
+        self._services = services
+        self._cli: Session | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._exit: ev.ProcessStatus | None = None
+        """How the last CLI ended."""
+        self._state = SessionState(
+            state="exited",
+            model=record.model,
+            permission_mode=record.permission_mode,
+            cli_session_id=record.cli_session_id,
+            cli_version=record.cli_version,
+            total_cost_usd=record.total_cost_usd,
+            last_message_uuid=record.last_message_uuid,
+            resume_token=record.resume_token,
+        )
+        self._pipeline = Pipeline(
+            record.session,
+            services.journal,
+            field_limit=services.settings.field_limit,
+            keep_raw=services.settings.keep_raw,
+            observers=[self._observe, *services.observers(record.session, record.agent or "agent")],
+            translator=Translator(first_turn=record.turns + 1),
+        )
+
+    @property
+    def session(self) -> str:
+        """The session's id."""
+        return self.record.session
+
+    @property
+    def cli(self) -> Session | None:
+        """The running CLI; None from its end on, also while it is still cleared away."""
+        return None if self._exit is not None else self._cli
+
+    def summary(self) -> SessionSummary:
+        """Return what a list of sessions shows."""
+        record, state = self.record, self._state
+        return SessionSummary(
+            session=record.session,
+            title=record.title,
+            state=state.state,
+            agent=record.agent,
+            workspace=record.workspace,
+            model=state.model,
+            policy=record.policy,
+            permission_mode=state.permission_mode,
+            cli_session_id=state.cli_session_id,
+            last_seq=self._services.journal.last(record.session),
+            total_cost_usd=state.total_cost_usd,
+            pending=len(state.pending),
+            created=record.created,
+            trouble=self._services.journal.trouble,
+        )
+
+    @property
+    def has_process(self) -> bool:
+        """True from the start of a CLI to its last event."""
+        return self._task is not None and not self._task.done()
+
+    async def cleared(self) -> None:
+        """Wait until nothing is left of a CLI that has ended."""
+        if self._exit is not None and self._task is not None:
+            await asyncio.wait([self._task])
+
+    async def start(self, options: SessionOptions, resume_point: ResumePoint) -> None:
+        """Start a CLI; returns once it runs. Raises what sidecar.sessions.launch.CANNOT_START names, and JournalError."""
+        running: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._task = self._services.spawn(self._live(options, resume_point, running))
+        await running
+
+    async def greeting(self, deadline: float) -> str | None:
+        """Wait until the CLI has introduced itself; return why it has gone instead, if it has."""
+        cli = self._cli
+        try:
+            if cli is not None:
+                async with asyncio.timeout(deadline):
+                    await asyncio.shield(cli.initialized)
+                return None
+        except ProcessGone:
+            pass
+        except (TimeoutError, RequestFailed, RequestTimeout):
+            return None  # an old or foreign CLI: it may speak all the same
+        if self._task is not None:
+            await asyncio.wait([self._task])
+        return f"{self.record.agent} ended at once, {self._end()}"
+
+    def _end(self) -> str:
+        end = self._exit
+        if end is None:
+            return "without a word"
+        how = f"by {end.signal}" if end.signal else f"with exit code {end.exit_code}"
+        said = (end.stderr_tail or "").strip()
+        return f"{how} and the words {' '.join(said.split())[-300:]!r}" if said else f"{how}, saying nothing"
+
+    async def stop(self) -> None:
+        """Stop the CLI, by the ladder, and wait until its last event is journaled; with `changing` held."""
+        if self._cli is not None:
+            self._state.state = "stopping"
+            self._services.changed()
+            await self._cli.stop()
+        if self._task is not None:
+            await asyncio.wait([self._task])
+
+    def take_back(self, before: SessionRecord) -> None:
+        """Forget a way that led nowhere: the conversation is where it was before."""
+        state = self._state
+        state.resume_token, state.cli_session_id = before.resume_token, before.cli_session_id
+        self.amend(
+            options=before.options, resume_token=before.resume_token, cli_session_id=before.cli_session_id
+        )
+
+    def remove_attachments(self) -> None:
+        """Remove the files that were saved in the workspace for this session."""
+        AttachmentFolder(Path(self.record.workspace or "."), self.session).remove()
+
+    def amend(self, **changes: object) -> None:
+        """Change the record and have it written."""
+        self.record = replace(self.record, **changes)  # type: ignore[arg-type]  # names are the record's fields
+        self._services.save(self.record)
+
+    async def announce(self, event: AgentEvent) -> None:
+        """Publish something the sidecar itself has to say."""
+        await self._pipeline.feed([Announced(event)])
+
+    async def _live(
+        self, options: SessionOptions, resume_point: ResumePoint, running: asyncio.Future[None]
+    ) -> None:
+        audit = None
+        whole = False
+        """Whether the log has all that happened."""
+        try:
+            if self.record.state != "exited":
+                await close_left_open(self._services.journal, self.session)
+            self._state.state = "starting"
+            audit = self._services.audit(self.session)
+            opened = open_session(
+                options,
+                watchdog=self._services.watchdog,
+                audit=audit,
+                grants=self._services.grants,
+                notify=self._noticed,
+            )
+            async with opened as cli:
+                self._cli, self._exit = cli, None
+                await self._begin(cli, resume_point)
+                running.set_result(None)
+                async for batch in cli.inputs():
+                    await self._pipeline.feed(batch)
+                whole = True
+        except Exception as error:
+            if self._cli is not None:
+                # What the translator holds open, the log has not seen closed: the next start closes it there.
+                self._pipeline.translator.ended(Ended("stopped"))
+            if running.done():
+                log.exception("session failed", session=self.session)
+            else:
+                whole = self._cli is None
+                running.set_exception(error)
+        finally:
+            if audit is not None:
+                audit.close()
+            self._cli = None
+            self._state.state = "exited"
+            self.amend(state="exited" if whole else "stopping", pid=None, process=None)
+            self._services.changed()
+
+    async def _begin(self, cli: Session, resume_point: ResumePoint) -> None:
+        """Note the process, so that it can be reaped, and where it goes; then tell of it."""
+        state, options = self._state, without_resume_point(self.record.options)
+        if resume_point == NEW:
+            state.resume_token = None
+        else:
+            options = resume_point.noted(options)
+            state.resume_token = resume_point.at or state.resume_token
+        version = self.record.cli_version if cli.version is None else str(cli.version)
+        state.cli_version = version
+        self.amend(
+            state="starting",
+            pid=cli.identity.pid,
+            process=cli.identity.to_text(),
+            options=options,
+            resume_token=state.resume_token,
+            cli_version=version,
+        )
+        await self._services.keep(self.record)
+        resumed = True if resume_point.resume or resume_point.latest else None
+        await self.announce(ev.ProcessStatus(state="started", pid=cli.identity.pid, resumed=resumed))
+        if missing := sorted(set(self.record.env_names) - self.env.keys()):
+            text = f"the environment variables {', '.join(missing)} were not kept over the sidecar's restart"
+            await self.announce(ev.Notice(kind="environment", level="warning", text=text))
+
+    def _observe(self, item: SessionInput, events: Sequence[AgentEvent]) -> None:
+        if isinstance(item, Ended):
+            self._exit = next((event for event in events if isinstance(event, ev.ProcessStatus)), None)
+        state, changed = self._state, False
+        for event in events:
+            before = state.resume_token
+            changed |= state.observe((event,))
+            match event:
+                case ev.TurnStarted() | ev.Injected() if self.prompt_history.observe(event):
+                    self._said(before, event)
+                case ev.Withdrawn():
+                    self.prompt_history.observe(event)
+                case ev.SessionStatus() if RESUME_POINT in self.record.options:
+                    self.amend(options=without_resume_point(self.record.options))
+                case _:
+                    pass
+        if changed:
+            self.amend(
+                state=state.state,
+                model=state.model,
+                permission_mode=state.permission_mode,
+                cli_session_id=state.cli_session_id,
+                cli_version=state.cli_version,
+                total_cost_usd=state.total_cost_usd,
+                last_message_uuid=state.last_message_uuid,
+                resume_token=state.resume_token,
+                turns=self._pipeline.translator.turns,
+            )
+            self._services.changed()
+
+    def _said(self, before: str | None, event: AgentEvent) -> None:
+        """A retry goes back to where the conversation was before this turn, and says all that it serves."""
+        options = {**self.record.options, ATTACHED: len(self.prompt_history.attachments())}
+        self.amend(last_prompt=self.prompt_history.text(), options=options)
+        if isinstance(event, ev.TurnStarted):
+            self.amend(retry_token=before)
+
+    def _noticed(self, notice: SessionNotice) -> None:
+        """Publish what the adapter has to tell, as an event."""
+        event: AgentEvent = ev.Notice(kind=notice.code, level="warning", text=notice.message)
+        if notice.code == "stalled":
+            event = ev.ProcessStatus(state="stalled", reason=notice.message)
+        self._services.spawn(self._mention(event))
+
+    async def _mention(self, event: AgentEvent) -> None:
+        try:
+            await self.announce(event)
+        except JournalError as error:
+            log.warning("a notice was not published", session=self.session, error=str(error))

@@ -1,0 +1,80 @@
+"""The story in one page: what happens in a session is translated, journaled, and so published.
+
+    session inputs -> Translator -> journal (seq) -> hub -> frontends
+                          `-> taps: recording, tracing, state
+
+The same pipeline serves a live CLI, a recording that is played, and a runner. It never waits for a frontend, a
+human or a tracer: taps are plain calls that must not block, and the journal takes events faster than it makes
+them durable, within its bound.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import structlog
+
+from journal.base import Entry, Journal
+from normalize.claude.translator import Translator
+from normalize.events import AgentEvent, to_json
+from normalize.events.limits import cut
+from normalize.inputs import Received, Sent, SessionInput
+
+log = structlog.get_logger()
+
+Tap = Callable[[SessionInput, Sequence[AgentEvent]], None]
+"""Sees each input with the events it gave, in order. Must not block; one that raises sees nothing more."""
+
+
+def translate(translator: Translator, item: SessionInput) -> list[AgentEvent]:
+    """Hand one thing that happened to the translator."""
+    return translator.take(item)
+
+
+class Pipeline:
+    """One session's way from what happens to what is published."""
+
+    def __init__(
+        self,
+        session: str,
+        journal: Journal,
+        *,
+        field_limit: int,
+        keep_raw: bool = True,
+        observers: Sequence[Tap] = (),
+        translator: Translator | None = None,
+    ) -> None:
+        self.session = session
+        self.translator = translator or Translator()
+        self._journal = journal
+        self._field_limit = field_limit
+        self._keep_raw = keep_raw
+        self._observers = list(observers)
+
+    async def feed(self, batch: Sequence[SessionInput]) -> None:
+        """Translate a batch and append its events; raises journal.base.JournalUnavailable."""
+        entries: list[Entry] = []
+        for item in batch:
+            events = translate(self.translator, item)
+            self._show(item, events)
+            raw = item.line if self._keep_raw and isinstance(item, Received | Sent) else None
+            entries += self._entries(events, raw)
+        if entries:
+            await self._journal.append(self.session, entries)
+
+    def _show(self, item: SessionInput, events: Sequence[AgentEvent]) -> None:
+        for observer in tuple(self._observers):
+            try:
+                observer(item, events)
+            except Exception:
+                # Whoever looks on must not cost a session: the others go on, and so does the session.
+                self._observers.remove(observer)
+                log.exception("what looks on at a session failed and is left out", session=self.session)
+
+    def _entries(self, events: Sequence[AgentEvent], raw: bytes | None) -> Iterator[Entry]:
+        for event in events:
+            data = to_json(event)
+            # No field can be over the limit in an event that is not: the common case costs one comparison.
+            if len(data) > self._field_limit and (shorter := cut(event, self._field_limit)) is not event:
+                yield Entry(to_json(shorter), whole=data, raw=raw)
+            else:
+                yield Entry(data, raw=raw)
+            raw = None

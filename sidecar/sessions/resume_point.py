@@ -1,0 +1,82 @@
+"""How a CLI comes to its conversation: a new one, an old one, back to a message of it, or a branch of another's.
+
+A way is kept in the session's record until the CLI has a conversation of its own: it takes the way only with the first
+prompt, and a sidecar or a CLI that ends before that must not make a session forget where it was to go on.
+"""
+
+from dataclasses import asdict, dataclass, replace
+
+from adapter.claude.version import abilities, parse_version
+from journal.sessions import SessionRecord
+from normalize.model import JsonObject
+
+RESUME_POINT = "going"
+"""The option of a record that says which way the CLI was to go, until it has gone it."""
+
+ORIGIN = "origin"
+"""The option of a record that says which way its first CLI went."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResumePoint:
+    """A way to a conversation."""
+
+    resume: str | None = None
+    """The CLI's session id to go on with."""
+    at: str | None = None
+    """The message to go back to, as that version of the CLI wants it named."""
+    branch: bool = False
+    """Go on under a new session id."""
+    latest: bool = False
+    """Go on with the newest conversation of the workspace."""
+
+    @classmethod
+    def on(cls, record: SessionRecord, at: str | None = None) -> "ResumePoint":
+        """Go on where the session was, or at a message of it; a way that the last CLI did not take is taken now."""
+        left = cls._of(record, RESUME_POINT)
+        if left is None:
+            return cls(record.cli_session_id, at)
+        return left if at is None else replace(left, at=at)
+
+    @classmethod
+    def back(cls, record: SessionRecord) -> "ResumePoint":
+        """Go back to before the last prompt; to how the session began when there was nothing before it."""
+        if record.retry_token is not None:
+            return replace(cls.on(record), at=record.retry_token)
+        version = parse_version(record.cli_version or "")
+        if record.turns > 1 and abilities(version).resume_at == "nothing":
+            return cls.on(record)  # there is no way back in 1.0: what failed stays in the conversation
+        return cls._of(record, ORIGIN) or NEW
+
+    @classmethod
+    def fork(cls, origin: SessionRecord, at: str | None = None) -> "ResumePoint":
+        """Branch off another session, or off a message of it."""
+        return replace(cls.on(origin, at), branch=True)
+
+    def noted(self, options: JsonObject, name: str = RESUME_POINT) -> JsonObject:
+        """Return a record's options with this way in them."""
+        way: JsonObject = {key: value for key, value in asdict(self).items() if value}
+        return {**options, name: way}
+
+    @classmethod
+    def _of(cls, record: SessionRecord, option: str) -> "ResumePoint | None":
+        match record.options.get(option):
+            case {**way}:
+                resume, at = way.get("resume"), way.get("at")
+                return cls(
+                    resume if isinstance(resume, str) else None,
+                    at if isinstance(at, str) else None,
+                    branch=way.get("branch") is True,
+                    latest=way.get("latest") is True,
+                )
+            case _:
+                return None
+
+
+NEW = ResumePoint()
+"""Begin a conversation."""
+
+
+def without_resume_point(options: JsonObject) -> JsonObject:
+    """Return a record's options once the CLI has gone its way."""
+    return {name: value for name, value in options.items() if name != RESUME_POINT}

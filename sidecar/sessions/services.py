@@ -1,0 +1,39 @@
+"""What every live session of a sidecar shares with the others."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass
+
+from adapter.permissions.audit import AuditTrail
+from adapter.permissions.grants import GrantStore
+from adapter.process.watchdog import Watchdog
+from journal.base import Journal
+from journal.sessions import SessionRecord
+from sidecar.config.settings import Settings
+from sidecar.sessions.hosted import Changed
+from sidecar.sessions.pipeline import Tap
+
+
+@dataclass(frozen=True, slots=True)
+class SessionServices:
+    """What every live session shares with the others."""
+
+    settings: Settings
+    journal: Journal
+    watchdog: Watchdog
+    audit: Callable[[str], AuditTrail | None]
+    """Opens the audit trail for a session; None where nothing is kept."""
+    grants: GrantStore | None
+    """Always-answers that outlive their session; None where nothing is kept."""
+    spawn: Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
+    """Starts a task in the host's task group."""
+    save: Callable[[SessionRecord], None]
+    """Has the record written soon, without waiting for it."""
+    keep: Callable[[SessionRecord], Awaitable[None]]
+    """Has the record written before anything else happens."""
+    forget: Callable[[str], Awaitable[None]]
+    """Removes a session's record."""
+    changed: Changed
+    """Tells that a list of sessions would look different now."""
+    observers: Callable[[str, str], Sequence[Tap]]
+    """Who else sees a session's inputs and events: recording, tracing."""

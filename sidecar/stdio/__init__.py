@@ -1,0 +1,1 @@
+"""`turnwire stdio`: the sidecar as one agent on this process's own stdin and stdout."""

@@ -1,0 +1,208 @@
+"""`turnwire stdio`: the sidecar as one agent on this process's own stdin and stdout.
+
+Two readers, one for each side, hand lines to the switchboard and do what it says. Stdout slows the CLI down when the
+caller reads slowly; what goes to the CLI is written by a task of its own, so that neither side waits for the other. What
+the CLI says on stderr goes to ours as it comes.
+"""
+
+import asyncio
+import signal
+import sys
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from adapter.process.cli import CliProcess
+from adapter.process.shutdown import StopDeadlines, climb
+from adapter.process.transport import Exit, ProcessGone
+from adapter.process.watchdog import Watchdog
+from normalize.inputs import Ended
+from protocol.dialects import CLAUDE, DIALECTS, Dialect, recognise
+from protocol.framing import LineFramer
+from runner.input import Input
+from runner.output import Output, OutputLost
+from sidecar.signals import stop_signals
+from sidecar.stdio.bridge import Moves, StdioBridge
+from sidecar.stdio.log import Seen
+
+STOP = StopDeadlines(interrupt=0.0, close=0.5, terminate=3.0)
+SIGNAL_GRACE = 3.0
+"""Seconds that a CLI has to go after a signal; less than the official SDK waits before it kills us."""
+
+UNSAID = 8 * 1024 * 1024
+"""Bytes that may wait to be written to the CLI before the caller is no longer read."""
+
+LAST_WORDS = 10.0
+"""Seconds that a reader of stderr has to take what is left, once the CLI has gone."""
+
+
+async def serve(
+    argv: Sequence[str], environment: Mapping[str, str], *, spoken: Dialect, agent: Dialect, seen: Seen
+) -> int:
+    """Serve the caller until the CLI has gone; returns the exit code. Raises ProgramNotFound."""
+    async with Watchdog.start() as watchdog:
+        process = await CliProcess.spawn(
+            argv, workspace=Path.cwd(), environment=environment, watchdog=watchdog, reads_stderr=True
+        )
+        joint = Joint(process, spoken, agent, seen)
+        loop = asyncio.get_running_loop()
+        for number in stop_signals():
+            loop.add_signal_handler(number, _end, process, number)
+        try:
+            ended = await joint.run()
+        except OutputLost:
+            return 1
+        finally:
+            process.discard()
+            await climb(process, STOP)
+            await process.wait()
+        return 128 + _number(ended.signal) if ended.signal else ended.code or 0
+
+
+def _end(process: CliProcess, number: signal.Signals) -> None:
+    """Hand a signal on as the CLI itself would have got it; one that ignores it is killed after a while."""
+    process.signal(number)
+    asyncio.get_running_loop().call_later(SIGNAL_GRACE, _kill, process)
+
+
+def _kill(process: CliProcess) -> None:
+    if not process.has_exited:
+        process.kill()
+
+
+def _number(name: str) -> int:
+    try:
+        return signal.Signals[name]
+    except KeyError:  # "signal 35": one without a name
+        return int(name.rpartition(" ")[2])
+
+
+class Joint:
+    """The caller on one side, the CLI on the other."""
+
+    def __init__(self, process: CliProcess, spoken: Dialect, agent: Dialect, seen: Seen) -> None:
+        self._process = process
+        self._spoken = spoken
+        self._agent = agent
+        self._seen = seen
+        self._output = Output(1)
+        self._errors = Output(2)
+        self._bridge: StdioBridge | None = None
+        self._unsaid: deque[bytes | None] = deque()
+        self._unsaid_bytes = 0
+        self._has_unsaid = asyncio.Event()
+        self._has_room = asyncio.Event()
+        self._has_room.set()
+
+    async def run(self) -> Exit:
+        """Join them until the CLI has gone, and return how it ended; raises OutputLost."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                others = [
+                    tasks.create_task(self._listen()),
+                    tasks.create_task(self._tell()),
+                    tasks.create_task(self._output.lost()),
+                ]
+                relaying = tasks.create_task(self._relay_stderr())
+                await self._read()
+                ended = await self._process.wait()
+                await _within(LAST_WORDS, relaying)
+                for other in others:
+                    other.cancel()
+            how = Ended("exited", ended.code, ended.signal, self._process.stderr_tail)
+            await self._do(self._joined().ended(how))
+            await self._output.flush()
+        except* OutputLost as lost:
+            raise lost.exceptions[0] from None
+        return ended
+
+    async def _listen(self) -> None:
+        """Read the caller."""
+        framer = LineFramer()
+        async for chunk in Input(sys.stdin.fileno()).chunks():
+            for line in framer.feed(chunk):
+                if isinstance(line, bytes):
+                    await self._hear(line)
+        last = framer.close()
+        if isinstance(last, bytes):
+            await self._hear(last)
+        await self._do(self._joined().closed())
+
+    async def _hear(self, line: bytes) -> None:
+        if line.strip():
+            await self._do(self._joined(line).from_caller(line))
+            await self._has_room.wait()
+
+    async def _read(self) -> None:
+        """Read the CLI."""
+        framer = LineFramer()
+        while chunk := await self._process.read():
+            moves = [self._joined().from_cli(line) for line in framer.feed(chunk) if isinstance(line, bytes)]
+            await self._do(*moves)
+        last = framer.close()
+        if isinstance(last, bytes):
+            await self._do(self._joined().from_cli(last))
+
+    async def _relay_stderr(self) -> None:
+        """Hand on what the CLI says on stderr, byte for byte, as fast as the caller reads it."""
+        try:
+            while chunk := await self._process.read_stderr():
+                await self._errors.put(chunk)
+            await self._errors.flush()
+        except OutputLost:
+            self._process.discard_stderr()  # a caller may do without it
+
+    def _joined(self, first_line: bytes = b"") -> StdioBridge:
+        """Return the switchboard; the caller's first line says what it speaks, if nothing else does."""
+        if self._bridge is None:
+            spoken = self._spoken
+            if spoken.name == "auto":
+                spoken = DIALECTS[recognise([first_line]) or CLAUDE.name]
+            # to a caller of Claude's dialect an agent whose dialect is not known is Claude, byte for byte
+            agent = CLAUDE if self._agent.name == "auto" else self._agent
+            self._bridge = StdioBridge(spoken, agent)
+            self._queue(self._bridge.begin())
+        return self._bridge
+
+    async def _do(self, *moves: Moves) -> None:
+        for move in moves:
+            self._queue(move)
+        if said := b"".join(line for move in moves for line in move.to_caller):
+            await self._output.put(said)
+
+    def _queue(self, moves: Moves) -> None:
+        self._seen.take(moves.seen)
+        self._unsaid += moves.to_cli
+        self._unsaid_bytes += sum(map(len, moves.to_cli))
+        if moves.close:
+            self._unsaid.append(None)
+        self._has_unsaid.set()
+        if self._unsaid_bytes > UNSAID:
+            self._has_room.clear()
+
+    async def _tell(self) -> None:
+        """Write to the CLI."""
+        while True:
+            while not self._unsaid:
+                self._has_unsaid.clear()
+                await self._has_unsaid.wait()
+            line = self._unsaid.popleft()
+            if line is None:
+                self._process.close_input()
+                continue
+            try:
+                await self._process.write(line)
+            except ProcessGone:
+                pass  # how it went is read from its output
+            self._unsaid_bytes -= len(line)
+            if self._unsaid_bytes <= UNSAID:
+                self._has_room.set()
+
+
+async def _within(seconds: float, task: asyncio.Task[None]) -> None:
+    """Wait for a task for so many seconds at most, and cancel it then."""
+    try:
+        async with asyncio.timeout(seconds):
+            await task
+    except TimeoutError:
+        pass  # the timeout has cancelled it

@@ -1,0 +1,1 @@
+"""Finished spans to wherever the standard OTEL_* variables say."""

@@ -1,0 +1,254 @@
+"""Finished spans -> wherever the standard OTEL_* variables say: the SDK's provider, sampler, limits and exporters.
+
+The stream never waits: a full queue or a dead collector loses spans, with a count and one log line, and nothing
+else. This module is imported only when tracing is on.
+"""
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from importlib.metadata import entry_points
+from typing import Any
+
+import structlog
+from opentelemetry.context import Context
+from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.export import (
+    BatchSpanProcessor,
+    ConsoleSpanExporter,
+    SpanExporter,
+    SpanExportResult,
+)
+
+from tracing.export.logs import listen
+from tracing.export.span_processors import load_processor
+from tracing.export.spans import ExportedTrace
+from tracing.export.trace_ids import SeededIds
+from tracing.export.wanted import Signal, TracingError, exporters_of, protocol_of
+from tracing.spans.span import Trace
+
+log = structlog.get_logger()
+
+CLOSE_S = 3.0
+"""How long the end of a session may wait for a collector."""
+REPLAY_CLOSE_S = 30.0
+"""How long a replay waits, which has nothing else to do."""
+CALM_S = 60.0
+"""Seconds without loss after which a next loss is news again: a collector that is merely slow would be news all the time."""
+
+QUEUE, BATCH, DELAY_MS = 2048, 512, 5000
+"""The SDK's own defaults of OTEL_BSP_MAX_QUEUE_SIZE, …_MAX_EXPORT_BATCH_SIZE and …_SCHEDULE_DELAY."""
+
+
+class SpanExport:
+    """Where spans go."""
+
+    def __init__(
+        self,
+        version: str,
+        *,
+        exporters: Sequence[SpanExporter] | None = None,
+        processors: Sequence[str] = (),
+    ) -> None:
+        """Build the provider.
+
+        Args:
+            version: turnwire's, as `service.version` and version of the instrumentation scope.
+            exporters: used instead of those that OTEL_TRACES_EXPORTER names.
+            processors: span processors of the user's own, as `module:attribute`, called without arguments.
+
+        Raises:
+            TracingError: what is configured cannot be had.
+        """
+        listen()
+        self._queue = number("OTEL_BSP_MAX_QUEUE_SIZE", QUEUE)
+        self._batch = min(number("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", BATCH), self._queue)
+        delay = number("OTEL_BSP_SCHEDULE_DELAY", DELAY_MS)
+        used = trace_exporters() if exporters is None else exporters
+        self._provider = TracerProvider(
+            resource=resource(version), id_generator=SeededIds(), shutdown_on_exit=False
+        )
+        self._started = _Started()
+        self._provider.add_span_processor(self._started)
+        for name in processors:
+            self._provider.add_span_processor(load_processor(name))
+        self._deliveries = [_Delivery(exporter) for exporter in used]
+        for delivery in self._deliveries:
+            self._provider.add_span_processor(delivery.counted)
+            self._provider.add_span_processor(BatchSpanProcessor(delivery, self._queue, delay, self._batch))
+        self._tracer = self._provider.get_tracer("turnwire", version)
+
+    @property
+    def started(self) -> int:
+        """Spans that were begun, those that the sampler left out excepted."""
+        return self._started.spans
+
+    @property
+    def lost(self) -> int:
+        """Spans that no collector took, as far as is known: what waits may yet be among them."""
+        return sum(delivery.lost(waiting=self._queue + self._batch) for delivery in self._deliveries)
+
+    def trace(self, seed: bytes) -> Trace:
+        """Return a trace whose ids depend on the seed alone."""
+        return ExportedTrace(self._tracer, seed)
+
+    def flush_when_full(self) -> None:
+        """Send what waits when there is a batch of it: for a replay, which can wait and must lose nothing."""
+        if any(delivery.waiting >= self._batch for delivery in self._deliveries):
+            self._provider.force_flush()
+
+    def close(self, within_s: float = CLOSE_S) -> int:
+        """Send what is queued, and stop; return how many spans were lost.
+
+        Args:
+            within_s: seconds after which an attempt that is still being made is interrupted.
+        """
+        # The provider's own patience is half a minute for each exporter, whatever the exporter's.
+        closing = threading.Thread(target=self._provider.shutdown, name="tracing ends", daemon=True)
+        closing.start()
+        closing.join(within_s)
+        for delivery in self._deliveries:
+            delivery.shutdown()
+        lost = sum(delivery.lost(waiting=0) for delivery in self._deliveries)
+        if lost:
+            log.warning("spans were lost", lost=lost)
+        return lost
+
+
+class _Delivery(SpanExporter):
+    """An exporter, with a count of what was meant for it and what it took."""
+
+    def __init__(self, exporter: SpanExporter) -> None:
+        self._exporter = exporter
+        self.counted = _Counter()
+        self._taken = 0
+        self._failed = 0
+        self._said = listen()
+        self._in_trouble = False
+        self._lost_at = 0.0
+        self._closed = threading.Lock()
+
+    @property
+    def waiting(self) -> int:
+        """Spans that wait to be sent, or were dropped since there was no more room."""
+        return self.counted.spans - self._taken - self._failed
+
+    def lost(self, *, waiting: int) -> int:
+        """Return how many were lost when at most so many wait."""
+        return self._failed + max(self.waiting - waiting, 0)
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Send spans, patiently; in the thread of the processor."""
+        try:
+            result = self._exporter.export(spans)
+            why = None if result is SpanExportResult.SUCCESS else self._said.taken()
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong in an exporter must not end the thread
+            result, why = SpanExportResult.FAILURE, f"{type(error).__name__}: {error}"
+        if why is None:
+            self._taken += len(spans)
+            if self._in_trouble and time.monotonic() - self._lost_at > CALM_S:
+                self._in_trouble = False
+                log.info("spans are sent again")
+            return result
+        self._failed += len(spans)
+        self._lost_at = time.monotonic()
+        if not self._in_trouble:
+            self._in_trouble = True
+            log.warning("spans cannot be sent and are lost; the sessions are not affected", why=why)
+        return result
+
+    def shutdown(self) -> None:
+        """Interrupt what is being sent; once, whoever asks."""
+        if self._closed.acquire(blocking=False):
+            self._exporter.shutdown()
+
+    def force_flush(self, timeout_millis: int = 30000) -> bool:
+        """Have the exporter send what it keeps itself."""
+        return self._exporter.force_flush(timeout_millis)
+
+
+class _Started(SpanProcessor):
+    """Counts the spans that are recorded."""
+
+    def __init__(self) -> None:
+        self.spans = 0
+
+    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
+        """Count it."""
+        del span, parent_context
+        self.spans += 1
+
+
+class _Counter(SpanProcessor):
+    """Counts the spans that are to be exported."""
+
+    def __init__(self) -> None:
+        self.spans = 0
+
+    def on_end(self, span: ReadableSpan) -> None:
+        """Count it when it is sampled."""
+        if span.context is not None and span.context.trace_flags.sampled:
+            self.spans += 1
+
+
+def trace_exporters() -> list[SpanExporter]:
+    """Return the exporters that OTEL_TRACES_EXPORTER names; raises TracingError."""
+    # Standard output may be a protocol of ours (`turnwire stdio`, `turnwire runner`, events as lines).
+    return [
+        make(out=sys.stderr) if make is ConsoleSpanExporter else make() for make in load_exporters("TRACES")
+    ]
+
+
+def try_exporters(timeout_s: float) -> str | None:
+    """Export no spans by OTLP; return why that failed, or None. Raises TracingError.
+
+    Args:
+        timeout_s: seconds that an exporter may try.
+    """
+    said = listen()
+    for make in load_exporters("TRACES"):
+        if make is ConsoleSpanExporter:
+            continue
+        exporter = make(timeout=timeout_s)
+        try:
+            if exporter.export([]) is not SpanExportResult.SUCCESS:
+                return said.taken()
+        finally:
+            exporter.shutdown()
+    return None
+
+
+def load_exporters(signal: Signal) -> list[Callable[..., Any]]:
+    """Return the exporters' classes for a signal, by their registered names; raises TracingError."""
+    group, found = f"opentelemetry_{signal.lower()}_exporter", []
+    for name in exporters_of(signal):
+        registered = name
+        if name == "otlp":
+            registered = "otlp_proto_grpc" if protocol_of(signal) == "grpc" else "otlp_proto_http"
+        known = {point.name: point for point in entry_points(group=group)}
+        if registered not in known:
+            raise TracingError(
+                f"OTEL_{signal}_EXPORTER names {name!r}, which no installed package provides; "
+                f"there are none, otlp, {', '.join(sorted(set(known) - {'otlp'}))}"
+            )
+        found.append(known[registered].load())
+    return found
+
+
+def resource(version: str) -> Resource:
+    """Return who sends: OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES, or else the name turnwire."""
+    found = Resource.create({"service.version": version})
+    if str(found.attributes.get(SERVICE_NAME, "")).startswith("unknown_service"):
+        return found.merge(Resource({SERVICE_NAME: "turnwire"}))
+    return found
+
+
+def number(name: str, default: int) -> int:
+    """Return a variable that takes a number above 0; raises TracingError."""
+    value = os.environ.get(name) or str(default)
+    if not value.isdecimal() or int(value) == 0:
+        raise TracingError(f"{name} is {value!r}; it takes a number above 0")
+    return int(value)

@@ -1,0 +1,1 @@
+"""Recordings: written, found in pieces, and read back as session inputs."""

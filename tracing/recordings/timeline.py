@@ -1,0 +1,96 @@
+"""Folders with timeline.jsonl, stdout.jsonl and stdin.jsonl: the timeline says which line came when.
+
+The three files are read side by side, so that a long session needs no more memory than a short one.
+"""
+
+import os
+import signal as signals
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from normalize.inputs import Ended, Received, Sent
+from protocol.claude.decode import decode, malformed
+from protocol.framing import OversizeLine
+from tracing.recordings.pieces import TIMELINE
+from tracing.recordings.recorded import RecordingError, Timed, lines, missing
+
+STDERR_TAIL = 4096
+"""Bytes of stderr.txt that an end tells."""
+
+
+class _Row(msgspec.Struct):
+    t: float
+    dir: str
+    line: int | None = None
+    code: int | None = None
+
+
+_decode = msgspec.json.Decoder(_Row).decode
+
+
+class _Side:
+    """One of the files of lines."""
+
+    def __init__(self, path: Path) -> None:
+        if not path.exists():
+            raise missing(path)
+        self._path = path
+        self._lines = enumerate(lines(path))
+
+    def line(self, number: int) -> bytes | OversizeLine | None:
+        """Return a line by its number from 0, each later than the one before; None beyond the end."""
+        for at, line in self._lines:
+            if at == number:
+                return line
+            if at > number:
+                raise RecordingError(
+                    f"{self._path.parent / TIMELINE}: line {number} of {self._path.name} comes after line {at - 1}"
+                )
+        return None
+
+
+def read_timeline(folder: Path) -> Iterator[Timed]:
+    """Read a recording in a folder; raises RecordingError."""
+    if not (folder / TIMELINE).exists():
+        raise missing(folder / TIMELINE)
+    return _read(folder, _Side(folder / "stdout.jsonl"), _Side(folder / "stdin.jsonl"))
+
+
+def _read(folder: Path, received: _Side, sent: _Side) -> Iterator[Timed]:
+    code, signal, last = None, None, 0.0
+    for number, line in enumerate(lines(folder / TIMELINE), 1):
+        if not line:
+            continue
+        try:
+            row = _decode(b"" if isinstance(line, OversizeLine) else line)
+        except msgspec.MsgspecError as error:
+            raise RecordingError(f"{folder / TIMELINE}, row {number}: {error}") from error
+        last = row.t
+        if row.dir == "exit":
+            code, signal = _exit(row.code)
+        if row.line is None:
+            continue
+        if row.dir == "recv" and (item := received.line(row.line)) is not None:
+            if isinstance(item, OversizeLine):
+                yield Timed(row.t, Received(item.head, malformed(item)))
+            else:
+                yield Timed(row.t, Received(item, decode(item)))
+        elif row.dir == "send" and isinstance(item := sent.line(row.line), bytes):
+            yield Timed(row.t, Sent(item, decode(item)))
+    yield Timed(last, Ended("exited", exit_code=code, signal=signal, stderr_tail=_tail(folder)))
+
+
+def _tail(folder: Path) -> str:
+    try:
+        with (folder / "stderr.txt").open("rb") as file:
+            file.seek(-min(STDERR_TAIL, file.seek(0, os.SEEK_END)), os.SEEK_END)
+            return file.read().decode(errors="replace")
+    except FileNotFoundError:
+        return ""
+
+
+def _exit(code: int | None) -> tuple[int | None, str | None]:
+    """Tell an exit code from a signal, which subprocesses report as a negative code."""
+    return (None, signals.Signals(-code).name) if code is not None and code < 0 else (code, None)

@@ -1,0 +1,1 @@
+"""Session inputs and their events as spans."""

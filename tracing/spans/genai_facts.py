@@ -1,0 +1,83 @@
+"""Attributes under the OpenTelemetry conventions for generative AI: who acts, what was used, what was said."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from normalize.model import JsonObject
+from protocol.claude.blocks import AnyBlock, TextBlock, ThinkingBlock, ToolUseBlock
+from tracing.spans.span import Attribute, cut_text
+
+CONVENTIONS = "1.41.0"
+"""The version of the semantic conventions whose names these are; docs/operating.md names it, too."""
+
+PROVIDER = "anthropic"
+
+
+@dataclass(slots=True)
+class Facts:
+    """What is known of a session, and how much of it may be told."""
+
+    agent: str
+    content: bool
+    """Whether prompts, answers, arguments and results go into spans."""
+    limit: int
+    """Bytes of each text that does."""
+    model: str | None = None
+    conversation: str | None = None
+
+    def common(self, operation: str) -> dict[str, Attribute]:
+        """Return what every span of the conventions has."""
+        found: dict[str, Attribute] = {"gen_ai.operation.name": operation, "gen_ai.provider.name": PROVIDER}
+        if self.conversation is not None:
+            found["gen_ai.conversation.id"] = self.conversation
+        return found
+
+    def told(self, value: object) -> str:
+        """Return a value as an attribute: text as it is, all else as JSON; within the limit."""
+        data = value.encode("utf-8", "replace") if isinstance(value, str) else msgspec.json.encode(value)
+        return cut_text(data, self.limit)
+
+    def part(self, block: AnyBlock) -> JsonObject | None:
+        """Return a block as a part of a message, in the conventions' shape; None for what they have no shape for."""
+        match block:
+            case TextBlock(text=text):
+                return {"type": "text", "content": self.told(text)}
+            case ThinkingBlock(thinking=thinking):
+                return {"type": "reasoning", "content": self.told(thinking)}
+            case ToolUseBlock(id=call_id, name=name, input=arguments):
+                return {"type": "tool_call", "id": call_id, "name": name, "arguments": self.told(arguments)}
+            case _:
+                return None
+
+
+def usage(
+    sent: int | None, received: int | None, read: int | None, written: int | None
+) -> Mapping[str, Attribute]:
+    """The conventions count cached tokens as input tokens too; the API does not."""
+    found: dict[str, Attribute] = {}
+    if sent is not None:
+        found["gen_ai.usage.input_tokens"] = sent + (read or 0) + (written or 0)
+    if received is not None:
+        found["gen_ai.usage.output_tokens"] = received
+    if read is not None:
+        found["gen_ai.usage.cache_read.input_tokens"] = read
+    if written is not None:
+        found["gen_ai.usage.cache_creation.input_tokens"] = written
+    return found
+
+
+def prompts(texts: Sequence[str]) -> str:
+    """Return prompts as `gen_ai.input.messages`."""
+    messages = [{"role": "user", "parts": [{"type": "text", "content": text}]} for text in texts]
+    return json.dumps(messages, ensure_ascii=False)
+
+
+def answer(parts: Sequence[JsonObject], finish_reason: str | None) -> str:
+    """Return a message's parts as `gen_ai.output.messages`."""
+    message: dict[str, object] = {"role": "assistant", "parts": list(parts)}
+    if finish_reason is not None:
+        message["finish_reason"] = finish_reason
+    return json.dumps([message], ensure_ascii=False)

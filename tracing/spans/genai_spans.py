@@ -1,0 +1,246 @@
+"""Spans with real durations, under the OpenTelemetry conventions for generative AI.
+
+invoke_agent over the turn, chat for each API message, execute_tool for each tool call, await_human while a request
+waits for somebody; a subagent's invoke_agent stands under the call that started it, also when it goes on in the
+background after its turn. Names and attributes are those of the semantic conventions 1.41 (in development there),
+pinned in docs/operating.md. Content only on request.
+"""
+
+from normalize import events as ev
+from normalize.events import AgentEvent, to_json
+from normalize.inputs import Received, SessionInput
+from protocol.claude.blocks import ToolResultBlock, ToolUseBlock
+from protocol.claude.messages import Assistant, StreamEvent, User
+from protocol.claude.stream import ContentBlockDelta, MessageDelta, MessageStart
+from tracing.spans.genai_chat import Thread
+from tracing.spans.genai_facts import Facts, prompts, usage
+from tracing.spans.span import Attribute, Span, Trace
+
+REMEMBERED = 256
+"""Subagents, and arguments and results of calls, that are remembered at most."""
+
+TASK_ENDS = frozenset({"completed", "failed", "stopped", "killed", "cancelled"})
+"""States of a background task after which its subagent says nothing more."""
+
+
+OF_CONCERN = frozenset(
+    {
+        *(
+            ev.TurnStarted,
+            ev.Complete,
+            ev.SessionInfo,
+            ev.UserMessage,
+            ev.ToolCall,
+            ev.ToolUpdate,
+            ev.TaskUpdate,
+        ),
+        *(ev.PermissionRequest, ev.QuestionRequest, ev.PermissionResolved, ev.PermissionCancelled),
+    }
+)
+"""Events that these spans are made of; most events, pieces of text, are not."""
+
+
+class GenAiSpans:
+    """Makes the spans of one session."""
+
+    def __init__(self, *, agent: str, content: bool, limit: int) -> None:
+        self._facts = Facts(agent, content, limit)
+        self._threads: dict[str | None, Thread] = {}
+        self._callers: dict[str, tuple[Trace, Span]] = {}
+        """Calls under which a subagent may yet speak: those without a result, and those of subagents."""
+        self._origins: dict[str, str] = {}
+        """Task -> the call that started it; others may send it on."""
+        self._humans: dict[str, Span] = {}
+        self._content: dict[str, str] = {}
+        """Arguments, then result, of calls; with content alone."""
+        self._prompts: list[str] = []
+
+    def begin_turn(self, trace: Trace, root: Span, at: int) -> None:
+        """Open the agent's span; background subagents of earlier turns go on."""
+        facts = self._facts
+        attributes = facts.common("invoke_agent") | {"gen_ai.agent.name": facts.agent}
+        agent = trace.begin(f"invoke_agent {facts.agent}", at, root, attributes, client=True)
+        self._threads[None] = Thread(trace, agent, at, facts)
+
+    def end_turn(self, event: ev.Complete, at: int) -> list[Span]:
+        """Close all that the turn opened."""
+        main = self._threads.pop(None, None)
+        if main is None:
+            return []
+        data = event.data
+        main.agent.update(
+            usage(
+                data.input_tokens,
+                data.output_tokens,
+                data.cache_read_input_tokens,
+                data.cache_creation_input_tokens,
+            )
+        )
+        if data.is_error:
+            main.agent.update({"error.type": data.outcome or "error"})
+        if self._prompts:
+            main.agent.update({"gen_ai.input.messages": prompts(self._prompts)})
+            self._prompts.clear()
+        finished = [span.finish(at, None) for span in self._humans.values()]
+        self._humans.clear()
+        return finished + main.end(at, event.error if data.is_error else None)
+
+    def end(self, at: int) -> list[Span]:
+        """Close what went on in the background: the CLI has ended."""
+        finished = [span for thread in self._threads.values() for span in thread.end(at)]
+        self._threads.clear()
+        self._callers.clear()
+        self._origins.clear()
+        return finished
+
+    def of_message(self, item: SessionInput, at: int) -> list[Span]:
+        """Follow the API messages."""
+        if type(item) is not Received:
+            return []
+        message = item.message
+        if type(message) is StreamEvent:
+            return self._streamed(message, at)
+        match message:
+            case Assistant() as message:
+                if self._facts.content:
+                    for block in message.blocks:
+                        if isinstance(block, ToolUseBlock):
+                            self._remember(block.id, block.input)
+                said = self._thread(message.parent_tool_use_id, at)
+                return [] if said is None else said.said(message, at)
+            case User() as message if self._facts.content:
+                for block in message.blocks:
+                    if isinstance(block, ToolResultBlock):
+                        self._remember(block.tool_use_id, block.content)
+            case _:
+                pass
+        return []
+
+    def _streamed(self, message: StreamEvent, at: int) -> list[Span]:
+        thread, event = self._threads.get(message.parent_tool_use_id), message.event
+        if thread is None:
+            return []
+        if type(event) is ContentBlockDelta:
+            thread.chunk(at)
+        elif type(event) is MessageStart:
+            return thread.started(event, at)
+        elif type(event) is MessageDelta:
+            thread.measured(event, at)
+        return []
+
+    def of_event(self, event: AgentEvent, at: int) -> list[Span]:
+        """Follow tool calls, and what waits for a human."""
+        match event:
+            case ev.SessionInfo():
+                self._facts.model = event.model or self._facts.model
+                self._facts.conversation = event.session_id or self._facts.conversation
+            case ev.UserMessage() if self._facts.content and event.parent_tool_call_id is None:
+                if not event.synthetic:
+                    self._prompts = [*self._prompts[-REMEMBERED:], self._facts.told(event.text)]
+            case ev.ToolCall():
+                self._call(event, at)
+            case ev.ToolUpdate() if event.tool_status != "running":
+                return self._result(event, at)
+            case ev.PermissionRequest() | ev.QuestionRequest():
+                self._ask(event, at)
+            case ev.PermissionResolved() | ev.PermissionCancelled():
+                return self._answered(event, at)
+            case ev.TaskUpdate(tool_call_id=str(call_id)):
+                return self._task(event, call_id, at)
+            case _:
+                pass
+        return []
+
+    def _call(self, event: ev.ToolCall, at: int) -> None:
+        thread = self._thread(event.parent_tool_call_id, at)
+        if thread is None:
+            return
+        attributes = self._facts.common("execute_tool") | {
+            "gen_ai.tool.name": event.tool_name,
+            "gen_ai.tool.call.id": event.tool_call_id,
+            "gen_ai.tool.type": "extension" if event.tool_name.startswith("mcp__") else "function",
+        }
+        if self._facts.content:
+            attributes["gen_ai.tool.call.arguments"] = self._content.pop(
+                event.tool_call_id, ""
+            ) or self._facts.told(to_json(event).decode())
+        span = thread.trace.begin(f"execute_tool {event.tool_name}", at, thread.agent, attributes)
+        thread.tools[event.tool_call_id] = span
+        self._callers[event.tool_call_id] = (thread.trace, span)
+
+    def _result(self, event: ev.ToolUpdate, at: int) -> list[Span]:
+        call_id, span = event.tool_call_id, None
+        for thread in self._threads.values():
+            if call_id in thread.tools:
+                span = thread.tools.pop(call_id)
+                thread.free(at)
+                break
+        if span is None:
+            return []
+        failed = event.tool_status == "error"
+        if failed:
+            span.update({"error.type": event.reason or "failed"})
+        if self._facts.content:
+            result = self._content.pop(call_id, "") or self._facts.told(to_json(event).decode())
+            span.update({"gen_ai.tool.call.result": result})
+        finished = [span.finish(at, (event.error or event.reason) if failed else None)]
+        if event.background or call_id in self._threads:
+            # A subagent that is over may be sent on, and then works below the same call.
+            self._forget_oldest(self._callers)
+        else:
+            self._callers.pop(call_id, None)
+        return finished if event.background else finished + self._end_subagent(call_id, at)
+
+    def _thread(self, parent: str | None, at: int) -> Thread | None:
+        """Return the thread; a subagent's begins with the first thing it says."""
+        known = self._threads.get(parent)
+        call = self._callers.get(parent) if parent is not None else None
+        if known is not None or call is None:
+            return known
+        attributes = self._facts.common("invoke_agent") | {"gen_ai.agent.name": "subagent"}
+        trace, span = call
+        agent = trace.begin("invoke_agent subagent", at, span, attributes, client=True)
+        found = self._threads[parent] = Thread(trace, agent, at, self._facts, subagent=True)
+        return found
+
+    def _task(self, event: ev.TaskUpdate, call_id: str, at: int) -> list[Span]:
+        """Follow a subagent's task: some versions tell nothing else of what goes on in the background."""
+        call_id = self._origins.setdefault(event.task_id, call_id)
+        self._forget_oldest(self._origins)
+        if event.task_status in TASK_ENDS:
+            return self._end_subagent(call_id, at)
+        if event.task_type == "local_agent":
+            self._thread(call_id, at)
+        return []
+
+    def _end_subagent(self, call_id: str, at: int) -> list[Span]:
+        thread = self._threads.pop(call_id, None)
+        return [] if thread is None else thread.end(at)
+
+    def _ask(self, event: ev.PermissionRequest | ev.QuestionRequest, at: int) -> None:
+        main = self._threads.get(None)
+        found = self._callers.get(event.tool_call_id or "", (main.trace, main.agent) if main else None)
+        if found is None:
+            return
+        trace, parent = found
+        attributes: dict[str, Attribute] = {"turnwire.pending_id": event.pending_id}
+        self._humans[event.pending_id] = trace.begin("await_human", at, parent, attributes)
+
+    def _answered(self, event: ev.PermissionResolved | ev.PermissionCancelled, at: int) -> list[Span]:
+        span = self._humans.pop(event.pending_id, None)
+        if span is None:
+            return []
+        if isinstance(event, ev.PermissionResolved):
+            span.update({"turnwire.behavior": event.behavior, "turnwire.by": event.by or ""})
+        else:
+            span.update({"turnwire.cancelled": event.reason or "cancelled"})
+        return [span.finish(at)]
+
+    def _remember(self, call_id: str, value: object) -> None:
+        self._content[call_id] = self._facts.told(value)
+        self._forget_oldest(self._content)
+
+    @staticmethod
+    def _forget_oldest(kept: dict[str, str] | dict[str, tuple[Trace, Span]]) -> None:
+        if len(kept) > REMEMBERED:
+            del kept[next(iter(kept))]

@@ -1,0 +1,246 @@
+"""Spec 3's span hierarchy, by name: streamjson.prompt over the turn, a span for every event and control message.
+
+Each carries a `raw` and a `normalized` span event, so that a viewer shows them side by side. They are moments
+rather than durations; the durations are in tracing/spans/genai_spans.py. Streamed pieces of a block are one span that
+lasts as long as the block grows, with the event that the whole block would be, unless each is wanted (`fold_deltas`).
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import msgspec
+
+from normalize import events as ev
+from normalize.events import AgentEvent, to_json
+from normalize.events.base import ThreadEvent
+from normalize.inputs import Received, Sent, SessionInput
+from protocol.claude.control import ControlCancelRequest, ControlRequest, ControlResponse, HookCallback
+from tracing.spans.span import Attribute, Span, Trace, cut_text
+
+SYSTEM = frozenset({ev.SessionStatus, ev.SessionInfo, ev.AvailableCommands})
+"""Events of the session's beginning; spec 3 traces them as `streamjson.system`."""
+
+ASKED = frozenset({ev.PermissionRequest, ev.PermissionResolved, ev.PermissionCancelled, ev.QuestionRequest})
+"""Events of what waits for a human."""
+
+_WORD = re.compile(r"(?<!^)(?=[A-Z])")
+_PENDING = 1024
+"""Control requests whose answers are waited for, at most; the oldest is forgotten."""
+
+Piece = ev.MessageChunk | ev.Reasoning
+PIECES = frozenset({ev.MessageChunk, ev.Reasoning})
+
+
+class Place(NamedTuple):
+    """Where spans of a moment belong."""
+
+    trace: Trace
+    """The turn's, or the session's own."""
+    parent: Span | None
+    """The turn, or the session."""
+    session_id: str
+    """What `session.id` says where an event names no session."""
+
+    def begin(self, name: str, at: int, attributes: dict[str, Attribute]) -> Span:
+        """Open a span here."""
+        return self.trace.begin(name, at, self.parent, attributes)
+
+
+@dataclass(slots=True)
+class _Block:
+    """A block that grows; what does not fit into the limit is not kept."""
+
+    span: Span
+    first: Piece
+    last: int
+    raw: bytearray
+    text: list[str]
+    room: int
+    chunks: int = 0
+
+    def is_of(self, event: Piece) -> bool:
+        first = self.first
+        return (first.message_id, first.block_index, first.type) == (
+            event.message_id,
+            event.block_index,
+            event.type,
+        )
+
+
+class StreamJsonSpans:
+    """Makes the spans of spec 3."""
+
+    def __init__(self, *, limit: int, fold_deltas: bool) -> None:
+        self._limit = limit
+        self._fold = fold_deltas
+        self._asked: dict[str, str] = {}
+        """Control requests by id: how their responses are called."""
+        self._decided: dict[str, bytes] = {}
+        """Decisions by request: the event that a response stands for."""
+        self._block: _Block | None = None
+
+    def of_event(self, event: AgentEvent, raw: bytes, at: int, place: Place) -> None:
+        """Make the span of one event; it ends the block that grew before.
+
+        Args:
+            event: what is published.
+            raw: the line that it came from; empty when there is none.
+            at: nanoseconds since 1970.
+            place: where the span belongs.
+        """
+        if self._fold and type(event) in PIECES and event.is_delta:  # type: ignore[union-attr]  # both have it
+            self._grow(event, raw, at, place)  # type: ignore[arg-type]  # as above
+            return
+        if self._block is not None and not _beside(event):
+            self.end_block()
+        normalized = to_json(event) if self._limit else b""
+        if type(event) is ev.PermissionResolved or type(event) is ev.HookActivity:
+            self._note_decision(event, normalized)
+        span = place.begin(_name(type(event)), at, _attributes(event, place))
+        self.add_both(span, raw, normalized, at)
+        span.finish(at, _error(event))
+
+    def of_control(self, item: SessionInput, events: Sequence[AgentEvent], at: int, place: Place) -> None:
+        """Make the span of a control message, if the input is one."""
+        if not isinstance(item, Received | Sent):
+            return
+        name = self._control_name(item)
+        if name is None:
+            return
+        direction = "received" if isinstance(item, Received) else "sent"
+        attributes: dict[str, Attribute] = {"session.id": place.session_id, "turnwire.direction": direction}
+        span = place.begin(f"streamjson.control.{name}", at, attributes)
+        self.add_both(span, item.line, self._meaning(item, events), at)
+        span.finish(at)
+
+    def end_block(self) -> None:
+        """End the span of the block that grew: its event is the block's first one with all of its text."""
+        block, self._block = self._block, None
+        if block is None:
+            return
+        block.span.update({"turnwire.chunks": block.chunks})
+        text, first = "".join(block.text), block.first
+        match first:
+            case ev.MessageChunk():
+                whole: Piece = msgspec.structs.replace(first, text=text)
+            case ev.Reasoning():
+                whole = msgspec.structs.replace(first, reasoning_text=text)
+        self.add_both(block.span, bytes(block.raw), to_json(whole) if self._limit else b"", block.last)
+        block.span.finish(block.last)
+
+    def add_both(self, span: Span, raw: bytes, normalized: bytes, at: int) -> None:
+        """Let a span carry the line and the event side by side, within the limit."""
+        if self._limit == 0:
+            return
+        if raw:
+            span.add_event("raw", at, {"raw": cut_text(raw, self._limit)})
+        span.add_event("normalized", at, {"normalized": cut_text(normalized, self._limit)})
+
+    def _grow(self, event: Piece, raw: bytes, at: int, place: Place) -> None:
+        block = self._block
+        if block is None or not block.is_of(event):
+            self.end_block()
+            span = place.begin(f"streamjson.{event.type}", at, _attributes(event, place))
+            block = self._block = _Block(span, event, at, bytearray(), [], self._limit + 1)
+        block.last = at
+        block.chunks += 1
+        if len(block.raw) <= self._limit:
+            block.raw += raw + b"\n"
+        if block.room > 0:
+            text = event.text if isinstance(event, ev.MessageChunk) else event.reasoning_text
+            block.text.append(text)
+            block.room -= len(text)
+
+    def _control_name(self, item: Received | Sent) -> str | None:
+        match item.message:
+            case ControlRequest(request_id=request_id, request=request):
+                answer = f"control_response.{request.subtype}"
+                if request.subtype == "can_use_tool":
+                    answer = "permission_response"
+                elif isinstance(request, HookCallback):
+                    answer = f"hook_response.{_hook(request)}"
+                self._asked[request_id] = answer
+                _forget_oldest(self._asked)
+                return f"control_request.{request.subtype}"
+            case ControlResponse() as response:
+                return self._asked.pop(response.request_id or "", "control_response")
+            case ControlCancelRequest():
+                return "control_cancel_request"
+            case _:
+                return None
+
+    def _note_decision(self, event: ev.PermissionResolved | ev.HookActivity, normalized: bytes) -> None:
+        request = event.pending_id if isinstance(event, ev.PermissionResolved) else event.hook_id
+        if request is not None:
+            self._decided[request] = normalized
+            _forget_oldest(self._decided)
+
+    def _meaning(self, item: Received | Sent, events: Sequence[AgentEvent]) -> bytes:
+        """Return what a control message became: its event, the decision it carries, or how it was understood."""
+        if self._limit == 0:
+            return b""
+        if events:
+            return to_json(events[0])
+        if isinstance(item.message, ControlResponse):
+            decided = self._decided.pop(item.message.request_id or "", None)
+            if decided is not None:
+                return decided
+        return msgspec.json.encode(item.message)
+
+
+def _beside(event: AgentEvent) -> bool:
+    """Tell what can come while a block grows: what subagents do, and what the context holds."""
+    if isinstance(event, ev.ContextWindow | ev.TaskUpdate | ev.RateLimit):
+        return True
+    return isinstance(event, ThreadEvent) and event.parent_tool_call_id is not None
+
+
+def _forget_oldest(kept: dict[str, str] | dict[str, bytes]) -> None:
+    if len(kept) > _PENDING:
+        del kept[next(iter(kept))]
+
+
+@cache
+def _name(kind: type[AgentEvent]) -> str:
+    return "streamjson.system" if kind in SYSTEM else f"streamjson.{kind.__struct_config__.tag}"
+
+
+def _attributes(event: AgentEvent, place: Place) -> dict[str, Attribute]:
+    found: dict[str, Attribute] = {"session.id": event.session_id or place.session_id}
+    if event.operation_id is not None:
+        found["turnwire.operation_id"] = event.operation_id
+    kind = type(event)
+    if kind is ev.ToolCall or kind is ev.ToolUpdate:
+        assert isinstance(event, ev.ToolCall | ev.ToolUpdate)
+        found["turnwire.tool_call_id"] = event.tool_call_id
+        found["turnwire.tool_name"] = event.tool_name or ""
+        found["turnwire.tool_status"] = event.tool_status
+    elif kind in ASKED:
+        assert isinstance(
+            event, ev.PermissionRequest | ev.PermissionResolved | ev.PermissionCancelled | ev.QuestionRequest
+        )
+        found["turnwire.pending_id"] = event.pending_id
+    return found
+
+
+def _error(event: AgentEvent) -> str | None:
+    match event:
+        case ev.ToolUpdate(tool_status="error"):
+            return event.error or event.reason or "error"
+        case ev.Complete():
+            return event.error if event.data.is_error else None
+        case ev.Error():
+            return event.error
+        case ev.Malformed():
+            return event.reason
+        case _:
+            return None
+
+
+def _hook(request: HookCallback) -> str:
+    """`pre_tool_use` for PreToolUse."""
+    name = request.input.get("hook_event_name")
+    return _WORD.sub("_", name).lower() if isinstance(name, str) and name else "unknown"
