@@ -15,7 +15,7 @@ from normalize.claude.recent import Recent
 from normalize.claude.results.answer import Leave
 from normalize.claude.tools.work_dir import WorkDir
 from normalize.events import ToolCall, ToolUpdate
-from normalize.payloads import NormalizedPayload, titles
+from normalize.payloads import NormalizedPayload
 from protocol.claude.blocks import ToolResultBlock
 from protocol.json_values import Json, JsonObject
 
@@ -91,7 +91,7 @@ class Calls:
             name=name,
             input=arguments,
             payload=payload,
-            title=titles.of(name, payload),
+            title=tools.title_of(name, payload),
             parent=parent,
             message_id=message_id,
             block_index=block_index,
@@ -170,7 +170,7 @@ class Calls:
             return []
         call.input = arguments
         call.payload = self.work_dir.placed(tools.call(call.name, arguments))
-        call.title = titles.of(call.name, call.payload)
+        call.title = tools.title_of(call.name, call.payload)
         here = self._place.here
         return [
             ToolUpdate(

@@ -1,9 +1,10 @@
 """One line for humans about a tool call, made from its payload."""
 
 import re
+from collections.abc import Callable, Mapping
 from typing import assert_never
 
-from normalize.claude.tools import generic_titles
+from normalize.model import JsonObject
 from normalize.payloads import (
     AskUserPayload,
     CodeSearchPayload,
@@ -24,15 +25,21 @@ from normalize.payloads.fields import fields
 from normalize.payloads.files import CodeSearch, ModifyFile, ReadFile
 from normalize.payloads.work import HttpRequest, ManageTodos, ShellExec
 
+Words = Callable[[JsonObject], str]
+"""From the arguments of a call to its title; empty where nothing can be said."""
+
 LIMIT = 200
 """Characters; a title is one line of a list, not the call itself."""
 
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
-def of(name: str, payload: NormalizedPayload) -> str:
-    """Return the title of a call of the named tool; never empty, never more than one line."""
-    line = _printable(_of(payload)) or _printable(name) or "tool"
+def of(name: str, payload: NormalizedPayload, generic: Mapping[str, Words]) -> str:
+    """Return the title of a call of the named tool; never empty, never more than one line.
+
+    `generic` has the family's words for tools without a payload of their own.
+    """
+    line = _printable(_of(payload, generic)) or _printable(name) or "tool"
     return line if len(line) <= LIMIT else line[: LIMIT - 1] + "…"
 
 
@@ -41,7 +48,7 @@ def _printable(text: str) -> str:
     return (text if text.isprintable() else _UNPRINTABLE.sub(" ", text)).strip()
 
 
-def _of(payload: NormalizedPayload) -> str:
+def _of(payload: NormalizedPayload, generic: Mapping[str, Words]) -> str:
     match payload:
         case ShellExecPayload(shell_exec=body):
             return _shell(body)
@@ -66,7 +73,8 @@ def _of(payload: NormalizedPayload) -> str:
         case McpToolPayload(mcp_tool=body):
             return f"{body.server}: {body.tool}"
         case GenericPayload(generic=body):
-            return generic_titles.of(body.name, fields(body.input))
+            words = generic.get(body.name)
+            return (words(fields(body.input)) if words is not None else "") or body.name
         case MiscPayload(misc=body):
             return body.label
     assert_never(payload)

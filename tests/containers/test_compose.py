@@ -183,7 +183,9 @@ def test_the_build_gets_what_the_wheel_needs_and_nothing_else() -> None:
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    packages = {name.removesuffix("*") for name in project["tool"]["setuptools"]["packages"]["find"]["include"]}
+    packages = {
+        name.removesuffix("*") for name in project["tool"]["setuptools"]["packages"]["find"]["include"]
+    }
     ignored = (ROOT / ".dockerignore").read_text().split()
     let_in = {line.removeprefix("!") for line in ignored if line.startswith("!")}
     assert ignored[0] == "*"

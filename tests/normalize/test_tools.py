@@ -481,7 +481,7 @@ def test_titles_hold_no_control_characters() -> None:
 @given(names, inputs | json_values)
 def test_no_arguments_whatever_make_a_call_fail(name: str, call: Any) -> None:
     payload = called(name, call)
-    assert titles.of(name, payload)
+    assert tools.title_of(name, payload)
     event = ToolCall(
         tool_status="running",
         tool_call_id="t",

@@ -23,7 +23,7 @@ from normalize.events import (
     QuestionRequest,
 )
 from normalize.inputs import Decision
-from normalize.payloads import AskUserPayload, ShowPlanPayload, titles
+from normalize.payloads import AskUserPayload, ShowPlanPayload
 from protocol.claude import control
 from protocol.claude.answers import Deny, read_permission
 from protocol.json_values import JsonObject, text_at
@@ -211,7 +211,7 @@ class Requests:
             payload, title = call.payload, call.title
         else:
             payload = self._calls.work_dir.placed(tools.call(request.tool_name, request.input))
-            title = titles.of(request.tool_name, payload)
+            title = tools.title_of(request.tool_name, payload)
         tool_call_id = request.tool_use_id or (call.id if call is not None else None)
         background = request.agent_id is not None or (call is not None and call.background)
         if isinstance(payload, AskUserPayload):

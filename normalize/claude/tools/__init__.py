@@ -7,6 +7,7 @@ is a tool of an MCP server; anything else is generic. Results are added by `norm
 
 from collections.abc import Callable
 
+from normalize.claude.tools import generic_titles
 from normalize.claude.tools.files import (
     delete_file,
     edit,
@@ -130,8 +131,13 @@ def call(name: str, input: JsonValue) -> NormalizedPayload:  # noqa: A002 - the 
 
 
 def title(name: str, input: JsonValue) -> str:  # noqa: A002 - the protocol's word
-    """Return one line for humans; `titles.of` gives the same for a payload that is there already."""
-    return titles.of(name, call(name, input))
+    """Return one line for humans; `title_of` gives the same for a payload that is there already."""
+    return title_of(name, call(name, input))
+
+
+def title_of(name: str, payload: NormalizedPayload) -> str:
+    """Return one line for humans about a call of the named tool."""
+    return titles.of(name, payload, generic_titles.WORDS)
 
 
 def generic(name: str, arguments: JsonValue) -> GenericPayload:

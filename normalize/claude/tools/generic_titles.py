@@ -1,17 +1,10 @@
 """Titles of the tools that have no payload of their own: those of the CLI, and those that the API runs itself."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
 from normalize.model import JsonObject
 from normalize.payloads.fields import text, whole
-
-Words = Callable[[JsonObject], str]
-
-
-def of(name: str, arguments: JsonObject) -> str:
-    """Return the title of a call, or the tool's name where nothing better is known."""
-    words = WORDS.get(name)
-    return (words(arguments) if words is not None else "") or name
+from normalize.payloads.titles import Words
 
 
 def _message(call: JsonObject) -> str:
@@ -93,7 +86,7 @@ def _first_line(said: str | None) -> str:
     return (said or "").strip().partition("\n")[0]
 
 
-WORDS: dict[str, Words] = {
+WORDS: Mapping[str, Words] = {
     "SendMessage": _message,
     "EnterWorktree": _enter_worktree,
     "ExitWorktree": _exit_worktree,
