@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 DEADLINE = 10.0
 """Seconds that git may take, all in all."""
@@ -49,7 +48,8 @@ _MAX_ENTRIES = 1000
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-class _Repository(NamedTuple):
+@dataclass(frozen=True)
+class _Repository:
     """Where the parts of a repository are."""
 
     root: Path

@@ -57,16 +57,16 @@ def inspect_command(
 @app.command("redact")
 def redact_command(
     file: Annotated[Path, typer.Argument(help="Recording, folder with a timeline, or CLI stdout.")],
-    out: Annotated[Path, typer.Argument(help="The redacted copy; must not exist.")],
+    out: Annotated[Path, typer.Argument(help="The redacted copy; must not exist. `-`: standard output.")],
 ) -> None:
     """Make a recording shareable: secrets, tokens, e-mail addresses and home paths replaced, sizes and times kept."""
-    from sidecar.cli.standard_input import on_disk
+    from sidecar.cli.standard_input import DASH, on_disk
     from sidecar.filters.redact import run
     from tracing.recordings.reading import RecordingError
 
     try:
         with plain_errors(RecordingError), on_disk([file]) as (found,):
-            run(found, out)
+            run(found, None if out == DASH else out)
     except FileExistsError as error:
         fail(f"{error.filename}: {error.strerror}; name a copy that does not exist yet")
     except OSError as error:

@@ -2,28 +2,39 @@
 
 import secrets
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import Progress
 
-from tracing.redaction.redact import redact_file, redact_folder
+from tracing.recordings.recorded import RecordingError
+from tracing.redaction.redact import redact_file, redact_folder, redact_to
 from tracing.redaction.redaction import Redaction
 
 
-def run(source: Path, target: Path) -> None:
-    """Write the copy; raises OSError."""
+def run(source: Path, target: Path | None) -> None:
+    """Write the copy, to standard output where none is named; raises OSError and RecordingError."""
+    if target is None and source.is_dir():
+        raise RecordingError(f"{source}: the copy of a folder is a folder; name one that does not exist yet")
     redaction = Redaction(secrets.token_bytes(32))
-    copy = redact_folder if source.is_dir() else redact_file
     size = sum(file.stat().st_size for file in source.iterdir()) if source.is_dir() else source.stat().st_size
     console = Console(stderr=True, highlight=False)
     with Progress(console=console, disable=not sys.stderr.isatty(), transient=True) as progress:
         task = progress.add_task("redacting", total=size)
-        count = copy(source, target, redaction, lambda done: progress.advance(task, done))
+        count = _copy(source, target, redaction, lambda done: progress.advance(task, done))
     found = ", ".join(f"{number} x {name}" for name, number in sorted(redaction.counts.items())) or "nothing"
     # A name is no markup, and a sentence that goes into a file or a pipe is one line.
     console.print(
-        f"{target}: {count} lines; replaced {found}. Patterns find much, not all: read it before you share it.",
+        f"{'standard output' if target is None else target}: {count} lines; replaced {found}. Patterns find much, not all: read it before you share it.",
         markup=False,
         soft_wrap=True,
     )
+
+
+def _copy(source: Path, target: Path | None, redaction: Redaction, progress: Callable[[int], None]) -> int:
+    if target is None:
+        return redact_to(source, sys.stdout.buffer, redaction, progress)
+    if source.is_dir():
+        return redact_folder(source, target, redaction, progress)
+    return redact_file(source, target, redaction, progress)

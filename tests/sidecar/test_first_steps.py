@@ -224,6 +224,19 @@ def test_a_dash_is_standard_input(tmp_path: Path) -> None:
     assert call(tmp_path, "doctor", "--agent", "demo", "--port", "0", "-", stdin=said).returncode == 0
 
 
+def test_redact_writes_to_standard_output_where_the_copy_is_a_dash(tmp_path: Path) -> None:
+    (tmp_path / "said").write_bytes(b'{"mail": "someone@example.org", "rest": "\xff"}\n')
+    for source, stdin in (("said", b""), ("-", (tmp_path / "said").read_bytes())):
+        done = call(tmp_path, "redact", source, "-", stdin=stdin)
+        assert done.returncode == 0
+        assert b"someone" not in done.stdout
+        assert done.stdout.endswith(b'", "rest": "\xff"}\n')
+        assert done.stderr.startswith(b"standard output: 1 lines; replaced 1 x e-mail address.")
+    assert [file.name for file in tmp_path.iterdir() if file.is_file()] == ["said"]
+    (tmp_path / "folder").mkdir()
+    assert "the copy of a folder is a folder" in complaint(tmp_path, "redact", "folder", "-")
+
+
 def test_a_pipe_that_is_named_is_read_once_and_whole(tmp_path: Path) -> None:
     said = (recording("2.1.330", "plain-text").folder / "stdout.jsonl").read_bytes()
     (tmp_path / "said.jsonl").write_bytes(said)

@@ -9,6 +9,7 @@ stays what the whole message says.
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from tracing.redaction.redaction import Redaction
 
@@ -66,23 +67,29 @@ class Pieces:
 
 def redact_file(source: Path, target: Path, redaction: Redaction, progress: Callable[[int], None]) -> int:
     """Write a recording's redacted copy and return the number of its lines; raises OSError."""
+    with target.open("xb") as out:
+        return redact_to(source, out, redaction, progress)
+
+
+def redact_to(source: Path, out: BinaryIO, redaction: Redaction, progress: Callable[[int], None]) -> int:
+    """Write the same to a stream that is open; raises OSError."""
     pieces = Pieces(redaction)
     for number, line in enumerate(_lines(source)):
         pieces.take(number, line)
     pieces.close()
     count = 0
-    with target.open("x", encoding="utf-8", errors="surrogateescape", newline="") as out:
-        block: list[str] = []
-        for number, line in enumerate(_lines(source)):
-            count += 1
-            if _is_prose(line) and len(block) < MAX_BLOCK:
-                block.append(line)
-            else:
-                out.write(redaction.apply("".join(block)))
-                block.clear()
-                out.write(_line(line, pieces.changed.get(number), redaction))
-            progress(len(line))
-        out.write(redaction.apply("".join(block)))
+    block: list[str] = []
+    for number, line in enumerate(_lines(source)):
+        count += 1
+        if _is_prose(line) and len(block) < MAX_BLOCK:
+            block.append(line)
+        else:
+            out.write(_bytes(redaction.apply("".join(block))))
+            block.clear()
+            out.write(_bytes(_line(line, pieces.changed.get(number), redaction)))
+        progress(len(line))
+    out.write(_bytes(redaction.apply("".join(block))))
+    out.flush()
     return count
 
 
@@ -107,6 +114,10 @@ def _line(line: str, changed: tuple[int, str] | None, redaction: Redaction) -> s
     # blank while the rest is looked at: a piece by itself may look like something that its block is not
     blank = redaction.apply(line[: piece.start(1)] + " " * len(text) + line[piece.end(1) :])
     return blank[: piece.start(1)] + text + blank[piece.end(1) :]
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _is_prose(line: str) -> bool:
