@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 STAMPS := .stamps
 # Silent when all goes well, and the whole story when it does not.
 pip_install = mkdir -p $(STAMPS) && $(BIN)/python -m pip install --progress-bar off --disable-pip-version-check \
-	-c constraints.txt -e $(1) >$(STAMPS)/pip.log 2>&1 || { cat $(STAMPS)/pip.log >&2; exit 1; }
+	-c constraints.txt $(addprefix -e ,$(1)) >$(STAMPS)/pip.log 2>&1 || { cat $(STAMPS)/pip.log >&2; exit 1; }
 PYTEST_ARGS ?=
 # Tests with processes wait more than they compute, the long ones most of all: workers side by side share the waiting.
 JOBS ?= 2
@@ -20,7 +20,7 @@ MARKS := not long$(if $(NODE),, and not node)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv system demo test test-long test-web lint lint-web types golden bench web web-deps web-types release-check clean
+.PHONY: help venv system demo test test-long test-web lint lint-web types golden bench web web-deps client-types web-types release-check clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -33,9 +33,9 @@ $(STAMPS)/turnwire: pyproject.toml constraints.txt
 	@$(call pip_install,.)
 	@touch $@
 
-$(STAMPS)/venv: $(STAMPS)/turnwire
+$(STAMPS)/venv: $(STAMPS)/turnwire clients/python/pyproject.toml
 	@echo "installing the development tools into $(VENV)"
-	@$(call pip_install,'.[dev]')
+	@$(call pip_install,'.[dev]' clients/python)
 	@touch $@
 
 system: ## install chromium, redis-server and curl where apt-get is there and they are missing
@@ -98,7 +98,10 @@ bench: venv ## measure
 web: web-deps ## build the console into hub/static
 	npm run build
 
-web-types: venv ## generate the TypeScript client's types from the schema
+client-types: venv ## generate from the schema what both clients share with the hub: the Python client's structs, the codes
+	$(BIN)/python -m clients.generate
+
+web-types: client-types ## the same, and the TypeScript client's types
 	@mkdir -p $(STAMPS)
 	$(BIN)/turnwire schema frames >$(STAMPS)/frames.json
 	$(BIN)/turnwire schema commands >$(STAMPS)/commands.json

@@ -17,9 +17,9 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from hub.client import Client, connect
-from hub.wire.frames_out import EventFrame
-from normalize.events import Complete
+from turnwire_client import Client, connect
+from turnwire_client.events import Complete
+from turnwire_client.frames import EventFrame
 
 ROOT = Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "fixtures" / "2.1.330"
@@ -112,7 +112,7 @@ async def turn(client: Client, session: str) -> None:
     async for frame in following:
         if isinstance(frame, EventFrame) and isinstance(frame.event, Complete):
             break
-    await client.unfollow(following)
+    following.close()
 
 
 async def line_cost(client: Client, pid: int, session: str) -> float:

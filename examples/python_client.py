@@ -10,10 +10,8 @@ import argparse
 import asyncio
 import sys
 
-from hub.client import Client, connect
-from hub.requests import Answer
-from hub.wire.frames_out import EventFrame
-from normalize.events import (
+from turnwire_client import Answer, Client, Cursor, connect
+from turnwire_client.events import (
     AgentEvent,
     Complete,
     MessageChunk,
@@ -22,7 +20,7 @@ from normalize.events import (
     ToolCall,
     ToolUpdate,
 )
-from normalize.events.envelope import Cursor
+from turnwire_client.frames import EventFrame
 
 
 async def choose(question: str, choices: list[str], *, always_first: bool) -> int:

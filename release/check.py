@@ -1,4 +1,4 @@
-"""Try what would be released: versions, changelog, wheel, sdist, npm package, each in a place with nothing else.
+"""Try what would be released: versions, changelog, wheels, sdists, npm package, each in a place with nothing else.
 
 Run by `make release-check`; docs/release.md has the list. Standard library alone, and `build`.
 """
@@ -18,8 +18,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-CLIENT = Path("clients") / "typescript"
+TYPESCRIPT = Path("clients") / "typescript"
 """The TypeScript client's folder."""
+PYTHON = Path("clients") / "python"
+"""The Python client's folder."""
 GOLDENS = Path("tests") / "normalize" / "goldens"
 """The events expected of recordings."""
 TRIED = Path("2.1.330") / "perm-allow"
@@ -42,9 +44,17 @@ def run(*words: str | Path, cwd: Path, env: Mapping[str, str] | None = None) -> 
 def check_version(source: Path, *, unreleased: bool) -> str:
     """Return the version, which all files agree on; raises NotReady."""
     version: str = tomllib.loads((source / "pyproject.toml").read_text())["project"]["version"]
-    described = json.loads((source / CLIENT / "package.json").read_text())["version"]
-    if described != version:
-        raise NotReady(f"{CLIENT / 'package.json'} says {described}, pyproject.toml {version}; make them one")
+    described = {
+        TYPESCRIPT / "package.json": json.loads((source / TYPESCRIPT / "package.json").read_text())[
+            "version"
+        ],
+        PYTHON / "pyproject.toml": tomllib.loads((source / PYTHON / "pyproject.toml").read_text())["project"][
+            "version"
+        ],
+    }
+    for file, found in described.items():
+        if found != version:
+            raise NotReady(f"{file} says {found}, pyproject.toml {version}; make them one")
     changelog = (source / "CHANGELOG.md").read_text()
     section = re.search(rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$", changelog, re.MULTILINE)
     if section is None and not (unreleased and "## [Unreleased]" in changelog):
@@ -52,10 +62,10 @@ def check_version(source: Path, *, unreleased: bool) -> str:
     return version
 
 
-def check_wheel(source: Path, made: Path) -> Path:
-    """Build sdist and wheel, compare them, and return the wheel; raises NotReady."""
+def check_wheel(source: Path, made: Path, name: str) -> Path:
+    """Build a distribution's sdist and wheel, compare them, and return the wheel; raises NotReady."""
     run(sys.executable, "-m", "build", "--outdir", made, source, cwd=source)
-    (wheel,), (sdist,) = made.glob("*.whl"), made.glob("*.tar.gz")
+    (wheel,), (sdist,) = made.glob(f"{name}-[0-9]*.whl"), made.glob(f"{name}-[0-9]*.tar.gz")
     unpacked = made / "unpacked"
     with tarfile.open(sdist) as archive:
         archive.extractall(unpacked, filter="data")
@@ -89,10 +99,22 @@ def check_installed(source: Path, wheel: Path, version: str, place: Path) -> Non
         )
 
 
-def check_client(source: Path, made: Path, place: Path) -> None:
+def check_python_client(source: Path, wheel: Path, place: Path) -> None:
+    """Install the Python client's wheel alone and import it; raises NotReady."""
+    venv.create(place, with_pip=True)
+    python = place / "bin" / "python"
+    run(python, "-m", "pip", "install", "-q", "-c", source / "constraints.txt", wheel, cwd=place)
+    listed = json.loads(run(python, "-m", "pip", "list", "--format", "json", cwd=place))
+    found = {each["name"] for each in listed} - {"pip", "setuptools"}
+    if found != {"turnwire-client", "msgspec", "websockets"}:
+        raise NotReady(f"the Python client brings {', '.join(sorted(found))}; it may need two libraries")
+    run(python, "-c", "from turnwire_client import connect", cwd=place)
+
+
+def check_typescript_client(source: Path, made: Path, place: Path) -> None:
     """Pack the TypeScript client, install it alone and import it; raises NotReady."""
     run("npm", "ci", "--no-audit", "--no-fund", "--silent", cwd=source)
-    run("npm", "pack", "--silent", "--pack-destination", made, cwd=source / CLIENT)
+    run("npm", "pack", "--silent", "--pack-destination", made, cwd=source / TYPESCRIPT)
     (packed,) = made.glob("*.tgz")
     place.mkdir()
     (place / "package.json").write_text('{"name": "bare", "private": true, "type": "module"}')
@@ -123,11 +145,14 @@ def main() -> int:
             run("git", "clone", "--quiet", ROOT, source, cwd=folder)
             version = check_version(source, unreleased=options.unreleased)
             print(f"version {version}: the same everywhere")
-            wheel = check_wheel(source, made)
+            wheel = check_wheel(source, made, "turnwire")
             print(f"{wheel.name}: built, and from the sdist as well")
             check_installed(source, wheel, version, folder / "environment")
             print("installed alone: says its version, translates a recording as recorded")
-            check_client(source, made, folder / "bare")
+            client = check_wheel(source / PYTHON, made, "turnwire_client")
+            check_python_client(source, client, folder / "client")
+            print(f"{client.name}: built, and from the sdist as well; installed alone, imported")
+            check_typescript_client(source, made, folder / "bare")
             print("npm package: packed, installed alone, imported")
         except NotReady as why:
             print(f"not ready: {why}", file=sys.stderr)

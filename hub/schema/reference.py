@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from hub.config import Limits
 from hub.schema import document
-from hub.wire.codes import CLOSE_CODES, HTTP_CODES, REPLY_CODES
+from hub.wire.codes import CLOSE_CODES, FINAL_CLOSE_CODES, HTTP_CODES, REPLY_CODES
 from hub.wire.commands import VIEW_COMMANDS
 
 INTRODUCTION = """\
@@ -91,8 +91,11 @@ def render() -> str:
         UNKNOWN,
         "## Codes\n\n### Of a reply's error\n\n| code | |\n|---|---|\n"
         + "".join(f"| `{code}` | {meaning} |\n" for code, meaning in REPLY_CODES.items()),
-        "### Of a closed WebSocket\n\n| code | |\n|---|---|\n"
-        + "".join(f"| {code} | {meaning} |\n" for code, meaning in CLOSE_CODES.items()),
+        "### Of a closed WebSocket\n\n| code | | come again? |\n|---|---|---|\n"
+        + "".join(
+            f"| {code} | {meaning} | {'no' if code in FINAL_CLOSE_CODES else 'yes, after growing waits'} |\n"
+            for code, meaning in CLOSE_CODES.items()
+        ),
         '### Of an HTTP answer\n\n`{"error": {"code", "message"}}`\n\n| status | code | |\n|---|---|---|\n'
         + "".join(f"| {status} | `{code}` | {meaning} |\n" for code, (status, meaning) in HTTP_CODES.items()),
         "A request whose head cannot be read, or that has a body, is cut off without an answer.\n",

@@ -69,3 +69,6 @@ CLOSE_CODES = {
     4429: "Too many wrong tokens from this address, or far too many commands on this connection.",
 }
 """What a frontend can see as `event.code`."""
+
+FINAL_CLOSE_CODES = frozenset({CloseCode.UNAUTHORIZED})
+"""After these, coming again would not help; after any other, come again, each time after a longer wait."""

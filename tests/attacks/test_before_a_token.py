@@ -11,7 +11,7 @@ from websockets.asyncio.client import connect as open_websocket
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
-from hub.client import connect
+from turnwire_client import connect
 from turnwire_process import DEADLINE, Served, turnwire
 
 pytestmark = pytest.mark.long

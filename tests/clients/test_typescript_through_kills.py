@@ -11,10 +11,10 @@ import pytest
 from agent_process import agent_command
 from console_page import chromium
 from cut_line import Line, line_to, port_of
-from hub.client import connect
-from hub.wire.frames_out import EventFrame
-from normalize.events import Complete
 from recordings import ROOT
+from turnwire_client import connect
+from turnwire_client.events import Complete
+from turnwire_client.frames import EventFrame
 from turnwire_process import DEADLINE, Served, environment, turnwire
 
 TOKEN = "a-token-that-outlives-the-sidecar-it-opens"

@@ -5,7 +5,7 @@ from pathlib import Path
 from playwright.async_api import Browser, expect
 
 from console_page import console, watch, Problems
-from hub.client import connect
+from turnwire_client import connect
 from turnwire_process import environment, turnwire
 
 DEMO = ("run", "--agent", "demo")

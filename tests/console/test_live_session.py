@@ -5,10 +5,10 @@ from pathlib import Path
 from playwright.async_api import Browser, Page, expect
 
 from console_page import Sidecar, console, say, screenshot
-from hub.client import connect
-from hub.wire.frames_out import EventFrame
-from normalize.events import TurnStarted
 from tracing.export.trace_ids import IdSequence
+from turnwire_client import connect
+from turnwire_client.frames import EventFrame
+from turnwire_client.events import TurnStarted
 from turnwire_process import environment, turnwire
 
 ASKS = """

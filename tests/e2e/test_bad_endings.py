@@ -9,11 +9,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from hub.client import Client, connect
-from hub.requests import CommandFailed
 from live import Frontend
-from normalize.events import Complete, PermissionRequest, ProcessStatus, TurnStarted
 from recordings import VERSIONS, Recording, recordings
+from turnwire_client import Client, CommandFailed, connect
+from turnwire_client.events import Complete, PermissionRequest, ProcessStatus, TurnStarted
 from turnwire_process import DEADLINE, environment, turnwire
 
 PREFIXES = (

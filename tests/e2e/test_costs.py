@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from hub.client import connect
 from live import Frontend, real_stand, running
-from normalize.events import Complete
 from scripted_messages_api import plan, scripted_messages_api, text
+from turnwire_client import connect
+from turnwire_client.events import Complete
 from turnwire_process import lines_of, turnwire
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from hub.client import connect
 from live import Frontend
 from recordings import ROOT
+from turnwire_client import connect
 
 PATIENCE_S = 600.0
 """Seconds that the installation may take: packages come over a network."""

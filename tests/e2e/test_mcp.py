@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from live import real_stand, running
-from normalize.events import PermissionRequest, ToolCall, ToolUpdate
 from recordings import ROOT
 from scripted_messages_api import plan, scripted_messages_api, text, tool_use
+from turnwire_client.events import PermissionRequest, ToolCall, ToolUpdate
 
 SUPPORT = ROOT / "tests" / "support"
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from hub.client import connect
-from hub.requests import CommandFailed
 from live import Frontend, Stand, real_stand, running, scripted_stand
-from normalize.events import (
+from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
+from turnwire_client import CommandFailed, connect
+from turnwire_client.events import (
     Complete,
     PermissionCancelled,
     PermissionRequest,
@@ -22,7 +22,6 @@ from normalize.events import (
     ToolCall,
     ToolUpdate,
 )
-from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
 
 VERSIONS = ("real", "1.0.120", "2.0.14", "2.1.101")
 

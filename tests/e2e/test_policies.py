@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from hub.requests import Answer, CommandFailed
 from live import Frontend, Stand, program, real_stand, running
-from normalize.events import (
+from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
+from turnwire_client import Answer, CommandFailed
+from turnwire_client.events import (
     AgentPlan,
     Complete,
     HookActivity,
@@ -20,7 +21,6 @@ from normalize.events import (
     ToolCall,
     ToolUpdate,
 )
-from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from otlp_collector import Span, otlp_collector
 
 from journal.sqlite.journal import SqliteJournal
 from live import real_stand, running
-from normalize.events import PermissionRequest, ToolUpdate
 from normalize.events.envelope import Cursor
 from scripted_messages_api import plan, scripted_messages_api, text, tool_use
+from turnwire_client.events import PermissionRequest, ToolUpdate
 from turnwire_process import lines_of
 
 

@@ -27,7 +27,13 @@ def test_what_is_committed_could_be_released(source: Path, tmp_path: Path) -> No
     done = check(source, "--unreleased", "--keep", tmp_path / "kept")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "ready"
-    assert sorted(path.suffix for path in (tmp_path / "kept").iterdir()) == [".gz", ".tgz", ".whl"]
+    assert sorted(path.suffix for path in (tmp_path / "kept").iterdir()) == [
+        ".gz",
+        ".gz",
+        ".tgz",
+        ".whl",
+        ".whl",
+    ]
 
 
 def test_versions_that_differ_are_not_released(source: Path) -> None:

@@ -4,11 +4,11 @@ import asyncio
 import json
 from pathlib import Path
 
-from hub.client import connect
 from live import Frontend, descendants, real_stand, running
-from normalize.events import Complete, PermissionRequest, ToolCall, ToolUpdate, TurnStarted
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
+from turnwire_client import connect
+from turnwire_client.events import Complete, PermissionRequest, ToolCall, ToolUpdate, TurnStarted
 from turnwire_process import DEADLINE
 
 

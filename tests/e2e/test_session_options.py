@@ -4,10 +4,13 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from hub.wire.frames import AgentOptions, JsonObject
+import msgspec
+
 from live import Frontend, real_stand, running
-from normalize.events import SessionInfo
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
+from turnwire_client.commands import AgentOptions
+from turnwire_client.events import SessionInfo
+from turnwire_client.values import JsonObject
 
 CONFIGURED = {
     "system_prompt": "You are the configured one.",
@@ -46,7 +49,7 @@ async def test_options_of_settings_and_of_a_frontend_reach_the_model(tmp_path: P
             beside.mkdir()
             (beside / "note.txt").write_text("beside the workspace")
             session = await configured.client.create(
-                workspace=str(other), options=ASKED.model_copy(update={"add_dirs": [str(beside)]})
+                workspace=str(other), options=msgspec.structs.replace(ASKED, add_dirs=[str(beside)])
             )
             frontend = Frontend(configured.client, session)
             call = [tool_use("Bash", command=f"echo $LAMP; cat {beside}/note.txt", description="Look")]

@@ -8,11 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hub.client import connect
-from hub.requests import CommandFailed
-from hub.wire.frames import Attachment
 from live import Frontend, descendants, gone, real_stand, running
-from normalize.events import Complete, MessageChunk, PermissionRequest, ProcessStatus, ToolCall, TurnStarted
 from scripted_messages_api import (
     JSON,
     ScriptedMessagesApi,
@@ -22,6 +18,16 @@ from scripted_messages_api import (
     sleep,
     text,
     tool_use,
+)
+from turnwire_client import CommandFailed, connect
+from turnwire_client.commands import Attachment
+from turnwire_client.events import (
+    Complete,
+    MessageChunk,
+    PermissionRequest,
+    ProcessStatus,
+    ToolCall,
+    TurnStarted,
 )
 from turnwire_process import DEADLINE, TURNWIRE, turnwire
 

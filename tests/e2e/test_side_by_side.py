@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hub.client import AccessRefused, connect
 from live import Frontend
+from turnwire_client import AccessRefused, connect
 from turnwire_process import DEADLINE, TURNWIRE, Served, environment, turnwire
 
 DEMO = ("run", "--agent", "demo")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hub.client import connect
 from live import Frontend
 from recordings import ROOT
+from turnwire_client import connect
 from turnwire_process import environment, turnwire
 
 PACKAGES = {

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from hub.client import connect
 from recordings import ROOT
+from turnwire_client import connect
 from turnwire_process import DEADLINE, Served, turnwire
 
 BUILD_S = 300.0
@@ -36,7 +36,11 @@ def line_with(words: str) -> str:
 async def shell(line: str, url: str, folder: Path = ROOT) -> AsyncIterator[asyncio.subprocess.Process]:
     """Run a line as its reader would, with the URL in a variable; what it left running is ended."""
     # npm knows from its user's environment where packages come from
-    env = {**os.environ, "URL": url, "PYTHONPATH": str(ROOT)}
+    env = {
+        **os.environ,
+        "URL": url,
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "clients" / "python")]),
+    }
     process = await asyncio.create_subprocess_exec(
         *("sh", "-c", line),
         cwd=folder,

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from hub_stand import SESSION, Stand, stand, until
 
-from hub.client import connect
 from hub.config import HubConfig, Limits
 from hub.hub import CertificateError
 from hub.server.routes import Probes
-from hub.wire.frames_out import EventFrame
+from turnwire_client import connect
+from turnwire_client.frames import EventFrame
 
 
 @asynccontextmanager

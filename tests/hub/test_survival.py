@@ -14,16 +14,14 @@ from pathlib import Path
 import pytest
 from hub_stand import SESSION, Stand, ask, events, receive, stand, until
 
-from hub import client as client_module
-from hub.client import connect
 from hub.config import HubConfig, Limits
-from hub.wire.frames_out import EventFrame
 from journal.base import Journal
 from journal.memory import MemoryJournal
 from journal.sqlite.journal import SqliteJournal
-from normalize.events import MessageChunk
 from normalize.events.envelope import Cursor
 from recordings import ROOT
+from turnwire_client import Backoff, EventFrame, connect
+from turnwire_client.events import MessageChunk
 
 CLIENTS = 20
 
@@ -86,9 +84,8 @@ async def test_frontends_cut_at_random_end_with_exactly_the_journals_sequence(
 
 @pytest.mark.parametrize("kills", [3, pytest.param(100, marks=pytest.mark.long)])
 async def test_a_sidecar_killed_at_random_loses_nothing_that_a_client_saw(
-    kills: int, tmp_path: Path, unused_tcp_port: int, monkeypatch: pytest.MonkeyPatch
+    kills: int, tmp_path: Path, unused_tcp_port: int
 ) -> None:
-    monkeypatch.setattr(client_module, "BACKOFF_LIMIT_S", 0.05)
     chance, token = random.Random(kills), "0123456789abcdef"
     file = tmp_path / "journal.db"
     seen: list[tuple[int, str]] = []
@@ -96,7 +93,8 @@ async def test_a_sidecar_killed_at_random_loses_nothing_that_a_client_saw(
     paths = os.pathsep.join([str(ROOT), str(ROOT / "tests/support")])
 
     async def follow() -> None:
-        async with connect(f"http://127.0.0.1:{unused_tcp_port}", token, timeout=60) as client:
+        quick = Backoff(first=0.01, most=0.05)
+        async with connect(f"http://127.0.0.1:{unused_tcp_port}", token, timeout=60, backoff=quick) as client:
             async for received in client.follow(SESSION):
                 if isinstance(received, EventFrame):
                     assert isinstance(received.event, MessageChunk)

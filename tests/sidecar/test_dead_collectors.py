@@ -10,15 +10,12 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
-from hub.client import BEGINNING, connect
-from hub.wire.frames_out import EventFrame
 from journal.memory import MemoryJournal
-from normalize import events as ev
-from normalize.events import to_json
 from normalize.events.envelope import Cursor
 from normalize.inputs import SessionInput
 from recordings import Recording, recording
@@ -28,6 +25,9 @@ from sidecar.sessions.observers import Observers
 from sidecar.sessions.pipeline import Pipeline
 from tracing.export.otel import SpanExport
 from tracing.recordings.reading import read
+from turnwire_client import BEGINNING, connect
+from turnwire_client import events as ev
+from turnwire_client.frames import EventFrame
 from turnwire_process import DEADLINE, environment, turnwire
 
 SCRIPT = """
@@ -92,7 +92,7 @@ async def turns(folder: Path, **variables: str) -> tuple[list[str], list[str]]:
         async with asyncio.timeout(DEADLINE):
             async for frame in following:
                 if isinstance(frame, EventFrame):
-                    found.append(to_json(frame.event).decode())
+                    found.append(msgspec.json.encode(frame.event).decode())
                     if isinstance(frame.event, ev.Complete):
                         ends += 1
                         if ends == TURNS:

@@ -6,11 +6,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from hub.client import connect
 from live import Frontend, Stand, kinds, scripted_stand
-from normalize import events as ev
+from turnwire_client import connect
+from turnwire_client import events as ev
 from turnwire_process import turnwire
 
 SCRIPT = """
@@ -124,7 +125,7 @@ async def test_a_recorded_session_is_replayed_to_the_same_events(tmp_path: Path,
         await frontend.client.interrupt(frontend.session)
         await frontend.until(ev.Complete)
         await frontend.turn("memory")
-        live = [ev.to_json(event) for event in frontend.events]
+        live = [msgspec.json.encode(event) for event in frontend.events]
     (recording,) = folder.glob("raw-*")
     command = (sys.executable, "-m", "sidecar", "translate", str(recording))
     process = await asyncio.create_subprocess_exec(*command, env=made.env, stdout=asyncio.subprocess.PIPE)

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from hub.client import connect
 from live import Frontend, program, real_stand
-from normalize.events import Complete
 from real_cli import real_cli
 from recordings import recording
 from scripted_messages_api import plan, scripted_messages_api, text
 from sidecar.cli.prompt import FLAGS, LISTS, PromptError, without_prompt
+from turnwire_client import connect
+from turnwire_client.events import Complete
 from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
 
 

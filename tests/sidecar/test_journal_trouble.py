@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from hub.client import Client, connect
-from hub.requests import CommandFailed
 from journal.sqlite.journal import SqliteJournal
 from live import Frontend, running, scripted_stand
-from normalize.events import Complete, PermissionRequest
+from turnwire_client import Client, CommandFailed, connect
+from turnwire_client.events import Complete, PermissionRequest
 from turnwire_process import DEADLINE, TURNWIRE, Served, environment, turnwire
 from waiting import until
 

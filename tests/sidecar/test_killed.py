@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from adapter.process.identity import start_time
-from hub.client import connect
 from live import Frontend, descendants, gone, scripted_stand
-from normalize import events as ev
-from normalize.events import AgentEvent
+from turnwire_client import connect
+from turnwire_client import events as ev
+from turnwire_client.events import AgentEvent
 from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
 from waiting import until
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from otlp_collector import otlp_collector
 
-from hub.client import connect
-from hub.wire.frames_out import EventFrame
 from live import running, scripted_stand
-from normalize import events as ev
 from recordings import recording
+from turnwire_client import connect
+from turnwire_client import events as ev
+from turnwire_client.frames import EventFrame
 from turnwire_process import DEADLINE, TURNWIRE, Served, environment, turnwire
 
 WATCHED = """

@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from hub.client import BEGINNING, Client, connect
-from hub.requests import CommandFailed
-from hub.wire.frames import ReplayControl
-from hub.wire.frames_out import EventFrame, SessionSummary
-from normalize import events as ev
+from turnwire_client import BEGINNING, Client, CommandFailed, connect
+from turnwire_client import events as ev
+from turnwire_client.commands import ReplayControl
+from turnwire_client.frames import EventFrame, SessionSummary
 from turnwire_process import DEADLINE, turnwire
 
 STEP_S = 3600.0
@@ -43,10 +43,10 @@ async def replaying(folder: Path, *arguments: str) -> AsyncIterator[Client]:
 
 async def steer(client: Client, session: str, action: str, **more: float) -> str:
     """Send replay.control; returns the session that plays on."""
-    command = ReplayControl.model_validate(
-        {"type": "replay.control", "id": client.new_id(), "session": session, "action": action, **more}
+    command = msgspec.convert(
+        {"type": "replay.control", "session": session, "action": action, **more}, ReplayControl
     )
-    result = await client.request(command)
+    result = await client.command(command)
     assert isinstance(result, dict)
     return str(result["session"])
 

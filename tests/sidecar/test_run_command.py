@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from hub.client import Client, connect
-from hub.requests import Answer
-from hub.wire.frames_out import EventFrame
-from normalize import events as ev
-from normalize.events import AgentEvent
+from turnwire_client import Answer, Client, connect
+from turnwire_client import events as ev
+from turnwire_client.events import AgentEvent
+from turnwire_client.frames import EventFrame
 from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
 
 TURN_S = 60.0

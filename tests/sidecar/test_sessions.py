@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from adapter.process.identity import start_time
-from hub.client import BEGINNING, Client, connect
-from hub.requests import CommandFailed
-from hub.wire.frames_out import EventFrame
-from normalize import events as ev
-from normalize.events import AgentEvent
+from turnwire_client import BEGINNING, Client, CommandFailed, connect
+from turnwire_client import events as ev
+from turnwire_client.events import AgentEvent
+from turnwire_client.frames import EventFrame
 from turnwire_process import DEADLINE, Served, environment, turnwire
 
 ECHO = """

@@ -8,15 +8,15 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from hub.client import Client, connect
-from hub.requests import CommandFailed
-from hub.wire.frames import Attachment
 from live import Frontend, descendants, gone
-from normalize import events as ev
-from normalize.events import AgentEvent, to_json
 from recordings import recording
+from turnwire_client import Client, CommandFailed, connect
+from turnwire_client import events as ev
+from turnwire_client.commands import Attachment
+from turnwire_client.events import AgentEvent
 from turnwire_process import Served, environment, turnwire
 
 SECRET = "sk-hunter2-0123456789"
@@ -251,7 +251,7 @@ async def test_secrets_of_the_environment_stay_out_of_logs_events_and_files(tmp_
         assert environ.count(SECRET.encode()) == 2  # so the CLI has it, and nobody else may
         await frontend.prompt("die")
         await frontend.until(ev.ProcessStatus, lambda status: status.state == "exited")
-        assert SECRET not in json.dumps([json.loads(to_json(event)) for event in frontend.events])
+        assert SECRET not in json.dumps(msgspec.to_builtins(frontend.events))
         with pytest.raises(CommandFailed, match="SOMETHING_ELSE") as refused:
             await client.create(workspace=str(tmp_path), env={"SOMETHING_ELSE": SECRET})
         assert SECRET not in str(refused.value)

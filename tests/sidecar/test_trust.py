@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hub.client import connect
 from sidecar.config.settings import Settings
 from sidecar.config.trust import HARMLESS, TrustStore
+from turnwire_client import connect
 from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
 
 NEEDS_TRUST = {

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from hub.client import BEGINNING, Client, connect
-from hub.wire.frames_out import CaughtUp, EventFrame
-from normalize.events import AgentEvent, Complete, MessageChunk, PermissionRequest
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import ScriptedMessagesApi
+from turnwire_client import BEGINNING, Client, connect
+from turnwire_client.events import AgentEvent, Complete, MessageChunk, PermissionRequest
+from turnwire_client.frames import CaughtUp, EventFrame
 from turnwire_process import DEADLINE, Served, environment, turnwire
 
 Kind = TypeVar("Kind", bound=AgentEvent)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from otlp_collector import Collector, Span, otlp_collector
 
-from hub.client import connect
-from hub.wire.frames_out import EventFrame
-from normalize import events as ev
 from recordings import recording, recordings
+from turnwire_client import connect
+from turnwire_client import events as ev
+from turnwire_client.frames import EventFrame
 from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
 
 SPEC_3 = {

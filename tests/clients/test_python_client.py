@@ -2,23 +2,33 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hub_stand import SESSION, StubHost, stand, until
 from pydantic import JsonValue, SecretStr
 
-from hub import client as client_module
-from hub.client import AccessRefused, Client, ConnectionLost, connect
 from hub.config import HubConfig
-from hub.following import HELD, Following
-from hub.requests import CommandFailed
 from hub.wire.frames import AnyCommand, PermissionRespond, Prompt
-from hub.wire.frames_out import CaughtUp, EventFrame, GapFrame
 from journal.memory import MemoryJournal
 from journal.sqlite.journal import SqliteJournal
-from normalize.events import MessageChunk
-from normalize.events.envelope import Cursor
+from turnwire_client import (
+    AccessRefused,
+    Backoff,
+    CaughtUp,
+    Client,
+    CommandFailed,
+    ConnectionLost,
+    Cursor,
+    EventFrame,
+    Following,
+    Gap,
+    TimedOut,
+)
+from turnwire_client import connect as connect_patiently
+from turnwire_client.events import MessageChunk
+from turnwire_client.following import HELD
 
 TOKEN = "0123456789abcdef"
 
@@ -27,9 +37,7 @@ def config(port: int = 0) -> HubConfig:
     return HubConfig(port=port, token=SecretStr(TOKEN))
 
 
-@pytest.fixture(autouse=True)
-def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_module, "BACKOFF_LIMIT_S", 0.02)
+connect = partial(connect_patiently, backoff=Backoff(first=0.005, most=0.02))
 
 
 async def texts(following: Following, count: int) -> list[str]:
@@ -57,7 +65,7 @@ async def test_following_gives_typed_events_and_says_when_it_has_caught_up() -> 
         await hub.append("b", "c")
         assert await texts(follow, 2) == ["b", "c"]
         assert follow.cursor == Cursor(hub.journal.epoch, 3)
-        await client.unfollow(follow)
+        follow.close()
         assert [received async for received in follow] == []
         again = client.follow(SESSION, follow.cursor)
         await hub.append("d")
@@ -94,8 +102,8 @@ async def test_a_log_that_began_anew_is_told_as_a_gap_and_then_given_from_its_be
             received = [await anext(follow)]
             while not isinstance(received[-1], EventFrame):
                 received.append(await anext(follow))
-        gaps = [frame for frame in received if isinstance(frame, GapFrame)]
-        assert [(frame.first, frame.epoch) for frame in gaps] == [(1, hub.journal.epoch)]
+        gaps = [frame for frame in received if isinstance(frame, Gap)]
+        assert [(gap.first, gap.epoch, gap.restarted) for gap in gaps] == [(1, hub.journal.epoch, True)]
         assert isinstance(received[-1], EventFrame)
         assert received[-1].seq == 1
     await keeping.__aexit__(None, None, None)
@@ -201,7 +209,7 @@ async def test_a_wrong_token_is_an_error_at_once_and_ends_what_is_followed() -> 
 
 
 async def test_no_hub_is_a_timeout(unused_tcp_port: int) -> None:
-    with pytest.raises(TimeoutError):
+    with pytest.raises(TimedOut, match="No hub has answered at ws://"):
         async with connect(f"http://127.0.0.1:{unused_tcp_port}", TOKEN, timeout=0.2):
             pass
 

@@ -1,32 +1,23 @@
 """The commands as methods with typed results, for a client that can send one and wait for its reply."""
 
-import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
-from pydantic import JsonValue
 
-from hub.wire import frames
-from hub.wire.frames_out import SessionSummary
-from normalize.events import AgentEvent
-from normalize.model import JsonObject, Published
+from turnwire_client import commands
+from turnwire_client.errors import ProtocolError
+from turnwire_client.events import AgentEvent
+from turnwire_client.frames import SessionSummary
+from turnwire_client.values import JsonObject, JsonValue, Value
 
 Policy = Literal["autonomous", "supervised", "plan"]
+Result = TypeVar("Result")
 
 
-class CommandFailed(Exception):
-    """The hub refused a command."""
-
-    def __init__(self, code: str, message: str, field: str | None) -> None:
-        super().__init__(f"{code}: {message}")
-        self.code = code
-        self.field = field
-
-
-class WholePayload(Published, frozen=True, kw_only=True):
+class WholePayload(Value, frozen=True, kw_only=True):
     """An event uncut, and the line it came from."""
 
     event: AgentEvent
@@ -43,32 +34,34 @@ class Answer:
     message: str | None = None
 
 
-class _SessionResult(Published, frozen=True, kw_only=True):
+class _SessionResult(Value, frozen=True, kw_only=True):
     session: str
 
 
-class _PromptResult(Published, frozen=True, kw_only=True):
+class _PromptResult(Value, frozen=True, kw_only=True):
     prompt: str
 
 
 class Requests(ABC):
-    """Sends commands. Each method raises CommandFailed when the hub refuses."""
-
-    def __init__(self) -> None:
-        self._ids = itertools.count(1)
+    """Sends commands. Each method raises what `Client.command` does."""
 
     @abstractmethod
-    async def request(self, command: frames.AnyCommand) -> JsonValue:
+    async def command(self, command: commands.AnyCommand, *, timeout: float | None = None) -> JsonValue:
         """Send a command and return its reply's result."""
 
-    def new_id(self) -> str:
-        """Return an id for a command."""
-        return str(next(self._ids))
+    async def _ask(self, command: commands.AnyCommand, kind: type[Result]) -> Result:
+        result = await self.command(command)
+        try:
+            return msgspec.convert(result, kind)
+        except msgspec.ValidationError as error:
+            raise ProtocolError(
+                f"The hub's reply to {command.type} is not what this client expects: {error}"
+            ) from error
 
     async def sessions(self) -> list[SessionSummary]:
         """List all sessions."""
-        command = frames.SessionList(type="session.list", id=self.new_id())
-        return msgspec.convert(await self.request(command), list[SessionSummary])
+        command = commands.SessionList()
+        return await self._ask(command, list[SessionSummary])
 
     async def create(
         self,
@@ -79,15 +72,13 @@ class Requests(ABC):
         policy: Policy | None = None,
         permission_mode: str | None = None,
         mcp_servers: JsonObject | None = None,
-        options: frames.AgentOptions | None = None,
+        options: commands.AgentOptions | None = None,
         env: dict[str, str] | None = None,
         title: str | None = None,
         prompt: str | None = None,
     ) -> str:
         """Start a CLI and return its session."""
-        command = frames.SessionCreate(
-            type="session.create",
-            id=self.new_id(),
+        command = commands.SessionCreate(
             workspace=workspace,
             agent=agent,
             model=model,
@@ -99,60 +90,56 @@ class Requests(ABC):
             title=title,
             prompt=prompt,
         )
-        return msgspec.convert(await self.request(command), _SessionResult).session
+        return (await self._ask(command, _SessionResult)).session
 
     async def resume(self, session: str, *, at: str | None = None) -> str:
         """Start a CLI that goes on with a session, from a message when one is named."""
-        command = frames.SessionResume(type="session.resume", id=self.new_id(), session=session, at=at)
-        return msgspec.convert(await self.request(command), _SessionResult).session
+        command = commands.SessionResume(session=session, at=at)
+        return (await self._ask(command, _SessionResult)).session
 
     async def fork(self, session: str, *, at: str | None = None) -> str:
         """Start a new session that begins with another's conversation, and return it."""
-        command = frames.SessionFork(type="session.fork", id=self.new_id(), session=session, at=at)
-        return msgspec.convert(await self.request(command), _SessionResult).session
+        command = commands.SessionFork(session=session, at=at)
+        return (await self._ask(command, _SessionResult)).session
 
     async def retry(self, session: str) -> str:
         """Send the last prompt again, from before it, and return the prompt's UUID."""
-        command = frames.SessionRetry(type="session.retry", id=self.new_id(), session=session)
-        return msgspec.convert(await self.request(command), _PromptResult).prompt
+        command = commands.SessionRetry(session=session)
+        return (await self._ask(command, _PromptResult)).prompt
 
     async def close_session(self, session: str) -> None:
         """Stop a session's CLI."""
-        await self.request(frames.SessionClose(type="session.close", id=self.new_id(), session=session))
+        await self.command(commands.SessionClose(session=session))
 
     async def delete_session(self, session: str) -> None:
         """Stop a session's CLI and forget the session, with its events."""
-        await self.request(frames.SessionDelete(type="session.delete", id=self.new_id(), session=session))
+        await self.command(commands.SessionDelete(session=session))
 
     async def prompt(
         self,
         session: str,
         text: str,
         *,
-        attachments: Sequence[frames.Attachment] = (),
+        attachments: Sequence[commands.Attachment] = (),
         priority: Literal["now", "next", "later"] = "next",
     ) -> str:
         """Say something to the agent and return the prompt's UUID."""
-        command = frames.Prompt(
-            type="prompt",
-            id=self.new_id(),
+        command = commands.Prompt(
             session=session,
             text=text,
             attachments=list(attachments) or None,
             priority=priority,
         )
-        return msgspec.convert(await self.request(command), _PromptResult).prompt
+        return (await self._ask(command, _PromptResult)).prompt
 
     async def withdraw(self, session: str, prompt: str) -> JsonValue:
         """Take back a prompt that still waits."""
-        command = frames.PromptWithdraw(
-            type="prompt.withdraw", id=self.new_id(), session=session, prompt=prompt
-        )
-        return await self.request(command)
+        command = commands.PromptWithdraw(session=session, prompt=prompt)
+        return await self.command(command)
 
     async def interrupt(self, session: str) -> JsonValue:
         """Stop the running turn."""
-        return await self.request(frames.Interrupt(type="interrupt", id=self.new_id(), session=session))
+        return await self.command(commands.Interrupt(session=session))
 
     async def respond(
         self,
@@ -167,9 +154,7 @@ class Requests(ABC):
         mode: str | None = None,
     ) -> None:
         """Answer a permission request."""
-        command = frames.PermissionRespond(
-            type="permission.respond",
-            id=self.new_id(),
+        command = commands.PermissionRespond(
             session=session,
             pending_id=pending_id,
             option_id=option_id,
@@ -179,13 +164,11 @@ class Requests(ABC):
             destination=destination,
             mode=mode,
         )
-        await self.request(command)
+        await self.command(command)
 
     async def answer(self, session: str, pending_id: str, answer: Answer) -> None:
         """Answer a question."""
-        command = frames.QuestionAnswer(
-            type="question.answer",
-            id=self.new_id(),
+        command = commands.QuestionAnswer(
             session=session,
             pending_id=pending_id,
             answers=None if answer.answers is None else dict(answer.answers),
@@ -193,25 +176,21 @@ class Requests(ABC):
             content=answer.content,
             message=answer.message,
         )
-        await self.request(command)
+        await self.command(command)
 
     async def set_model(self, session: str, model: str | None) -> None:
         """Change the model; None is the default one."""
-        await self.request(frames.SetModel(type="set_model", id=self.new_id(), session=session, model=model))
+        await self.command(commands.SetModel(session=session, model=model))
 
     async def set_permission_mode(self, session: str, mode: str) -> None:
         """Change the CLI's permission mode."""
-        await self.request(
-            frames.SetPermissionMode(type="set_permission_mode", id=self.new_id(), session=session, mode=mode)
-        )
+        await self.command(commands.SetPermissionMode(session=session, mode=mode))
 
     async def control(self, session: str, request: JsonObject) -> JsonValue:
         """Send any other control request to the CLI and return its response."""
-        return await self.request(
-            frames.Control(type="control", id=self.new_id(), session=session, request=request)
-        )
+        return await self.command(commands.Control(session=session, request=request))
 
     async def payload(self, session: str, seq: int) -> WholePayload:
         """Return an event uncut, and the line it came from."""
-        command = frames.PayloadGet(type="payload.get", id=self.new_id(), session=session, seq=seq)
-        return msgspec.convert(await self.request(command), WholePayload)
+        command = commands.PayloadGet(session=session, seq=seq)
+        return await self._ask(command, WholePayload)

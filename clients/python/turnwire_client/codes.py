@@ -1,0 +1,48 @@
+"""Why a hub closes a connection and why it refuses a command: the hub's own table.
+
+Generated from hub/wire/codes.py by `make client-types`; do not edit.
+"""
+
+CLOSE_CODES: dict[int, str] = {
+    1001: "The sidecar stops. Come back later, with the cursor.",
+    1002: "The frontend broke the WebSocket protocol.",
+    1006: "Seen by the frontend only: the connection was cut, as after a long silence of the frontend.",
+    1007: "A text frame was not UTF-8.",
+    1009: "A frame was larger than allowed.",
+    1011: "The log of a session cannot be read; the sidecar's log says why.",
+    4401: "The token is wrong, or none was shown.",
+    4408: "No token was shown in time.",
+    4429: "Too many wrong tokens from this address, or far too many commands on this connection.",
+}
+"""What a client can see as the code of a closed connection."""
+
+FINAL_CLOSE_CODES: frozenset[int] = frozenset({4401})
+"""Those after which trying again would not help: the client fails with AccessRefused."""
+
+REPLY_CODES: dict[str, str] = {
+    "bad_frame": "The frame is not a text frame holding one JSON object.",
+    "unknown_command": "There is no command of this `type`.",
+    "invalid_params": "A field is missing, wrong or unknown; `field` names it.",
+    "unauthorized": "The token is wrong, or none was shown. Closed with 4401, unless the connection had shown one before.",
+    "forbidden": "The role `view` may not send this command.",
+    "rate_limited": "Too many commands; this one was not done. Wait, then send it again.",
+    "unknown_session": "There is no such session.",
+    "unknown_event": "The log has no event of this number, or has it no longer.",
+    "not_running": "No CLI runs in this session; `session.resume` starts one.",
+    "running": "The session's CLI runs already.",
+    "not_live": "This command is not for this kind of session, such as a prompt to a replay.",
+    "cannot_start": "The CLI could not be started; the message says why.",
+    "journal_unavailable": "Events cannot be kept at present, and what is not kept is not shown; the message says why. Nothing was begun.",
+    "limit_sessions": "There are as many sessions as there may be.",
+    "limit_processes": "As many CLIs run as may.",
+    "nothing_to_resume": "The session has no conversation yet.",
+    "nothing_to_retry": "The session has had no prompt yet.",
+    "unknown_request": "There is no such permission request or question.",
+    "already_answered": "Somebody, or a policy, has answered it; the first answer counts.",
+    "cancelled": "It is void: withdrawn, or its turn is over.",
+    "invalid_answer": "The answer does not fit the request; the message says how.",
+    "refused_by_cli": "The CLI refused the request, or the message to go back to; it says why.",
+    "timeout": "The CLI did not answer in time.",
+    "internal": "The sidecar failed at this command; its log says why.",
+}
+"""`code` of CommandFailed."""

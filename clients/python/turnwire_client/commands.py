@@ -1,0 +1,321 @@
+"""What a frontend asks for: `type` tells which. The client adds the `id`.
+
+Generated from `turnwire schema commands` by `make client-types`; do not edit.
+"""
+
+from typing import Literal, TypeAlias
+
+from turnwire_client.values import Command, JsonObject, JsonValue, Value
+
+
+class AgentOptions(Value, frozen=True, kw_only=True):
+    """What a CLI is started with beside its model; those of Claude Code. A version that lacks one refuses it."""
+
+    system_prompt: str | None = None
+    """The system prompt, instead of the CLI's own."""
+    append_system_prompt: str | None = None
+    """What to add to the system prompt."""
+    tools: list[str] | None = None
+    """Built-in tools that exist at all; none when empty."""
+    allowed_tools: list[str] | None = None
+    """Permission rules for calls that nobody is asked about, such as `Bash(git log:*)`."""
+    disallowed_tools: list[str] | None = None
+    """Permission rules for calls that may not be."""
+    max_turns: int | None = None
+    """Model calls that a turn may make."""
+    max_budget_usd: float | None = None
+    """US dollars that a CLI may spend before it stops."""
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    """How hard the model thinks."""
+    fallback_model: str | None = None
+    """Model to take when the first one is overloaded."""
+    output_schema: JsonObject | None = None
+    """JSON Schema of the answer that each turn ends with."""
+    agents: dict[str, JsonObject] | None = None
+    """Subagents by name, each with `description`, `prompt` and what else the CLI knows of them."""
+    plugins: list[str] | None = None
+    """Directories of plugins, on the sidecar's machine."""
+    setting_sources: list[Literal["user", "project", "local"]] | None = None
+    """Which of the CLI's own settings files count; none when empty, all when absent."""
+    add_dirs: list[str] | None = None
+    """Directories beside the workspace that the tools may use."""
+    settings: JsonObject | None = None
+    """Settings of the CLI, above those of its files."""
+    checkpointing: bool | None = None
+    """Remember files before they are changed, for the control request `rewind_files`."""
+
+
+class Attachment(Value, frozen=True, kw_only=True):
+    """A file that goes with a prompt."""
+
+    name: str | None = None
+    """File name; only its last part is used."""
+    media_type: str | None = None
+    """What the frontend thinks it is; the content decides."""
+    base64: str
+    """The bytes."""
+
+
+class Control(Command, frozen=True, kw_only=True, tag="control"):
+    """Send any other control request to the CLI; the reply's result is its response."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+    request: JsonObject
+    """With `subtype` and that subtype's fields."""
+
+
+class Hello(Command, frozen=True, kw_only=True, tag="hello"):
+    """The first frame of a frontend that can send no header: its token, and its name."""
+
+    token: str | None = None
+    """The access token."""
+    name: str | None = None
+    """Shown as `by` in the decisions this frontend takes."""
+
+
+class Interrupt(Command, frozen=True, kw_only=True, tag="interrupt"):
+    """Stop the running turn."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+
+
+class PayloadGet(Command, frozen=True, kw_only=True, tag="payload.get"):
+    """Ask for an event uncut, and the line it came from: result {event, raw}."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+    seq: int
+    """The event's place in the log."""
+
+
+class PermissionRespond(Command, frozen=True, kw_only=True, tag="permission.respond"):
+    """Answer a permission request. The first answer wins."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+    pending_id: str
+    """The request."""
+    option_id: str
+    """One of its permission_options."""
+    updated_input: JsonObject | None = None
+    """The tool's arguments, edited."""
+    message: str | None = None
+    """What to tell the agent, on rejecting."""
+    interrupt: bool = False
+    """On rejecting, also stop the turn."""
+    destination: str | None = None
+    """Where to remember an always-answer, when the option leaves it open."""
+    mode: str | None = None
+    """Permission mode to go on in, on approving a plan."""
+
+
+class Prompt(Command, frozen=True, kw_only=True, tag="prompt"):
+    """Say something to the agent, also while it works."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+    text: str = ""
+    """The text; may be empty when there are attachments."""
+    attachments: list[Attachment] | None = None
+    """Images and files."""
+    priority: Literal["now", "next", "later"] = "next"
+    """now: interrupt the running turn; next: join it when the CLI can; later: after it."""
+
+
+class PromptWithdraw(Command, frozen=True, kw_only=True, tag="prompt.withdraw"):
+    """Take back a prompt that still waits."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+    prompt: str
+    """Its UUID, from the reply to `prompt` and the `queued` event."""
+
+
+class QuestionAnswer(Command, frozen=True, kw_only=True, tag="question.answer"):
+    """Answer a question_request. The first answer wins."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+    pending_id: str
+    """The request."""
+    answers: dict[str, str | list[str]] | None = None
+    """Question to answer or answers, of ask_user."""
+    action: Literal["accept", "decline", "cancel"] = "accept"
+    """Answer it, or not."""
+    content: JsonValue = None
+    """The answer, of an elicitation or a dialog."""
+    message: str | None = None
+    """What to tell the agent, on declining."""
+
+
+class ReplayControl(Command, frozen=True, kw_only=True, tag="replay.control"):
+    """Steer a session that plays a recording."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+    action: Literal["play", "pause", "seek"]
+    """What to do."""
+    speed: float | None = None
+    """Times the recorded pace."""
+    position: float | None = None
+    """Where to, of seek: share of the recording."""
+
+
+class SessionClose(Command, frozen=True, kw_only=True, tag="session.close"):
+    """Stop the session's CLI; its events stay."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+
+
+class SessionCreate(Command, frozen=True, kw_only=True, tag="session.create"):
+    """Start a CLI in a workspace."""
+
+    workspace: str | None = None
+    """Directory the CLI runs in; the sidecar's own when absent."""
+    agent: str | None = None
+    """Which configured agent; the default one when absent."""
+    model: str | None = None
+    """Model to use."""
+    policy: Literal["autonomous", "supervised", "plan"] | None = None
+    """Permission policy (spec 3, "Permission Modes")."""
+    permission_mode: str | None = None
+    """The CLI's own permission mode."""
+    mcp_servers: JsonObject | None = None
+    """MCP servers as in `--mcp-config`."""
+    options: AgentOptions | None = None
+    """What else to start the CLI with; each that is absent is as configured."""
+    env: dict[str, str] | None = None
+    """Additional environment of the CLI; only names on the sidecar's allow-list."""
+    title: str | None = None
+    """What to call it."""
+    prompt: str | None = None
+    """First prompt."""
+
+
+class SessionDelete(Command, frozen=True, kw_only=True, tag="session.delete"):
+    """Stop the session's CLI and forget the session: its record, its events, its attachments."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+
+
+class SessionFork(Command, frozen=True, kw_only=True, tag="session.fork"):
+    """Start a new session that begins with this one's conversation."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+    at: str | None = None
+    """Message up to which it is taken over, named as for `session.resume`; all of them when absent."""
+
+
+class SessionList(Command, frozen=True, kw_only=True, tag="session.list"):
+    """Ask for all sessions; the reply's result has them."""
+
+
+class SessionResume(Command, frozen=True, kw_only=True, tag="session.resume"):
+    """Start a CLI that goes on with this session's conversation."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+    at: str | None = None
+    """Message to go back to: a `resume_token` or `last_message_uuid` of a `complete`, or a message's UUID; none for the
+    end. One that is not known is refused, and what runs runs on. CLI 2.0.14 goes back to texts of the agent alone (name
+    the `complete` they ended, or a `message_id`), 1.0 nowhere."""
+
+
+class SessionRetry(Command, frozen=True, kw_only=True, tag="session.retry"):
+    """Go back to before the last turn and send its prompt again."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+
+
+class SetModel(Command, frozen=True, kw_only=True, tag="set_model"):
+    """Change the model."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+    model: str | None = None
+    """The model; the default one when absent."""
+
+
+class SetPermissionMode(Command, frozen=True, kw_only=True, tag="set_permission_mode"):
+    """Change the CLI's permission mode."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+    mode: str
+    """default, acceptEdits, plan, bypassPermissions, …"""
+
+
+class Subscribe(Command, frozen=True, kw_only=True, tag="subscribe"):
+    """Replay what follows the cursor, then go on live, without gap or repeat."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+    after: int = 0
+    """The last seq the frontend has; 0 for all."""
+    epoch: str | None = None
+    """The epoch that seq belongs to, from `welcome`; needed when `after` is not 0."""
+
+
+class Unsubscribe(Command, frozen=True, kw_only=True, tag="unsubscribe"):
+    """Send no more of this session."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+
+
+AnyCommand: TypeAlias = (
+    Hello
+    | Subscribe
+    | Unsubscribe
+    | SessionCreate
+    | SessionList
+    | SessionResume
+    | SessionFork
+    | SessionRetry
+    | SessionClose
+    | SessionDelete
+    | Prompt
+    | PromptWithdraw
+    | Interrupt
+    | PermissionRespond
+    | QuestionAnswer
+    | SetModel
+    | SetPermissionMode
+    | Control
+    | PayloadGet
+    | ReplayControl
+)
+"""Any command; `type` tells which."""
+
+
+__all__ = [
+    "AgentOptions",
+    "AnyCommand",
+    "Attachment",
+    "Control",
+    "Hello",
+    "Interrupt",
+    "PayloadGet",
+    "PermissionRespond",
+    "Prompt",
+    "PromptWithdraw",
+    "QuestionAnswer",
+    "ReplayControl",
+    "SessionClose",
+    "SessionCreate",
+    "SessionDelete",
+    "SessionFork",
+    "SessionList",
+    "SessionResume",
+    "SessionRetry",
+    "SetModel",
+    "SetPermissionMode",
+    "Subscribe",
+    "Unsubscribe",
+]

@@ -1,0 +1,926 @@
+"""The events of a session: `type` tells which.
+
+Generated from `turnwire schema frames` by `make client-types`; do not edit.
+"""
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from turnwire_client.payloads import ContentPart, NormalizedPayload, Question
+from turnwire_client.values import Event, JsonObject, JsonValue, Value
+
+if TYPE_CHECKING:
+    from typing import Literal
+else:
+    from turnwire_client.values import AnyWord as Literal
+
+
+class TurnStarted(Event, frozen=True, kw_only=True, tag="turn_started"):
+    """A turn began. Exactly one `complete` with the same operation_id follows."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    origin: Literal["user", "queued", "background", "autonomous"]
+    """Why: a prompt, a prompt that had waited, the end of a background task, or the CLI's own accord."""
+    prompts: list[str] | None = None
+    """UUIDs of the prompts it serves, as far as they are known when it starts."""
+
+
+class UserMessage(Event, frozen=True, kw_only=True, tag="user_message"):
+    """What a human, or a program in their place, said to the agent."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    parent_tool_call_id: str | None = None
+    """The tool call whose subagent this belongs to; absent in the main thread."""
+    message_id: str | None = None
+    """The API message's id, where it is known; the line's UUID for text the model did not write."""
+    block_index: int | None = None
+    """Index of the content block within its message, where it is known."""
+    text: str
+    """The text; empty when there are only attachments."""
+    uuid: str | None = None
+    """The message's UUID."""
+    parts: list[ContentPart] | None = None
+    """Images and documents."""
+    synthetic: bool | None = None
+    """True when the CLI made it up itself."""
+
+
+class MessageChunk(Event, frozen=True, kw_only=True, tag="message_chunk"):
+    """A piece of the agent's text. Pieces with the same message_id and block_index belong together, in order."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    parent_tool_call_id: str | None = None
+    """The tool call whose subagent this belongs to; absent in the main thread."""
+    message_id: str | None = None
+    """The API message's id, where it is known; the line's UUID for text the model did not write."""
+    block_index: int | None = None
+    """Index of the content block within its message, where it is known."""
+    text: str
+    """The piece."""
+    replace: bool | None = None
+    """True when this corrects the block: it takes the place of all earlier pieces of the block."""
+    source: Literal["local_command", "result", "synthetic"] | None = None
+    """Where the text is from when the model did not write it in a message: output of a slash command, the
+    turn's result, a message the CLI made up. Absent for the model's own text."""
+    is_delta: bool | None = None
+    """True when more of the same block may follow."""
+
+
+class Reasoning(Event, frozen=True, kw_only=True, tag="reasoning"):
+    """A piece of the agent's thinking."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    parent_tool_call_id: str | None = None
+    """The tool call whose subagent this belongs to; absent in the main thread."""
+    message_id: str | None = None
+    """The API message's id, where it is known; the line's UUID for text the model did not write."""
+    block_index: int | None = None
+    """Index of the content block within its message, where it is known."""
+    reasoning_text: str
+    """The piece; empty for redacted thinking."""
+    replace: bool | None = None
+    """True when this takes the place of all earlier pieces of the block."""
+    redacted: bool | None = None
+    """True when the API encrypted it."""
+    is_delta: bool | None = None
+    """True when more of the same block may follow."""
+
+
+class ToolCall(Event, frozen=True, kw_only=True, tag="tool_call"):
+    """The agent calls a tool. One per tool_use block."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    parent_tool_call_id: str | None = None
+    """The tool call whose subagent this belongs to; absent in the main thread."""
+    message_id: str | None = None
+    """The API message's id, where it is known; the line's UUID for text the model did not write."""
+    block_index: int | None = None
+    """Index of the content block within its message, where it is known."""
+    tool_call_id: str
+    """The tool_use block's id."""
+    tool_name: str
+    """The tool, as the agent calls it."""
+    tool_title: str
+    """One line for humans."""
+    tool_status: Literal["running"]
+    """Always running: the update that follows ends it."""
+    normalized: NormalizedPayload
+    """What the call does."""
+
+
+class ToolUpdate(Event, frozen=True, kw_only=True, tag="tool_update"):
+    """News of a tool call. Exactly one update with a status other than running ends it."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    parent_tool_call_id: str | None = None
+    """The tool call whose subagent this belongs to; absent in the main thread."""
+    message_id: str | None = None
+    """The API message's id, where it is known; the line's UUID for text the model did not write."""
+    block_index: int | None = None
+    """Index of the content block within its message, where it is known."""
+    tool_call_id: str
+    """The call."""
+    tool_name: str | None = None
+    """The tool, as the agent calls it."""
+    tool_title: str | None = None
+    """One line for humans."""
+    tool_status: Literal["running", "complete", "error"]
+    """running: progress; complete and error are final."""
+    normalized: NormalizedPayload | None = None
+    """The call's payload, enriched with its result."""
+    error: str | None = None
+    """Why it failed."""
+    reason: Literal["failed", "denied", "interrupted", "process_exited", "no_result"] | None = None
+    """What kind of failure it was; `no_result`: none, the turn ended without a result for it, which is an error
+    unless the turn succeeded."""
+    background: bool | None = None
+    """True when the work goes on in the background; `task_update` events tell how."""
+    elapsed_ms: int | None = None
+    """How long it has been running, in progress updates."""
+    uuid: str | None = None
+    """UUID of the user message that carried the result."""
+
+
+class CompleteData(Value, frozen=True, kw_only=True):
+    """What a turn cost and gave. Times in milliseconds, money in US dollars."""
+
+    outcome: (
+        Literal["completed", "interrupted", "error", "max_turns", "budget", "process_exited", "hung"] | None
+    ) = None
+    """How it ended; always there in our own events, absent in lines of spec 3's original."""
+    is_error: bool
+    """True when the turn failed."""
+    cost_usd: float | None = None
+    """Cost of this turn; absent when a resumed CLI does not tell it apart from what went before."""
+    total_cost_usd: float | None = None
+    """The CLI's own total, as it reports it: of its process, anew from /clear on, a resumed one may count its past."""
+    duration_ms: int | None = None
+    """From prompt to result."""
+    duration_api_ms: int | None = None
+    """Time spent waiting for the API."""
+    num_turns: int | None = None
+    """Rounds of model and tools, as the CLI counts them."""
+    input_tokens: int | None = None
+    """Tokens sent in this turn, cached ones not included."""
+    output_tokens: int | None = None
+    """Tokens received in this turn."""
+    cache_read_input_tokens: int | None = None
+    """Tokens read from the cache in this turn."""
+    cache_creation_input_tokens: int | None = None
+    """Tokens written to the cache in this turn."""
+    total_input_tokens: int | None = None
+    """Tokens sent by the CLI process up to now, cached ones not included."""
+    total_output_tokens: int | None = None
+    """Tokens received by the CLI process up to now."""
+    last_message_uuid: str | None = None
+    """The last committed message: what `--resume-session-at` takes from 2.0.76 on (spec 3, "Message UUIDs")."""
+    resume_token: str | None = None
+    """What `--resume-session-at` takes for the version that wrote this: a message id for 2.0.14, a UUID later."""
+    errors: list[str] | None = None
+    """What went wrong, each once."""
+    api_error_status: int | None = None
+    """HTTP status of a failed API call."""
+    subtype: str | None = None
+    """The result's subtype as the CLI wrote it."""
+    stop_reason: str | None = None
+    """Why the model stopped."""
+    structured_output: JsonValue = None
+    """The answer under a JSON schema."""
+    permission_denials: list[JsonObject] | None = None
+    """Tool calls that were denied: tool_name, tool_use_id, tool_input."""
+    prompts: list[str] | None = None
+    """UUIDs of the prompts the turn has served."""
+    origin: Literal["user", "queued", "background", "autonomous"] | None = None
+    """Why the turn began, as known at its end; `turn_started` may have had to guess."""
+    exit_code: int | None = None
+    """Exit code of a CLI that ended before the turn did."""
+    signal: str | None = None
+    """Signal that ended such a CLI, such as SIGKILL."""
+    stderr_tail: str | None = None
+    """The last it said on standard error."""
+
+
+class Complete(Event, frozen=True, kw_only=True, tag="complete"):
+    """A turn ended. Exactly one for every turn that started, whatever happens to the CLI."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    data: CompleteData
+    """What the turn cost and gave."""
+    error: str | None = None
+    """All errors in one line."""
+    last_message_uuid: str | None = None
+    """The same as in `data` (spec 3 has both)."""
+
+
+class Error(Event, frozen=True, kw_only=True, tag="error"):
+    """Something failed. After `complete` it is the turn's error; otherwise an error within the turn."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    parent_tool_call_id: str | None = None
+    """The tool call whose subagent this belongs to; absent in the main thread."""
+    message_id: str | None = None
+    """The API message's id, where it is known; the line's UUID for text the model did not write."""
+    block_index: int | None = None
+    """Index of the content block within its message, where it is known."""
+    error: str
+    """What a human should read."""
+    code: str | None = None
+    """authentication_failed, billing_error, rate_limit, invalid_request, server_error, …"""
+    status: int | None = None
+    """HTTP status of a failed API call."""
+
+
+class Retraction(Event, frozen=True, kw_only=True, tag="retraction"):
+    """The CLI withdrew messages it had written; a frontend removes their texts."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    message_uuids: list[str] | None = None
+    """UUIDs of messages that no longer count."""
+    message_ids: list[str] | None = None
+    """API message ids, where only they are known (a broken stream)."""
+
+
+class Queued(Event, frozen=True, kw_only=True, tag="queued"):
+    """A prompt waits for its turn (spec 1, "Out-of-Turn Message Delivery")."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    position: int | None = None
+    """Place in the queue, from 1."""
+    prompt: str | None = None
+    """The prompt's UUID."""
+
+
+class Injected(Event, frozen=True, kw_only=True, tag="injected"):
+    """Waiting prompts joined the running turn (spec 1; wire fact "folded into the running turn")."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    message_count: int
+    """How many."""
+    content_length: int | None = None
+    """Their length in characters."""
+    prompts: list[str] | None = None
+    """Their UUIDs."""
+
+
+class Withdrawn(Event, frozen=True, kw_only=True, tag="withdrawn"):
+    """A waiting prompt was taken back and will not be served."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    prompt: str
+    """The prompt's UUID."""
+
+
+class PermissionOption(Value, frozen=True, kw_only=True):
+    """One way to answer a permission request."""
+
+    option_id: str
+    """What `permission.respond` sends back."""
+    name: str
+    """What the button says."""
+    kind: Literal["allow_once", "allow_always", "reject_once", "reject_always"]
+    """What it means."""
+    destination: str | None = None
+    """Where an always-answer is remembered: session, localSettings, projectSettings, userSettings."""
+
+
+class PermissionRequest(Event, frozen=True, kw_only=True, tag="permission_request"):
+    """The CLI waits for leave to call a tool."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    parent_tool_call_id: str | None = None
+    """The tool call whose subagent this belongs to; absent in the main thread."""
+    message_id: str | None = None
+    """The API message's id, where it is known; the line's UUID for text the model did not write."""
+    block_index: int | None = None
+    """Index of the content block within its message, where it is known."""
+    pending_id: str
+    """Names this request in `permission.respond`; the control request's id."""
+    tool_call_id: str | None = None
+    """The tool call that waits; found by name and input where the CLI does not say (1.0, 2.0)."""
+    tool_name: str | None = None
+    """The tool, as the agent calls it."""
+    permission_title: str
+    """One line for humans."""
+    permission_options: list[PermissionOption]
+    """The possible answers."""
+    action_type: Literal["command", "file_write", "file_read", "network", "mcp_tool", "other"]
+    """What would happen."""
+    action_details: JsonObject | None = None
+    """The command, the path, the address …"""
+    tool_input: JsonObject | None = None
+    """The tool's arguments, for editing."""
+    normalized: NormalizedPayload | None = None
+    """The tool call's payload, so that a dialog can show the diff or the command."""
+    reason: str | None = None
+    """Why the CLI asks."""
+    blocked_path: str | None = None
+    """The path outside of what is allowed."""
+    suggestions: list[JsonObject] | None = None
+    """permission_suggestions as the CLI made them."""
+    agent_id: str | None = None
+    """The subagent that asks."""
+
+
+class PermissionResolved(Event, frozen=True, kw_only=True, tag="permission_resolved"):
+    """A pending request was answered, and how."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    pending_id: str
+    """The request."""
+    tool_call_id: str | None = None
+    """The tool call that waited."""
+    tool_name: str | None = None
+    """The tool."""
+    behavior: Literal["allow", "deny", "ask", "answer"]
+    """The decision; `answer` for questions and dialogs; `ask` when a hook passed it on to a human."""
+    option_id: str | None = None
+    """The option that was chosen."""
+    by: str | None = None
+    """Who decided: a frontend's name, `policy:NAME`, `rule:NUMBER`, `timeout`, …"""
+    waited_ms: int | None = None
+    """How long the request had waited."""
+    message: str | None = None
+    """What was said to the agent."""
+    updated_input: JsonObject | None = None
+    """The arguments as edited, when they were."""
+    destination: str | None = None
+    """Where an always-answer is remembered."""
+    interrupt: bool | None = None
+    """True when the denial also stopped the turn."""
+
+
+class PermissionCancelled(Event, frozen=True, kw_only=True, tag="permission_cancelled"):
+    """A pending request is void; its dialog closes."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    pending_id: str
+    """The request."""
+    tool_call_id: str | None = None
+    """The tool call that waited."""
+    reason: Literal["cancelled", "interrupted", "process_exited", "timeout", "turn_ended"] | None = None
+    """Why."""
+
+
+class QuestionRequest(Event, frozen=True, kw_only=True, tag="question_request"):
+    """The agent, an MCP server or the CLI asks a human and waits."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    parent_tool_call_id: str | None = None
+    """The tool call whose subagent this belongs to; absent in the main thread."""
+    message_id: str | None = None
+    """The API message's id, where it is known; the line's UUID for text the model did not write."""
+    block_index: int | None = None
+    """Index of the content block within its message, where it is known."""
+    pending_id: str
+    """Names this request in `question.answer`."""
+    kind: Literal["ask_user", "elicitation", "dialog"]
+    """Who asks: the agent, an MCP server, the CLI."""
+    tool_call_id: str | None = None
+    """The tool call that waits."""
+    questions: list[Question] | None = None
+    """The questions, of ask_user."""
+    message: str | None = None
+    """What is asked, of the other kinds."""
+    requested_schema: JsonValue = None
+    """JSON Schema of the answer, of an elicitation."""
+    mode: str | None = None
+    """`form` or `url`, of an elicitation."""
+    url: str | None = None
+    """Where to answer, of an elicitation by url."""
+    mcp_server: str | None = None
+    """The MCP server that asks."""
+    details: JsonObject | None = None
+    """The rest of the request as it came."""
+
+
+class SessionMode(Event, frozen=True, kw_only=True, tag="session_mode"):
+    """The permission mode changed."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    current_mode_id: str
+    """default, acceptEdits, plan, bypassPermissions, …"""
+
+
+class AgentPlan(Event, frozen=True, kw_only=True, tag="agent_plan"):
+    """The agent shows its plan."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    parent_tool_call_id: str | None = None
+    """The tool call whose subagent this belongs to; absent in the main thread."""
+    message_id: str | None = None
+    """The API message's id, where it is known; the line's UUID for text the model did not write."""
+    block_index: int | None = None
+    """Index of the content block within its message, where it is known."""
+    plan_content: str
+    """The plan in Markdown."""
+    plan_file_path: str | None = None
+    """The file that holds it (2.1)."""
+    tool_call_id: str | None = None
+    """The ExitPlanMode call."""
+
+
+class HookActivity(Event, frozen=True, kw_only=True, tag="hook_activity"):
+    """A hook ran, in the CLI or in the sidecar."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    parent_tool_call_id: str | None = None
+    """The tool call whose subagent this belongs to; absent in the main thread."""
+    message_id: str | None = None
+    """The API message's id, where it is known; the line's UUID for text the model did not write."""
+    block_index: int | None = None
+    """Index of the content block within its message, where it is known."""
+    phase: Literal["started", "progress", "finished", "callback", "answered"]
+    """started, progress, finished: run by the CLI; callback, answered: asked of us and answered."""
+    hook_event: str | None = None
+    """PreToolUse, PostToolUse, Stop, …"""
+    hook_id: str | None = None
+    """The CLI's id of the run, or the control request's id of a callback."""
+    hook_name: str | None = None
+    """The hook's name, or the callback's."""
+    tool_call_id: str | None = None
+    """The tool call it concerns."""
+    tool_name: str | None = None
+    """The tool it concerns."""
+    outcome: str | None = None
+    """What came of it: success, error, cancelled, allow, deny, ask, block, …"""
+    output: str | None = None
+    """What it printed or answered."""
+    stderr: str | None = None
+    """What it printed on standard error."""
+    exit_code: int | None = None
+    """Its exit code."""
+
+
+class SessionStatusData(Value, frozen=True, kw_only=True):
+    """Spec 3's data of session_status."""
+
+    session_status: Literal["new", "resumed"]
+    """Is the conversation new, or does it go on?"""
+    init: bool | None = None
+    """True: the CLI said so itself."""
+
+
+class SessionStatus(Event, frozen=True, kw_only=True, tag="session_status"):
+    """The CLI has a session. Once per session id."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    data: SessionStatusData
+    """New or resumed."""
+
+
+class Command(Value, frozen=True, kw_only=True):
+    """A slash command."""
+
+    name: str
+    """Without the slash."""
+    description: str | None = None
+    """What it does."""
+    argument_hint: str | None = None
+    """What may follow it."""
+
+
+class AvailableCommands(Event, frozen=True, kw_only=True, tag="available_commands"):
+    """The slash commands; each event replaces the list."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    available_commands: list[Command]
+    """All of them."""
+
+
+class McpServerStatus(Value, frozen=True, kw_only=True):
+    """An MCP server the CLI knows."""
+
+    name: str
+    """Its name."""
+    status: str | None = None
+    """connected, failed, needs-auth, pending, …"""
+
+
+class SessionInfo(Event, frozen=True, kw_only=True, tag="session_info"):
+    """What the CLI says of itself; sent when it changes."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    model: str | None = None
+    """The main model."""
+    cwd: str | None = None
+    """The workspace."""
+    version: str | None = None
+    """The CLI's version."""
+    permission_mode: str | None = None
+    """default, acceptEdits, plan, bypassPermissions, …"""
+    tools: list[str] | None = None
+    """Tools the agent has."""
+    mcp_servers: list[McpServerStatus] | None = None
+    """MCP servers and their state."""
+    agents: list[str] | None = None
+    """Subagents by name."""
+    skills: list[str] | None = None
+    """Skills by name."""
+    output_style: str | None = None
+    """The CLI's output style."""
+    api_key_source: str | None = None
+    """Where the CLI has its key from."""
+
+
+class ContextWindow(Event, frozen=True, kw_only=True, tag="context_window"):
+    """How full the main model's context is, in tokens."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    context_window_size: int
+    """Size of the window; 200000 until the CLI says otherwise (spec 3)."""
+    context_window_used: int
+    """Tokens used."""
+    context_window_remaining: int
+    """Tokens left, never below 0."""
+    context_efficiency: float
+    """Share used, in per cent."""
+    model: str | None = None
+    """The main model."""
+
+
+class RateLimit(Event, frozen=True, kw_only=True, tag="rate_limit"):
+    """The API limits the rate, or warns that it soon will."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    rate_limit_message: str
+    """What a human should read."""
+    status: str | None = None
+    """allowed_warning or rejected; that all is well is not published."""
+    resets_at: int | None = None
+    """When the limit resets: seconds since 1970."""
+    rate_limit_type: str | None = None
+    """Which limit: five_hour, seven_day, …"""
+    utilization: float | None = None
+    """How much of it is used, from 0 to 1."""
+
+
+class TaskUpdate(Event, frozen=True, kw_only=True, tag="task_update"):
+    """News of a background task: a subagent, or a command."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    parent_tool_call_id: str | None = None
+    """The tool call whose subagent this belongs to; absent in the main thread."""
+    message_id: str | None = None
+    """The API message's id, where it is known; the line's UUID for text the model did not write."""
+    block_index: int | None = None
+    """Index of the content block within its message, where it is known."""
+    task_id: str
+    """The CLI's id of the task."""
+    tool_call_id: str | None = None
+    """The tool call that started it."""
+    task_status: str
+    """running, completed, failed, stopped, killed, …"""
+    task_type: str | None = None
+    """local_agent, local_bash, …"""
+    description: str | None = None
+    """What it is for."""
+    summary: str | None = None
+    """What came of it."""
+    last_tool_name: str | None = None
+    """The tool it used last."""
+    total_tokens: int | None = None
+    """Tokens it has used."""
+    tool_uses: int | None = None
+    """Tools it has called."""
+    duration_ms: int | None = None
+    """How long it has run."""
+    output_file: str | None = None
+    """The file with its whole output."""
+    exit_code: int | None = None
+    """Exit code of a command."""
+
+
+class CompactBoundary(Event, frozen=True, kw_only=True, tag="compact_boundary"):
+    """The conversation before this was replaced by a summary."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    trigger: str | None = None
+    """manual or auto."""
+    pre_tokens: int | None = None
+    """Context before, in tokens."""
+    post_tokens: int | None = None
+    """Context after, in tokens."""
+
+
+class ApiRetry(Event, frozen=True, kw_only=True, tag="api_retry"):
+    """A call to the API failed and is tried again."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    attempt: int
+    """Which attempt failed, from 1."""
+    max_retries: int | None = None
+    """How many there will be at most."""
+    delay_ms: float | None = None
+    """When the next one starts."""
+    status: int | None = None
+    """HTTP status."""
+    error: str | None = None
+    """What failed."""
+
+
+class Consolidation(Event, frozen=True, kw_only=True, tag="consolidation"):
+    """The agent wrote to its long-term memory (spec 1)."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    entries_created: int
+    """New entries."""
+    entries_updated: int
+    """Changed entries."""
+
+
+class ProcessStatus(Event, frozen=True, kw_only=True, tag="process_status"):
+    """The CLI's process started or ended."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    state: Literal["started", "exited", "stalled", "resumed"]
+    """`stalled`: no output for longer than configured; `resumed`: it speaks again."""
+    pid: int | None = None
+    """Its process id."""
+    resumed: bool | None = None
+    """True when it was started to go on with an earlier conversation."""
+    exit_code: int | None = None
+    """Its exit code."""
+    signal: str | None = None
+    """The signal that ended it, such as SIGKILL."""
+    stderr_tail: str | None = None
+    """The last it said on standard error."""
+    reason: str | None = None
+    """Why, when we know: stop requested, end of recording, …"""
+    silent_ms: int | None = None
+    """How long it has been silent."""
+
+
+class Notice(Event, frozen=True, kw_only=True, tag="notice"):
+    """Something worth telling that has no event of its own."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    kind: str
+    """What about: the CLI's message type or subtype."""
+    level: Literal["info", "warning", "error"]
+    """How important."""
+    text: str
+    """What a human should read."""
+    details: JsonObject | None = None
+    """The message's own fields."""
+
+
+class Unknown(Event, frozen=True, kw_only=True, tag="unknown"):
+    """A line of a type this version does not know. Nothing is lost: the line is here."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    message_type: str
+    """The line's type, with its subtype after a slash."""
+    raw: str
+    """The line."""
+
+
+class Malformed(Event, frozen=True, kw_only=True, tag="malformed"):
+    """A line that is no message of the protocol."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    reason: str
+    """What is wrong with it."""
+    raw: str
+    """The line, or its beginning."""
+    size: int
+    """Its size in bytes."""
+    line: int | None = None
+    """Its number in the stream, from 1."""
+
+
+AgentEvent: TypeAlias = (
+    TurnStarted
+    | UserMessage
+    | MessageChunk
+    | Reasoning
+    | ToolCall
+    | ToolUpdate
+    | Complete
+    | Error
+    | Retraction
+    | Queued
+    | Injected
+    | Withdrawn
+    | PermissionRequest
+    | PermissionResolved
+    | PermissionCancelled
+    | QuestionRequest
+    | SessionMode
+    | AgentPlan
+    | HookActivity
+    | SessionStatus
+    | AvailableCommands
+    | SessionInfo
+    | ContextWindow
+    | RateLimit
+    | TaskUpdate
+    | CompactBoundary
+    | ApiRetry
+    | Consolidation
+    | ProcessStatus
+    | Notice
+    | Unknown
+    | Malformed
+)
+"""Any event of a session; `type` tells which."""
+
+
+__all__ = [
+    "AgentEvent",
+    "AgentPlan",
+    "ApiRetry",
+    "AvailableCommands",
+    "Command",
+    "CompactBoundary",
+    "Complete",
+    "CompleteData",
+    "Consolidation",
+    "ContextWindow",
+    "Error",
+    "HookActivity",
+    "Injected",
+    "Malformed",
+    "McpServerStatus",
+    "MessageChunk",
+    "Notice",
+    "PermissionCancelled",
+    "PermissionOption",
+    "PermissionRequest",
+    "PermissionResolved",
+    "ProcessStatus",
+    "QuestionRequest",
+    "Queued",
+    "RateLimit",
+    "Reasoning",
+    "Retraction",
+    "SessionInfo",
+    "SessionMode",
+    "SessionStatus",
+    "SessionStatusData",
+    "TaskUpdate",
+    "ToolCall",
+    "ToolUpdate",
+    "TurnStarted",
+    "Unknown",
+    "UserMessage",
+    "Withdrawn",
+]

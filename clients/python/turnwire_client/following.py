@@ -1,0 +1,139 @@
+"""How a session is followed: which frames are taken, and from where it is asked again. Pure but for one wake-up.
+
+A following holds a bounded number of events. When its consumer is slow it gives the subscription back and asks again
+later, from where it is: so neither memory nor the other followings of the connection suffer.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from typing import Literal
+
+from turnwire_client.errors import ProtocolError, TurnwireError
+from turnwire_client.feed import BEGINNING, Cursor, Feed, Gap
+from turnwire_client.frames import CaughtUp, EventFrame, GapFrame, Lag
+
+Received = EventFrame | Gap | CaughtUp | Lag
+"""What following a session gives: its events, and how it goes with them."""
+
+HELD = 4096
+"""So many frames may wait for the consumer."""
+
+HOLES = 16
+"""So often a hole is asked for again before an event comes; then the hub is not to be understood."""
+
+
+class Following(AsyncIterator[Received]):
+    """An asynchronous iterator over a session's events that goes on over reconnects; made by `Client.follow`.
+
+    Each event comes once, in order. A Gap tells of events that are gone. Raises CommandFailed when the hub
+    refuses, and AccessRefused or ProtocolError when the client has failed.
+    """
+
+    def __init__(
+        self,
+        session: str,
+        after: Cursor = BEGINNING,
+        *,
+        ask: Callable[["Following"], None],
+        leave: Callable[["Following"], None],
+        held: int = HELD,
+    ) -> None:
+        self.session = session
+        self.cursor = after
+        """The last event that was given to the consumer; what to pass to `follow` to go on from there."""
+        self.state: Literal["idle", "asked", "subscribed", "full", "closed"] = "idle"
+        self._feed = Feed(after)
+        self._ask = ask
+        self._leave = leave
+        self._most = held
+        self._holes = 0
+        self._held: deque[tuple[Received, Cursor]] = deque()
+        self._progress = asyncio.Event()
+        self._failure: TurnwireError | None = None
+
+    @property
+    def next(self) -> Cursor:
+        """The last event taken from the hub: where to ask again."""
+        return self._feed.cursor
+
+    def close(self) -> None:
+        """Follow it no more: the iteration ends after what is held."""
+        if self.state != "closed":
+            self.end()
+            self._leave(self)
+
+    def end(self) -> None:
+        """End the iteration, after what is held; the hub is not told."""
+        self.state = "closed"
+        self._progress.set()
+
+    def fail(self, failure: TurnwireError) -> None:
+        """End the iteration with an error, after what is held."""
+        self._failure = failure
+        self.end()
+
+    def asked(self) -> None:
+        """Note that a subscription was asked for: what comes before it is confirmed belongs to an older one."""
+        self.state = "asked"
+
+    def confirmed(self, epoch: str) -> None:
+        """Note that it was granted, in this life of the log."""
+        if self.state == "asked":
+            self.state = "subscribed"
+            self._feed.begin(epoch)
+
+    def lost(self) -> None:
+        """Note that the connection is gone."""
+        if self.state in {"asked", "subscribed"}:
+            self.state = "idle"
+
+    def take(self, frame: EventFrame | GapFrame | CaughtUp | Lag) -> bool:
+        """Take a frame of this session; False when events are missing before it, or no more can be held."""
+        if self.state != "subscribed":
+            return True
+        given: Received
+        if isinstance(frame, EventFrame):
+            match self._feed.take(frame.seq):
+                case "repeat":
+                    return True
+                case "hole":
+                    return self._hole(frame.seq)
+                case "fresh":
+                    self._holes = 0
+                    given = frame
+        elif isinstance(frame, GapFrame):
+            given = self._feed.gap(frame)
+        else:
+            given = frame
+        self._held.append((given, self._feed.cursor))
+        self._progress.set()
+        if len(self._held) >= self._most:
+            self.state = "full"
+            return False
+        return True
+
+    def _hole(self, seq: int) -> bool:
+        self._holes += 1
+        if self._holes > HOLES:
+            self.fail(
+                ProtocolError(
+                    f"The hub sends {self.session} from {seq} again and again, not what follows {self.next.seq}."
+                )
+            )
+        return False
+
+    async def __anext__(self) -> Received:
+        """Return the next frame, waiting for it as long as it takes."""
+        while not self._held:
+            if self._failure is not None:
+                raise self._failure
+            if self.state == "closed":
+                raise StopAsyncIteration
+            self._progress.clear()
+            await self._progress.wait()
+        given, self.cursor = self._held.popleft()
+        if self.state == "full" and len(self._held) <= self._most // 2:
+            self.state = "idle"
+            self._ask(self)
+        return given

@@ -1,0 +1,171 @@
+"""What a hub sends: `type` tells which.
+
+Generated from `turnwire schema frames` by `make client-types`; do not edit.
+"""
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import field
+
+from turnwire_client.events import AgentEvent
+from turnwire_client.values import Frame, JsonValue, Value
+
+if TYPE_CHECKING:
+    from typing import Literal
+else:
+    from turnwire_client.values import AnyWord as Literal
+
+
+class SessionSummary(Value, frozen=True, kw_only=True):
+    """A session as frontends list it."""
+
+    session: str
+    """turnwire's session id."""
+    title: str | None = None
+    """What to call it."""
+    state: Literal["starting", "idle", "running", "waiting", "stopping", "exited", "replaying"]
+    """`waiting`: for a human's answer; `exited`: no CLI runs, it can be resumed."""
+    agent: str | None = None
+    """Which agent; scripted ones say so."""
+    workspace: str | None = None
+    """Directory the CLI runs in."""
+    model: str | None = None
+    """The main model."""
+    policy: str | None = None
+    """Permission policy."""
+    permission_mode: str | None = None
+    """The CLI's permission mode."""
+    cli_session_id: str | None = None
+    """The CLI's own session id."""
+    last_seq: int
+    """Newest number of its log."""
+    total_cost_usd: float | None = None
+    """What it has cost."""
+    pending: int
+    """Requests that wait for a human."""
+    created: str | None = None
+    """RFC 3339."""
+    trouble: str | None = None
+    """Why its events cannot be kept, and so not be shown, at present; they come when they can. Until then it takes no prompt."""
+    position: float | None = None
+    """Of a replay: share of the recording that was played."""
+    speed: float | None = None
+    """Of a replay: times the recorded pace; 0 when paused."""
+
+
+class Welcome(Frame, frozen=True, kw_only=True, tag="welcome"):
+    """The first frame after access was granted."""
+
+    protocol: str
+    """The subprotocol."""
+    version: str
+    """turnwire's version."""
+    epoch: str
+    """The life of the logs; goes with every cursor."""
+    role: Literal["control", "view"]
+    """`view` may only read."""
+    sessions: list[SessionSummary]
+    """All sessions."""
+    trace_url: str | None = None
+    """Template of the link to a trace, with {trace_id}, when configured."""
+
+
+class Sessions(Frame, frozen=True, kw_only=True, tag="sessions"):
+    """The list of sessions, or their state, has changed."""
+
+    sessions: list[SessionSummary]
+    """All sessions."""
+
+
+class EventFrame(Frame, frozen=True, kw_only=True, tag="event"):
+    """One event in its envelope."""
+
+    session: str
+    """The session."""
+    seq: int
+    """Its place in the session's log."""
+    ts: str
+    """When it was journaled: RFC 3339, UTC."""
+    event: AgentEvent
+    """The event."""
+
+
+class EventsFrame(Frame, frozen=True, kw_only=True, tag="events"):
+    """Several events of one session in one frame, while a frontend catches up."""
+
+    events: list[EventFrame]
+    """In order, without holes."""
+
+
+class CaughtUp(Frame, frozen=True, kw_only=True, tag="caught_up"):
+    """The replay is over: what follows is live."""
+
+    session: str
+    """The session."""
+    seq: int
+    """Newest number sent."""
+
+
+class GapFrame(Frame, frozen=True, kw_only=True, tag="gap"):
+    """Events the frontend asked for that are gone."""
+
+    session: str
+    """The session."""
+    first: int = field(name="from")
+    """First number that is gone."""
+    last: int = field(name="to")
+    """Last number that is gone."""
+    epoch: str
+    """The epoch that now counts."""
+
+
+class Lag(Frame, frozen=True, kw_only=True, tag="lag"):
+    """The frontend reads more slowly than events come; nothing is lost."""
+
+    session: str
+    """The session."""
+    behind: int
+    """How many events wait for it."""
+
+
+class ReplyError(Value, frozen=True, kw_only=True):
+    """Why a command was refused."""
+
+    code: str
+    """One of the documented codes."""
+    message: str
+    """Whose fault, where, and what to do."""
+    field: str | None = None
+    """The field of the command that is wrong."""
+
+
+class Reply(Frame, frozen=True, kw_only=True, tag="reply"):
+    """The one answer to a command."""
+
+    id: str | None
+    """The command's id; null when the frame had none that could be read."""
+    ok: bool
+    """Was it done?"""
+    result: JsonValue = None
+    """What came of it."""
+    error: ReplyError | None = None
+    """Why not."""
+
+
+OutFrame: TypeAlias = Welcome | Sessions | EventFrame | EventsFrame | CaughtUp | GapFrame | Lag | Reply
+"""Any frame the hub sends; `type` tells which."""
+
+
+__all__ = [
+    "CaughtUp",
+    "EventFrame",
+    "EventsFrame",
+    "GapFrame",
+    "Lag",
+    "OutFrame",
+    "Reply",
+    "ReplyError",
+    "SessionSummary",
+    "Sessions",
+    "Welcome",
+]

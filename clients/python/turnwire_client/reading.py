@@ -1,0 +1,79 @@
+"""Reads what a hub sends, also a newer one: an event of a kind this version does not know is still an event.
+
+What is no frame at all is ProtocolError: the hub is none, or something between it and us is broken.
+"""
+
+from typing import Any
+
+import msgspec
+
+from turnwire_client.errors import ProtocolError
+from turnwire_client.events import Unknown
+from turnwire_client.frames import EventFrame, EventsFrame, OutFrame
+from turnwire_client.values import JsonObject, JsonValue
+
+_decoder: msgspec.json.Decoder[OutFrame] = msgspec.json.Decoder(OutFrame)
+_types = {each.__struct_config__.tag for each in OutFrame.__args__}
+_SHOWN = 80
+
+
+class _Place(msgspec.Struct, frozen=True):
+    """What an event of any kind has around it."""
+
+    session: str
+    seq: int
+    ts: str
+    event: JsonObject
+
+
+def read_frame(text: str | bytes) -> OutFrame | None:
+    """Return a frame; None when this version does not know its type. Raises ProtocolError."""
+    if isinstance(text, bytes):
+        raise ProtocolError("The hub sent a binary frame; is it a turnwire hub?")
+    try:
+        return _decoder.decode(text)
+    except msgspec.ValidationError as error:
+        misfit = str(error)
+        content = _decoded(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise _no_json(text) from error
+    match content:
+        case {"type": "event"}:
+            return _event_frame(content)
+        case {"type": "events", "events": list(events)}:
+            return EventsFrame(events=[_event_frame(each) for each in events])
+        case {"type": str(kind)} if kind not in _types:
+            return None
+        case _:
+            raise ProtocolError(f"The hub sent a frame this client cannot read ({misfit}): {_shown(text)}")
+
+
+def _decoded(text: str) -> JsonValue:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise _no_json(text) from error
+
+
+def _event_frame(frame: JsonValue) -> EventFrame:
+    try:
+        return msgspec.convert(frame, EventFrame)
+    except msgspec.ValidationError:
+        pass
+    try:
+        place = msgspec.convert(frame, _Place)
+    except msgspec.ValidationError as error:
+        raise ProtocolError(f"The hub sent an event this client cannot place: {error}") from error
+    kind: Any = place.event.get("type")
+    if not isinstance(kind, str):
+        raise ProtocolError(f"The hub sent event {place.seq} of {place.session} without a `type`.")
+    stand_in = Unknown(message_type=kind, raw=msgspec.json.encode(place.event).decode())
+    return EventFrame(session=place.session, seq=place.seq, ts=place.ts, event=stand_in)
+
+
+def _no_json(text: str) -> ProtocolError:
+    return ProtocolError(f"The hub sent a frame that is no JSON; is it a turnwire hub? {_shown(text)}")
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
