@@ -158,9 +158,11 @@ class Client:
     async def write_posted(self) -> None:
         """Write what is posted, until the CLI takes no more; the one task that writes."""
         try:
-            while True:
+            # `give_up` may come between the words and their turn, and takes them with it
+            while self._gone is None:
                 await self._has_posted.wait()
-                await self._write_next()
+                if self._posted:
+                    await self._write_next()
         except ProcessGone as gone:
             self.give_up(gone)
 
@@ -170,6 +172,7 @@ class Client:
         for posted in self._posted:
             fail(posted.written, reason)
         self._posted.clear()
+        self._has_posted.set()
         self._has_room.set()
         for answered in self._waiting.values():
             fail(answered, reason)
@@ -181,6 +184,8 @@ class Client:
             self._on_sent(Sent(_spelled(posted.message), posted.message))
         if posted.lines:
             await self._transport.write(posted.lines)
+        if not self._posted:
+            return  # given up meanwhile
         self._posted.popleft()
         if not posted.written.done():
             posted.written.set_result(None)
