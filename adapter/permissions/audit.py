@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
+from files.private import open_private
 from normalize.inputs import Decision
 from protocol.claude.encode import line_of, to_json
 from protocol.claude.requests import AnyRequest
@@ -29,7 +30,7 @@ class AuditTrail:
         self.trouble: str | None = None
         """Why the trail ends before the session does; None while it is whole."""
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._file = open_private(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="turnwire-audit")
         self._session = session
         self._now = now

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from files.private import open_private
 from protocol.json_values import JsonObject, text_at
 
 _SHELL = frozenset(";&|`$<>\n(){}")
@@ -82,14 +83,17 @@ class GrantStore:
                     if list(grant) not in pairs:
                         pairs.append(list(grant))
             fresh = self._path.with_suffix(f".{os.getpid()}.new")
-            fresh.write_text(json.dumps(table, indent=1), encoding="utf-8")
-            fresh.chmod(0o600)
+            fresh.unlink(missing_ok=True)
+            with os.fdopen(
+                open_private(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "w", encoding="utf-8"
+            ) as file:
+                json.dump(table, file, indent=1)
             fresh.replace(self._path)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Keep other sidecars from writing meanwhile: what they add between our reading and writing would be lost."""
-        with self._path.with_suffix(".lock").open("a") as lock:
+        with os.fdopen(open_private(self._path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT), "a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 

@@ -18,8 +18,10 @@ _REMEDY = (
 def explain(path: Path, error: Exception) -> JournalUnavailable:
     """Return the refusal for what SQLite or the operating system reported about a journal file."""
     if isinstance(error, OSError):
+        # A folder above it or a file beside it may be what is wrong.
+        where = "" if error.filename in (None, str(path)) else f"{error.filename}: "
         return JournalUnavailable(
-            f"Cannot use the journal {path}: {error.strerror or error}. Check the path and its permissions."
+            f"Cannot use the journal {path}: {where}{error.strerror or error}. Check the path and its permissions."
         )
     code = getattr(error, "sqlite_errorcode", None)
     if isinstance(code, int) and (sentence := _SENTENCES.get(code & 0xFF)) is not None:

@@ -8,6 +8,7 @@ import fcntl
 import os
 from pathlib import Path
 
+from files.private import open_private
 from journal.sqlite.errors import explain, in_use
 
 
@@ -18,7 +19,7 @@ class FileLock:
         """Take the lock; raises JournalInUse when another process has it, JournalUnavailable when there can be none."""
         beside = path.with_name(path.name + ".lock")
         try:
-            self._fd = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._fd = open_private(beside, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise explain(path, error) from error
         try:

@@ -17,6 +17,7 @@ from pathlib import Path
 from subprocess import run
 from typing import Literal
 
+from files.private import make_private, open_private
 from journal.base import Retention
 from journal.sqlite.errors import damaged, explain, foreign
 from journal.sqlite.lock import FileLock
@@ -54,7 +55,7 @@ def open_journal(path: Path, retention: Retention, durability: Durability, micro
     """
     with ExitStack() as undo:
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(path.parent)
             lock = FileLock(path)
             undo.callback(lock.release)
             if not path.exists():
@@ -123,7 +124,7 @@ def _make(path: Path) -> None:
 
 def _look_at(path: Path) -> None:
     # Opened for writing, too: SQLite would leave a read-only write-ahead log beside a read-only file.
-    with path.open("r+b") as file:
+    with os.fdopen(open_private(path, os.O_RDWR), "r+b") as file:
         header = file.read(100)
     if not header:
         raise damaged(path, "it is empty")

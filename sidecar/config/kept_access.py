@@ -13,6 +13,7 @@ from pathlib import Path
 
 import structlog
 
+from files.private import make_private
 from hub.server.access import MINIMUM_TOKEN, Tokens
 
 log = structlog.get_logger()
@@ -60,7 +61,7 @@ class KeptAccess:
 
     def _write(self) -> None:
         content = {"control": self.tokens.control, "view": self.tokens.view, "port": self.port}
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self.path.parent)
         fresh = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
         fresh.unlink(missing_ok=True)
         with os.fdopen(

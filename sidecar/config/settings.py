@@ -125,7 +125,7 @@ class Settings(BaseSettings):
     redis_url: str = "redis://127.0.0.1:6379/0"
     """The server of the redis journal."""
     state_dir: Path = Field(default_factory=state_directory)
-    """Directory of the journal, the session store, the access tokens and the audit trail. Without one `run` takes one of the workspace's own below the default."""
+    """Directory of the journal, the session store, the access tokens and the audit trail. Without one `run` takes one of the workspace's own below the default. It is shut to others (mode 700), and refused when it is another user's."""
     retain_days: float | None = Field(default=30, gt=0)
     """Events older than this are dropped; empty keeps them."""
     retain_events: int | None = Field(default=None, ge=1)

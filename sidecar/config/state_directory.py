@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
+from files.private import make_private
 from journal.base import JournalInUse, JournalUnavailable
 from journal.sqlite.lock import FileLock
 from sidecar.config.settings import Settings
@@ -34,7 +35,7 @@ def claimed(settings: Settings, workspace: Path) -> Iterator[Settings]:
     for number in count(1):
         directory = first if number == 1 else first.with_name(f"{first.name}-{number}")
         try:
-            _make(directory, settings.state_dir)
+            make_private(directory, settings.state_dir)
             lock = FileLock(directory / "sidecar")
         except JournalInUse:
             continue
@@ -57,13 +58,6 @@ def _directory(settings: Settings, workspace: Path) -> Path:
     directory = settings.state_dir / "workspaces" / f"{name}-{digest}"
     # What is not to outlive the process must not take the place of what is.
     return directory / "memory" if settings.journal == "memory" else directory
-
-
-def _make(directory: Path, base: Path) -> None:
-    """Make a directory and those above it up to the base; mkdir alone leaves the ones above open to others."""
-    for folder in reversed((directory, *directory.parents)):
-        if folder.is_relative_to(base):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def _placed(settings: Settings, directory: Path) -> Settings:

@@ -153,12 +153,19 @@ async def state_directory(settings: Settings) -> Finding:
     if existing != folder:
         return Finding("state directory", "ok", f"{folder} will be made")
     about = folder.stat()
-    if about.st_uid != os.getuid() or stat.S_IMODE(about.st_mode) & 0o077:
+    if about.st_uid != os.geteuid():
+        return Finding(
+            "state directory",
+            "broken",
+            f"{folder} belongs to another user (uid {about.st_uid})",
+            "name another with --state-dir, or chown it: events tell all that an agent read and wrote",
+        )
+    if stat.S_IMODE(about.st_mode) & 0o077:
         return Finding(
             "state directory",
             "note",
             f"others can look into {folder} (mode {stat.S_IMODE(about.st_mode):o})",
-            f"chmod 700 {folder}: events tell all that an agent read and wrote",
+            "turnwire shuts it at its next start: events tell all that an agent read and wrote",
         )
     return Finding("state directory", "ok", str(folder))
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import structlog
 
 from adapter.process.watchdog import Watchdog
+from files.private import open_private
 from runner.input import Input
 from runner.output import Output, OutputLost
 from runner.server import Runner, RunnerOptions
@@ -35,7 +36,9 @@ def run(settings: Settings, options: RunnerOptions, log_file: Path | None, warni
     try:
         agent = find(settings.agent, settings.agents)
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        stream = file.open("a", encoding="utf-8")
+        # a file that was named may be a terminal or a pipe
+        opened = file if log_file else open_private(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        stream = open(opened, "a", encoding="utf-8")  # noqa: PTH123, SIM115 - a path or a descriptor, closed below
     except Exception as error:  # noqa: BLE001 - whatever keeps the runner from starting is said the way callers read
         say_fatal(str(error))
         return 2

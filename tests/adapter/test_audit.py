@@ -1,5 +1,8 @@
 import json
+import resource
 from pathlib import Path
+
+import pytest
 
 from adapter.permissions.audit import AuditTrail
 from normalize.inputs import Decision
@@ -44,8 +47,22 @@ def test_the_trail_is_only_appended_to_and_readable_by_its_owner_alone(tmp_path:
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_disk_that_refuses_costs_the_trail_and_says_so() -> None:
-    trail = AuditTrail(Path("/dev/full"), "s")
-    trail.voided("r", "cancelled")
-    trail.close()
-    assert trail.trouble == "No space left on device"
+def test_a_disk_that_refuses_costs_the_trail_and_says_so(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    trail = AuditTrail(tmp_path / "audit.jsonl", "s")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        trail.voided("r", "cancelled")
+        trail.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert trail.trouble == "File too large"
+
+
+def test_a_link_in_the_place_of_the_trail_is_not_followed(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    (tmp_path / "audit.jsonl").symlink_to(victim)
+    with pytest.raises(OSError, match="symbolic link"):
+        AuditTrail(tmp_path / "audit.jsonl", "s")
+    assert victim.read_text() == "precious"

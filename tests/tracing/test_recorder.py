@@ -1,5 +1,6 @@
 """What is recorded is what is read back: byte for byte, in order, whatever the lines are."""
 
+import resource
 from pathlib import Path
 
 import pytest
@@ -99,12 +100,23 @@ def test_a_recording_goes_on_in_the_same_file_after_a_restart(tmp_path: Path) ->
 def test_a_full_disk_ends_the_recording_and_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    full = Path("/dev/full")
-    if not full.exists():
-        pytest.fail("this machine has no /dev/full")
-    (tmp_path / "raw-streamjson-a.jsonl").symlink_to(full)
-    recorded(tmp_path, [received(b'{"type":"keep_alive"}')])
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        recorded(tmp_path, [received(b'{"type":"keep_alive"}')])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert "recording ended: the file cannot be written" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["raw-streamjson-a.jsonl", "normalized-streamjson-a.jsonl"])
+def test_a_link_in_the_place_of_a_recording_is_not_followed(tmp_path: Path, name: str) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    (tmp_path / name).symlink_to(victim)
+    with pytest.raises(OSError, match="symbolic link"):
+        recorded(tmp_path, [received(b'{"type":"keep_alive"}')])
+    assert victim.read_text() == "precious"
 
 
 def test_what_follows_a_killed_recorder_begins_a_row_of_its_own(tmp_path: Path) -> None:

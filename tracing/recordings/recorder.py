@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 import structlog
 
+from files.private import open_private
 from normalize.events import AgentEvent, to_json
 from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
 from tracing.recordings.pieces import CONTINUES, number_of, set_aside
@@ -118,7 +119,7 @@ class Recorder:
 def check_folder(folder: Path) -> None:
     """Make the folder of recordings; raises RecordingError when nothing can be written there."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         reason = None if os.access(folder, os.W_OK | os.X_OK) else "not writable"
     except OSError as error:
         reason = error.strerror or str(error)
@@ -150,8 +151,8 @@ class _File:
         os.close(self._descriptor)
 
     def _open(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._descriptor = open_private(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         self._size = os.fstat(self._descriptor).st_size
         if self._size and not self._ends_well():
             self._size += os.write(self._descriptor, b"\n")
@@ -161,9 +162,7 @@ class _File:
 
     def _ends_well(self) -> bool:
         """Tell whether the last row is whole: one of a recorder that was killed may not be."""
-        with self.path.open("rb") as file:
-            file.seek(-1, os.SEEK_END)
-            return file.read(1) == b"\n"
+        return os.pread(self._descriptor, 1, self._size - 1) == b"\n"
 
     def _rotate(self) -> None:
         self.close()

@@ -1,0 +1,1 @@
+"""Files on the disk of a machine that has other users."""

@@ -1,0 +1,78 @@
+"""Files and folders for their owner alone: what turnwire keeps tells all that an agent read and wrote.
+
+Whoever can write to a folder we write to may have put a link there beforehand, and our writing would go where it points.
+So a file is opened without following a link, looked at through its descriptor, and refused unless it is a regular file
+of ours under one name; one that others could read is shut. Functions of the operating system, no policy of their own.
+"""
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+
+def open_private(path: Path, flags: int) -> int:
+    """Open a file of our own and return its descriptor; with O_CREAT it is made with mode 0600.
+
+    `flags` as of os.open; the file gets mode 0600 if it has more. Raises OSError, whose strerror says what is wrong with
+    a link, a file under a second name, another user's file, or what is no file.
+    """
+    # Without O_NONBLOCK the opening of somebody's named pipe would wait for its other end.
+    try:
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise _refusal(path, "it is a symbolic link; remove it") from error
+        raise
+    try:
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode):
+            raise _refusal(path, "it is no regular file; remove it")
+        if about.st_uid != os.geteuid():
+            raise _refusal(path, f"it belongs to another user (uid {about.st_uid}); remove it")
+        if about.st_nlink > 1:
+            raise _refusal(path, "it has a second name (a hard link); remove it, or copy it in its own place")
+        if stat.S_IMODE(about.st_mode) & 0o077:
+            os.fchmod(descriptor, 0o600)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def make_private(folder: Path, base: Path | None = None) -> None:
+    """Make a folder, or shut one that is there, so that its owner alone gets in: mode 0700.
+
+    With `base`, a folder above it, so are those between, the base included. Raises OSError, whose strerror says what is
+    wrong: another user's folder or link, a folder all users share (such as /tmp), or none at all.
+    """
+    above = [one for one in folder.parents if base is not None and one.is_relative_to(base)]
+    for one in (*reversed(above), folder):
+        one.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _shut(one)
+
+
+def _shut(folder: Path) -> None:
+    link = folder.lstat()
+    # A link of our own, or of the system's, is a matter of taste where things lie; anybody else's leads us astray.
+    if stat.S_ISLNK(link.st_mode) and link.st_uid not in (0, os.geteuid()):
+        raise _refusal(folder, f"it is a link of another user (uid {link.st_uid}); name another folder")
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        about = os.fstat(descriptor)
+        if about.st_uid != os.geteuid():
+            raise _refusal(
+                folder,
+                f"it belongs to another user (uid {about.st_uid}), who could change what is kept there; "
+                "name another folder, or chown it",
+            )
+        if about.st_mode & stat.S_ISVTX:
+            raise _refusal(folder, "all users share it; name a folder of its own, such as one inside it")
+        if stat.S_IMODE(about.st_mode) & 0o077:
+            os.fchmod(descriptor, 0o700)
+    finally:
+        os.close(descriptor)
+
+
+def _refusal(path: Path, why: str) -> OSError:
+    return OSError(errno.EPERM, why, str(path))
