@@ -171,7 +171,7 @@ async def test_a_journal_in_use_and_open_permissions_are_told(tmp_path: Path) ->
         lock.release()
     assert "in use by a running turnwire" in found["journal"]["found"]
     assert found["state directory"]["status"] == "note"
-    assert found["state directory"]["remedy"].startswith("chmod 700")
+    assert found["state directory"]["remedy"].startswith("turnwire shuts it")
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o755
 
 
