@@ -119,6 +119,11 @@ class Journal(Protocol):
         ...
 
     @property
+    def damaged(self) -> int:
+        """How many events were found damaged or missing when they were read, since the start; readers get a gap."""
+        ...
+
+    @property
     def trouble(self) -> str | None:
         """Why nothing can be made durable at present, as a sentence for people; None when all is well."""
         ...

@@ -51,6 +51,11 @@ class MemoryJournal:
         return self._epoch
 
     @property
+    def damaged(self) -> int:
+        """Always 0: what memory holds is not checked."""
+        return 0
+
+    @property
     def trouble(self) -> str | None:
         """Always None: memory does not fail."""
         return None

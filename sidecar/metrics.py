@@ -26,6 +26,7 @@ class Metrics:
         """Lines that CLIs wrote."""
         self.spans_lost: Callable[[], int] = lambda: 0
         self._journal_size = 0
+        self._journal_damaged: Callable[[], int] = lambda: 0
         self._latest: Sequence[Measurement] = ()
         self._read: Callable[[], list[Measurement]] = list
         self._prometheus = PrometheusMeter(self._now)
@@ -49,6 +50,7 @@ class Metrics:
     async def watch(self, hub: Hub, host: Host, journal: Journal) -> None:
         """Read what the sidecar's parts say of themselves, until cancelled."""
         self._read = lambda: self._readings(hub, host)
+        self._journal_damaged = lambda: journal.damaged
         while True:
             try:
                 self._journal_size = sum(log.size for log in await journal.logs())
@@ -76,5 +78,6 @@ class Metrics:
             Measurement(m.FRONTENDS, hub.frontends),
             Measurement(m.LAG, hub.lag),
             Measurement(m.JOURNAL_SIZE, self._journal_size),
+            Measurement(m.JOURNAL_DAMAGED, self._journal_damaged()),
             *(Measurement(m.SESSIONS, count, (state,)) for state, count in sorted(states.items())),
         ]

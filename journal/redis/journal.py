@@ -16,6 +16,7 @@ from redis.exceptions import RedisError
 from journal.backlog import Backlog
 from journal.base import KEEP_ALL, Entry, JournalUnavailable, LogSummary, Page, Retention, Watcher, Whole
 from journal.cache import TailCache
+from journal.damage import Damage
 from journal.log_index import LogIndex
 from journal.paging import Watchers, page_of, place
 from journal.redis.server import RedisServer, State
@@ -45,6 +46,7 @@ class RedisJournal:
         self._cache = TailCache()
         self._watchers = Watchers()
         self._backlog = Backlog(BACKLOG_BYTES)
+        self._damage = Damage(f"the Redis at {server.name}")
         # Bounded by the backlog.
         self._queue: deque[Append] = deque()
         self._work = asyncio.Event()
@@ -76,6 +78,11 @@ class RedisJournal:
     def epoch(self) -> str:
         """The life of the logs: the server's, until it may have lost events."""
         return self._epoch
+
+    @property
+    def damaged(self) -> int:
+        """How many events the server was found to lack."""
+        return self._damage.count
 
     @property
     def trouble(self) -> str | None:

@@ -24,9 +24,9 @@ from journal.base import (
     Whole,
 )
 from journal.cache import TailCache
+from journal.damage import Damage
 from journal.log_index import LogIndex
 from journal.paging import Watchers, page_of, place
-from journal.sqlite.errors import damaged
 from journal.sqlite.opening import Durability, Opened, open_journal
 from journal.sqlite.reader import Reader
 from journal.sqlite.rows import Append, Extent, delete_log, entry_at, events_after
@@ -53,6 +53,7 @@ class SqliteJournal:
         self._watchers = Watchers()
         self._backlog = Backlog(BACKLOG_BYTES)
         self.reader = Reader(opened.reading, opened.path)
+        self._damage = Damage(str(opened.path))
         self.writer = Writer(opened.connection, opened.path, retention, clock, self)
         """For those who keep something else in the same file."""
 
@@ -73,6 +74,11 @@ class SqliteJournal:
     def epoch(self) -> str:
         """The life of the logs: the file's, until the machine goes down under it."""
         return self._epoch
+
+    @property
+    def damaged(self) -> int:
+        """How many events were found damaged when they were read."""
+        return self._damage.count
 
     @property
     def trouble(self) -> str | None:
@@ -124,10 +130,12 @@ class SqliteJournal:
 
     async def whole(self, session: str, seq: int) -> Whole | None:
         """Return one event uncut."""
-        log = self._logs.find(session)
-        if log is None or not log.extent.first <= seq <= log.extent.last:
+        known = self._logs.find(session)
+        if known is None or not known.extent.first <= seq <= known.extent.last:
             return None
-        entry = await self.reader.call(partial(entry_at, log=log.id, seq=seq))
+        entry, is_damaged = await self.reader.call(partial(entry_at, log=known.id, seq=seq))
+        if is_damaged:
+            self._damage.found(session, seq, seq)
         if entry is None:
             return None
         return Whole(entry.event if entry.whole is None else entry.whole, entry.raw)
@@ -138,14 +146,14 @@ class SqliteJournal:
 
     async def delete(self, session: str) -> None:
         """Forget a session's events."""
-        if (log := self._logs.find(session)) is None:
+        if (known := self._logs.find(session)) is None:
             return
-        last = log.accepted
+        last = known.accepted
         await self.writer.call(partial(delete_log, session=session))
         self._cache.forget(session, last + 1)
-        if log.extent.last == last:
-            log.extent = Extent(last + 1, last, 0)
-            log.deleted = True
+        if known.extent.last == last:
+            known.extent = Extent(last + 1, last, 0)
+            known.deleted = True
 
     async def retain(self) -> None:
         """Apply retention now."""
@@ -186,15 +194,15 @@ class SqliteJournal:
 
     def _take_over(self, extents: dict[int, Extent]) -> None:
         for number, extent in extents.items():
-            log = self._logs.numbered(number)
-            log.extent, log.deleted = extent, log.deleted and extent.first > extent.last
-            self._cache.forget(log.session, extent.first)
+            known = self._logs.numbered(number)
+            known.extent, known.deleted = extent, known.deleted and extent.first > extent.last
+            self._cache.forget(known.session, extent.first)
 
     async def _read(self, session: str, after: int, last: int, *, count: int, size: int) -> list[Envelope]:
-        log = self._logs.of(session).id
-        rows = await self.reader.call(
-            partial(events_after, log=log, after=after, last=last, count=count, size=size)
+        number = self._logs.of(session).id
+        found = await self.reader.call(
+            partial(events_after, log=number, after=after, last=last, count=count, size=size)
         )
-        if rows and rows[-1].seq - rows[0].seq != len(rows) - 1:
-            raise damaged(self.path, f"the log of session {session!r} has a hole after event {after}")
-        return [Envelope(session, row.seq, stamp(row.micros), row.event) for row in rows]
+        if found.damaged is not None:
+            self._damage.found(session, *found.damaged)
+        return [Envelope(session, row.seq, stamp(row.micros), row.event) for row in found.rows]

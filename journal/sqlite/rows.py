@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from journal.base import Entry, Retention
+from journal.sqlite import checksums
 from journal.sqlite.schema import SEQ_BITS
 from journal.timestamps import MICROSECONDS
 
@@ -57,6 +58,16 @@ class EventRow:
     event: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a file has after a number."""
+
+    rows: Sequence[EventRow]
+    """Sound ones, without holes between them."""
+    damaged: tuple[int, int] | None = None
+    """The first and last number before them, or before the end of the log, that should be there and are not, or not sound."""
+
+
 def key(log: int, seq: int) -> int:
     """Return the key of an event."""
     return log << SEQ_BITS | seq
@@ -70,16 +81,25 @@ def append_all(
     for batch in appends:
         start = key(batch.log, batch.first)
         connection.executemany(
-            "INSERT INTO event VALUES (?, ?, ?, ?)",
-            [(start + i, batch.micros, entry.size, entry.event) for i, entry in enumerate(batch.entries)],
+            "INSERT INTO event VALUES (?, ?, ?, ?, ?)",
+            [
+                (
+                    start + i,
+                    batch.micros,
+                    entry.size,
+                    entry.event,
+                    checksums.of_event(start + i, batch.micros, entry.event),
+                )
+                for i, entry in enumerate(batch.entries)
+            ],
         )
         beside = [
-            (start + i, entry.whole, entry.raw)
+            (start + i, entry.whole, entry.raw, checksums.of_beside(start + i, entry.whole, entry.raw))
             for i, entry in enumerate(batch.entries)
             if entry.whole is not None or entry.raw is not None
         ]
         if beside:
-            connection.executemany("INSERT INTO beside VALUES (?, ?, ?)", beside)
+            connection.executemany("INSERT INTO beside VALUES (?, ?, ?, ?)", beside)
         ((first, last, size),) = connection.execute(
             "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (id) DO UPDATE SET"
             " last = excluded.last, size = size + excluded.size, micros = excluded.micros, deleted = 0"
@@ -101,29 +121,125 @@ def append_all(
 
 def events_after(
     connection: sqlite3.Connection, log: int, after: int, last: int, *, count: int, size: int
-) -> list[EventRow]:
-    """Return the events after one number and not beyond another: at most `count`, about `size` bytes, at least one."""
+) -> Found:
+    """Return the events after one number and not beyond another: at most `count`, about `size` bytes, at least one.
+
+    What is damaged is passed over: the rows begin behind it, or end before it.
+    """
+    place, rows = after, list[EventRow]()
+    while not rows and place < last:
+        try:
+            rows, place = _sound_rows(connection, log, place, last, count=count, size=size)
+        except sqlite3.DatabaseError as error:
+            if not _is_damage(error):
+                raise
+            place = _beyond_damage(connection, log, place, last)
+    first = rows[0].seq if rows else last + 1
+    if first == after + 1:
+        return Found(rows)
+    # What retention took is no damage.
+    (kept,) = connection.execute("SELECT first FROM log WHERE id = ?", (log,)).fetchone() or (last + 1,)
+    begin = max(after + 1, kept)
+    return Found(rows, (begin, first - 1) if begin < first else None)
+
+
+def _sound_rows(
+    connection: sqlite3.Connection, log: int, after: int, last: int, *, count: int, size: int
+) -> tuple[list[EventRow], int]:
+    """Return the first run of sound rows, and where to go on when there is none; raises sqlite3.DatabaseError."""
     rows: list[EventRow] = []
     cursor = connection.execute(
-        "SELECT key, micros, event FROM event WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?",
+        "SELECT key, micros, event, crc FROM event WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?",
         (key(log, after + 1), key(log, last), count),
     )
-    base = key(log, 0)
-    for number, micros, event in cursor:
-        size -= len(event)
-        if size < 0 and rows:
-            break
-        rows.append(EventRow(number - base, micros, event))
-    cursor.close()
-    return rows
+    base, passed, seen = key(log, 0), after, 0
+    try:
+        for number, micros, event, crc in cursor:
+            seen += 1
+            is_sound = checksums.is_sound(number, micros, event, crc)
+            if rows and not (is_sound and number - base == rows[-1].seq + 1):
+                break
+            passed = number - base
+            if is_sound:
+                size -= len(event)
+                if size < 0 and rows:
+                    break
+                rows.append(EventRow(passed, micros, event))
+    except sqlite3.DatabaseError as error:
+        if not _is_damage(error) or (passed == after and count == 1):
+            raise
+        if passed == after:
+            # Python steps on before it hands out a row: the first one may be good, and the second one is not.
+            return _sound_rows(connection, log, after, last, count=1, size=size)
+        # What came before the broken page is good, and what is behind it is for the next look.
+        return rows, passed
+    finally:
+        cursor.close()
+    return rows, passed if seen == count else last
 
 
-def entry_at(connection: sqlite3.Connection, log: int, seq: int) -> Entry | None:
-    """Return an entry as it was appended."""
-    row = connection.execute(
-        "SELECT event, whole, raw FROM event LEFT JOIN beside USING (key) WHERE key = ?", (key(log, seq),)
-    ).fetchone()
-    return None if row is None else Entry(*row)
+def _beyond_damage(connection: sqlite3.Connection, log: int, after: int, last: int) -> int:
+    """Return the number after which the file can be read again, when the event that follows `after` cannot be.
+
+    A page that is broken takes all events that lie on it, and SQLite cannot say how many those are: they are looked for in
+    steps that double, and then between the last step that failed and the first that did not.
+    """
+    failed, step = after + 1, 1
+    while failed < last:
+        tried = min(failed + step, last)
+        if _is_readable(connection, log, tried, last):
+            while tried - failed > 1:
+                middle = (tried + failed) // 2
+                if _is_readable(connection, log, middle, last):
+                    tried = middle
+                else:
+                    failed = middle
+            return tried - 1
+        failed, step = tried, step * 2
+    return last
+
+
+def _is_readable(connection: sqlite3.Connection, log: int, seq: int, last: int) -> bool:
+    try:
+        connection.execute(
+            "SELECT key, micros, event, crc FROM event WHERE key BETWEEN ? AND ? ORDER BY key LIMIT 1",
+            (key(log, seq), key(log, last)),
+        ).fetchone()
+    except sqlite3.DatabaseError as error:
+        if not _is_damage(error):
+            raise
+        return False
+    return True
+
+
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    """Tell what is wrong with a page from what is wrong with the disk, which may pass."""
+    code = getattr(error, "sqlite_errorcode", None)
+    # Without a code it is Python that cannot make a value of what the row has.
+    return code is None or code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def entry_at(connection: sqlite3.Connection, log: int, seq: int) -> tuple[Entry | None, bool]:
+    """Return an entry as it was appended, if it is there and sound, and whether it is damaged."""
+    number = key(log, seq)
+    try:
+        row = connection.execute(
+            "SELECT micros, event, event.crc, whole, raw, beside.crc, beside.key IS NULL"
+            " FROM event LEFT JOIN beside USING (key) WHERE key = ?",
+            (number,),
+        ).fetchone()
+    except sqlite3.DatabaseError as error:
+        if not _is_damage(error):
+            raise
+        return None, True
+    if row is None:
+        return None, False
+    micros, event, crc, whole, raw, crc_beside, alone = row
+    if not checksums.is_sound(number, micros, event, crc):
+        return None, True
+    if not alone and not checksums.is_sound_beside(number, whole, raw, crc_beside):
+        return None, True
+    return Entry(event, whole, raw), False
 
 
 def all_logs(connection: sqlite3.Connection) -> list[LogRow]:

@@ -41,7 +41,14 @@ def _first_tables(connection: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (_first_tables,)
+def _checksums(connection: sqlite3.Connection) -> None:
+    # Rows that are there stay without one: to sum them up would write a large file anew, on a disk that may have no room
+    # for it. What they hold is checked as far as it can be, and retention takes them in the end.
+    for table in ("event", "beside", "session"):
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN crc INTEGER")
+
+
+MIGRATIONS: Sequence[Callable[[sqlite3.Connection], None]] = (_first_tables, _checksums)
 """What makes a file of version n one of version n + 1; each runs in a transaction of its own."""
 
 VERSION = len(MIGRATIONS)

@@ -5,11 +5,14 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Self
 
+import structlog
 from pydantic import TypeAdapter, ValidationError
 
 from journal.sessions import MemorySessions, SessionRecord
-from journal.sqlite.errors import damaged
+from journal.sqlite import checksums
 from journal.sqlite.journal import SqliteJournal
+
+log = structlog.get_logger("journal")
 
 _records = TypeAdapter(SessionRecord)
 
@@ -25,16 +28,26 @@ class SqliteSessions(MemorySessions):
 
     @classmethod
     async def open(cls, journal: SqliteJournal) -> Self:
-        """Read the records of an open journal; raises JournalUnavailable when one of them is damaged."""
+        """Read the records of an open journal; raises JournalUnavailable.
+
+        A damaged one is told and left where it is: its session is not listed, its events can still be followed.
+        """
         records: dict[str, SessionRecord] = {}
-        for session, record in await journal.reader.call(_read_all):
-            try:
-                records[session] = _records.validate_json(record)
-            except ValidationError as error:
-                raise damaged(
-                    journal.path,
-                    f"the record of session {session!r} cannot be read ({error.errors()[0]['msg']})",
-                ) from error
+        for session, record, crc in await journal.reader.call(_read_all):
+            if crc is not None and checksums.of_record(session, record) != crc:
+                why = "its checksum is another"
+            else:
+                try:
+                    records[session] = _records.validate_json(record)
+                    continue
+                except ValidationError as error:
+                    why = error.errors()[0]["msg"]
+            log.error(
+                "a session's record is damaged, and the session is not listed",
+                path=str(journal.path),
+                session=session,
+                reason=why,
+            )
         return cls(journal, records)
 
     async def put(self, record: SessionRecord) -> None:
@@ -42,7 +55,9 @@ class SqliteSessions(MemorySessions):
         self._records[record.session] = record
         if self._written.get(record.session) == record:
             return
-        await self._writer.call(partial(_write, record=record))
+        # In the event loop: what cannot be written down is its caller's fault, and not the disk's.
+        line = _records.dump_json(record, exclude_defaults=True)
+        await self._writer.call(partial(_write, record=record, line=line))
         self._written[record.session] = record
 
     async def delete(self, session: str) -> None:
@@ -52,14 +67,15 @@ class SqliteSessions(MemorySessions):
         self._written.pop(session, None)
 
 
-def _read_all(connection: sqlite3.Connection) -> list[tuple[str, bytes]]:
-    return connection.execute("SELECT session, record FROM session").fetchall()
+def _read_all(connection: sqlite3.Connection) -> list[tuple[str, bytes, int | None]]:
+    return connection.execute("SELECT session, record, crc FROM session").fetchall()
 
 
-def _write(connection: sqlite3.Connection, record: SessionRecord) -> None:
+def _write(connection: sqlite3.Connection, record: SessionRecord, line: bytes) -> None:
     connection.execute(
-        "INSERT INTO session VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET record = excluded.record",
-        (record.session, record.created, _records.dump_json(record, exclude_defaults=True)),
+        "INSERT INTO session VALUES (?, ?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET record = excluded.record, crc = excluded.crc",
+        (record.session, record.created, line, checksums.of_record(record.session, line)),
     )
 
 

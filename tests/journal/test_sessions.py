@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from journal.base import JournalUnavailable
 from journal.sessions import MemorySessions, SessionRecord, SessionStore
 from journal.sqlite.journal import SqliteJournal
 from journal.sqlite.sessions import SqliteSessions
@@ -96,19 +95,40 @@ async def test_a_record_with_fields_of_a_newer_turnwire_is_still_read(tmp_path: 
     await (await SqliteJournal.open(path)).close()
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(
-            "INSERT INTO session VALUES ('s', 'c', ?)", (b'{"session":"s","created":"c","colour":"blue"}',)
+            "INSERT INTO session VALUES ('s', 'c', ?, NULL)",
+            (b'{"session":"s","created":"c","colour":"blue"}',),
         )
     journal = await SqliteJournal.open(path)
     assert await (await SqliteSessions.open(journal)).list() == [SessionRecord(session="s", created="c")]
     await journal.close()
 
 
-async def test_a_damaged_record_is_refused_with_its_name(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        ("UPDATE session SET record = CAST('{\"session\":' AS BLOB) WHERE session = 's-77'", "checksum"),
+        ("UPDATE session SET record = CAST(replace(record, 's-77', 's-66') AS BLOB)", "checksum"),
+        (
+            "UPDATE session SET record = CAST('{\"session\":' AS BLOB), crc = NULL WHERE session = 's-77'",
+            "EOF",
+        ),
+    ],
+)
+async def test_a_damaged_record_costs_its_session_and_no_other(
+    tmp_path: Path, spoil: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "damaged.db"
-    await (await SqliteJournal.open(path)).close()
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("INSERT INTO session VALUES ('s-77', 'c', ?)", (b'{"session":',))
     journal = await SqliteJournal.open(path)
-    with pytest.raises(JournalUnavailable, match="s-77"):
-        await SqliteSessions.open(journal)
+    store = await SqliteSessions.open(journal)
+    other = SessionRecord(session="s-1", created="b")
+    await store.put(SessionRecord(session="s-77", created="c"))
+    await store.put(other)
+    await journal.close()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(spoil)
+    journal = await SqliteJournal.open(path)
+    assert await (await SqliteSessions.open(journal)).list() == [other]
+    told = capsys.readouterr().out
+    assert "s-77" in told
+    assert said in told
     await journal.close()

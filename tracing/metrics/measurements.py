@@ -107,11 +107,17 @@ LAG = Instrument(
     "Events by which the frontend that is furthest behind is behind.",
 )
 JOURNAL_SIZE = Instrument("turnwire.journal.size", "gauge", "By", "Bytes of events in the journal.")
+JOURNAL_DAMAGED = Instrument(
+    "turnwire.journal.damaged",
+    "counter",
+    "{event}",
+    "Events that were found damaged or missing when they were read; readers got a gap.",
+)
 SESSIONS = Instrument("turnwire.sessions", "gauge", "{session}", "Sessions, by state.", ("turnwire.state",))
 
 RECORDED = (TOKEN_USAGE, DURATION, FIRST_CHUNK, HUMAN_WAIT, COST, UNUSUAL_LINES)
 """Instruments that get measurements."""
-READ = (LINES, SPANS_LOST, PENDING, FRONTENDS, LAG, JOURNAL_SIZE, SESSIONS)
+READ = (LINES, SPANS_LOST, PENDING, FRONTENDS, LAG, JOURNAL_SIZE, JOURNAL_DAMAGED, SESSIONS)
 """Instruments that are read when somebody wants to know."""
 
 

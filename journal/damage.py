@@ -1,0 +1,37 @@
+"""What was found damaged in the logs: said once, counted once, however often it is read."""
+
+import structlog
+
+log = structlog.get_logger("journal")
+
+
+class Damage:
+    """The damaged numbers of each session, as far as they were met."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+        self._found: dict[str, list[tuple[int, int]]] = {}
+        """Ranges, disjoint and in order, both ends included."""
+
+    @property
+    def count(self) -> int:
+        """How many events that is."""
+        return sum(last - first + 1 for ranges in self._found.values() for first, last in ranges)
+
+    def found(self, session: str, first: int, last: int) -> None:
+        """Note a range, and say so if any of it is new."""
+        ranges = self._found.setdefault(session, [])
+        if any(start <= first and last <= end for start, end in ranges):
+            return
+        log.error(
+            "events are damaged in the journal, and readers get a gap in their place",
+            journal=self._where,
+            session=session,
+            first=first,
+            last=last,
+        )
+        apart = [one for one in ranges if one[1] < first - 1 or one[0] > last + 1]
+        joined = [one for one in ranges if one not in apart]
+        first = min([first, *(start for start, _ in joined)])
+        last = max([last, *(end for _, end in joined)])
+        self._found[session] = sorted([*apart, (first, last)])
