@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from hub.client import BEGINNING, connect
-from hub.wire.frames_out import CaughtUp, EventFrame, GapFrame
 from live import Frontend, running, scripted_stand
-from normalize.events import ProcessStatus
+from turnwire_client import BEGINNING, connect
+from turnwire_client.events import ProcessStatus
+from turnwire_client.frames import CaughtUp, EventFrame, GapFrame
 from turnwire_process import DEADLINE, Served
 
 pytestmark = pytest.mark.long
