@@ -1,8 +1,8 @@
 """What was found damaged in the logs: said once, counted once, however often it is read."""
 
-import structlog
+import logging
 
-log = structlog.get_logger("journal")
+log = logging.getLogger(f"turnwire.{__name__}")
 
 
 class Damage:
@@ -25,10 +25,7 @@ class Damage:
             return
         log.error(
             "events are damaged in the journal, and readers get a gap in their place",
-            journal=self._where,
-            session=session,
-            first=first,
-            last=last,
+            extra={"journal": self._where, "session": session, "first": first, "last": last},
         )
         apart = [one for one in ranges if one[1] < first - 1 or one[0] > last + 1]
         joined = [one for one in ranges if one not in apart]

@@ -4,12 +4,11 @@
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-
-import structlog
 
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.grants import GrantStore
@@ -27,7 +26,7 @@ from sidecar.sessions.record_writer import RecordWriter
 from sidecar.sessions.registry import Registry
 from sidecar.sessions.services import SessionServices
 
-log = structlog.get_logger()
+log = logging.getLogger(f"turnwire.{__name__}")
 
 RETAIN_EVERY_S = 3600.0
 """How often events beyond the retention are dropped."""
@@ -104,7 +103,7 @@ async def _retaining(journal: Journal) -> None:
         try:
             await journal.retain()
         except JournalError as error:
-            log.warning("old events were not dropped", error=str(error))
+            log.warning("old events were not dropped", extra={"extra": {"extra": {"error": str(error)}}})
         await asyncio.sleep(RETAIN_EVERY_S)
 
 

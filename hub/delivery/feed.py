@@ -5,12 +5,11 @@ falls behind and pulls for itself (subscription.py), until it is up to date agai
 """
 
 import asyncio
+import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Self
-
-import structlog
 
 from hub.delivery.batch import Batch
 from hub.delivery.log import EventLog
@@ -21,7 +20,7 @@ from normalize.events.envelope import Cursor
 STEP = 128
 """After so many writes in a row other connections get their turn."""
 
-log = structlog.get_logger("hub.feed")
+log = logging.getLogger(f"turnwire.{__name__}")
 
 
 class Feed:
@@ -150,6 +149,8 @@ class Feeds(AbstractAsyncContextManager["Feeds"]):
         try:
             await feed.run()
         except Exception:  # one unreadable log must not stop the feeds of the others
-            log.exception("A session's log cannot be read.", session=feed.session)
+            log.exception(
+                "A session's log cannot be read.", extra={"extra": {"extra": {"session": feed.session}}}
+            )
             del self._feeds[feed.session]
             feed.let_go()

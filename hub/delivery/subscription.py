@@ -7,10 +7,9 @@ the cursor is. So a frontend gets every number once, in order, whatever the two 
 """
 
 import asyncio
+import logging
 from dataclasses import dataclass
 from typing import Protocol
-
-import structlog
 
 from hub.delivery.batch import Batch
 from hub.delivery.log import LogGap
@@ -18,7 +17,7 @@ from hub.delivery.pages import Pages
 from hub.wire.frames_out import CaughtUp, GapFrame, Lag, OutFrame
 from normalize.events.envelope import Cursor
 
-log = structlog.get_logger("hub.subscription")
+log = logging.getLogger(f"turnwire.{__name__}")
 
 LAG_COUNT = 1000
 LAG_INTERVAL_S = 1.0
@@ -144,7 +143,10 @@ class Reader:
         try:
             page = await self._pages.after(subscription.session, subscription.cursor)
         except Exception as error:
-            log.exception("A session's log cannot be read.", session=subscription.session)
+            log.exception(
+                "A session's log cannot be read.",
+                extra={"extra": {"extra": {"session": subscription.session}}},
+            )
             raise LogUnreadable(subscription.session) from error
         if subscription not in self._behind:
             return

@@ -6,11 +6,11 @@ the host does go on when the frontend leaves, and their replies are then dropped
 
 import asyncio
 import json
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-import structlog
 from msgspec import to_builtins
 from pydantic import JsonValue
 
@@ -28,7 +28,7 @@ from hub.wire.frames import AnyCommand, Hello, PayloadGet, SessionList, Subscrib
 from hub.wire.frames_out import OutFrame, Reply, Welcome
 from normalize.events.envelope import Cursor
 
-log = structlog.get_logger("hub.conversation")
+log = logging.getLogger(f"turnwire.{__name__}")
 
 NOT_A_TOKEN = "This is not a token of this hub."
 
@@ -219,7 +219,7 @@ class Conversation:
         except CommandRefused as refused:
             self._send(refusal(command.id, refused.code, refused.message, refused.field))
         except Exception:
-            log.exception("A command failed.", command=command.type)
+            log.exception("A command failed.", extra={"extra": {"command": command.type}})
             self._send(
                 refusal(command.id, "internal", "The sidecar failed at this command; its log says why.")
             )

@@ -1,18 +1,18 @@
 """Session records in the journal's own file: one file to back up, and one writer, so a record is never ahead of it."""
 
+import logging
 import sqlite3
 from collections.abc import Mapping
 from functools import partial
 from typing import Self
 
-import structlog
 from pydantic import TypeAdapter, ValidationError
 
 from journal.sessions import MemorySessions, SessionRecord
 from journal.sqlite import checksums
 from journal.sqlite.journal import SqliteJournal
 
-log = structlog.get_logger("journal")
+log = logging.getLogger(f"turnwire.{__name__}")
 
 _records = TypeAdapter(SessionRecord)
 
@@ -44,9 +44,7 @@ class SqliteSessions(MemorySessions):
                     why = error.errors()[0]["msg"]
             log.error(
                 "a session's record is damaged, and the session is not listed",
-                path=str(journal.path),
-                session=session,
-                reason=why,
+                extra={"path": str(journal.path), "session": session, "reason": why},
             )
         return cls(journal, records)
 

@@ -1,17 +1,37 @@
-"""The command line: one command a function, each imports what it needs when it runs."""
+"""The command line: one command a function, each imports what it needs when it runs.
 
+Filters and stand-ins are started often, and for little: those that read their arguments themselves do not wait for the
+application of all the other commands, which has them too for the sake of `turnwire --help`.
+"""
+
+import gc
+import signal
 import sys
 
-FILTER = "translate"
-"""The command that has a start of its own; see sidecar/cli/translate.py."""
+NEW_OBJECTS = 20_000
+"""Objects made since the last time, after which Python looks for garbage: a start makes some 100,000, and keeps them."""
 
 
 def main() -> None:
     """Run the command line."""
-    if sys.argv[1:2] == [FILTER]:
-        from sidecar.cli.translate import main as run_filter
+    gc.set_threshold(NEW_OBJECTS)
+    try:
+        match sys.argv[1:]:
+            case ["translate", *arguments]:
+                from sidecar.cli.translate import main as translate
 
-        sys.exit(run_filter(sys.argv[2:]))
-    from sidecar.cli.commands import app
+                sys.exit(translate(arguments))
+            case ["agent", *arguments]:
+                from scripted_agent.command import main as agent
 
-    app()
+                sys.exit(agent(arguments))
+            case ["stdio", *arguments]:
+                from sidecar.stdio.command import run as stdio
+
+                sys.exit(stdio(arguments))
+            case _:
+                from sidecar.cli.commands import app
+
+                app()
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)

@@ -6,17 +6,16 @@ was taken because none was given. Configured tokens are never written to it.
 
 import errno
 import json
+import logging
 import os
 import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import structlog
-
 from files.private import make_private
 from hub.server.access import MINIMUM_TOKEN, Tokens
 
-log = structlog.get_logger()
+log = logging.getLogger(f"turnwire.{__name__}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,8 @@ class KeptAccess:
             self._write()
         except OSError as error:
             log.warning(
-                "access is not kept: the next start has other tokens", path=str(self.path), error=str(error)
+                "access is not kept: the next start has other tokens",
+                extra={"extra": {"extra": {"path": str(self.path), "error": str(error)}}},
             )
 
     def _write(self) -> None:
@@ -81,7 +81,10 @@ class KeptAccess:
             if (kept := _parsed(text)) is not None:
                 return kept
             why = "it does not hold two tokens"
-        log.warning("the kept access tokens are not used, new ones are made", path=str(self.path), reason=why)
+        log.warning(
+            "the kept access tokens are not used, new ones are made",
+            extra={"extra": {"extra": {"path": str(self.path), "reason": why}}},
+        )
         return None
 
 

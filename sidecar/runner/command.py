@@ -5,13 +5,12 @@ Standard error carries diag and fatal lines alone, so everything else that would
 
 import asyncio
 import gc
+import logging
 import os
 import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-
-import structlog
 
 from adapter.process.watchdog import Watchdog
 from files.private import open_private
@@ -48,7 +47,7 @@ def run(settings: Settings, options: RunnerOptions, log_file: Path | None, warni
     with stream:
         logs.configure(settings.log_level, stream)
         for warning in warnings:
-            structlog.get_logger().warning(warning)
+            logging.getLogger(f"turnwire.{__name__}").warning("%s", warning)
         return asyncio.run(_serve(agent.argv, settings, options))
 
 

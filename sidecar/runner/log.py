@@ -1,10 +1,9 @@
 """What the runner tells no caller, in its log file: counts of what was dropped, and defects of ours."""
 
+import logging
 from collections import Counter
 
-import structlog
-
-log = structlog.get_logger()
+log = logging.getLogger(f"turnwire.{__name__}")
 
 
 class RunnerLogFile:
@@ -18,12 +17,14 @@ class RunnerLogFile:
         self._counts[what] += 1
         number = self._counts[what]
         if number & (number - 1) == 0:
-            log.warning("a line of the caller came to nothing", reason=what, so_far=number)
+            log.warning(
+                "a line of the caller came to nothing", extra={"extra": {"reason": what, "so_far": number}}
+            )
 
     def failed(self, run_id: str, error: Exception) -> None:
         """Note a defect of ours."""
-        log.error("a run failed by our fault", run=run_id, exc_info=error)
+        log.error("a run failed by our fault", exc_info=error, extra={"extra": {"run": run_id}})
 
     def close(self) -> None:
         """Write the counts."""
-        log.info("the runner ends", dropped=dict(self._counts))
+        log.info("the runner ends", extra={"extra": {"dropped": dict(self._counts)}})

@@ -1,6 +1,7 @@
 """The sidecar as the hub sees it: many live sessions, created, resumed, forked, retried and closed by frontends."""
 
 import asyncio
+import logging
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -8,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
 
-import structlog
 from msgspec import to_builtins
 from pydantic import JsonValue
 
@@ -29,7 +29,7 @@ from sidecar.sessions.resume_point import NEW, ORIGIN, ResumePoint
 from sidecar.sessions.rewind import place_of
 from sidecar.sessions.services import SessionServices
 
-log = structlog.get_logger()
+log = logging.getLogger(f"turnwire.{__name__}")
 
 GREETING_S = 15.0
 """How long a CLI that goes back to a message may take to answer `initialize` before it counts as running."""

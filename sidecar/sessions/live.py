@@ -5,11 +5,10 @@ The session outlives its CLI: when the process ends, the log and the record stay
 """
 
 import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-
-import structlog
 
 from adapter.attachments import AttachmentFolder
 from adapter.client import RequestFailed, RequestTimeout
@@ -32,7 +31,7 @@ from sidecar.sessions.resume_point import NEW, RESUME_POINT, ResumePoint, withou
 from sidecar.sessions.services import SessionServices
 from sidecar.sessions.state import SessionState
 
-log = structlog.get_logger()
+log = logging.getLogger(f"turnwire.{__name__}")
 
 ATTACHED = "attached"
 """The option of a record that says how many attachments went with what was said last."""
@@ -205,7 +204,7 @@ class LiveSession:
                 # What the translator holds open, the log has not seen closed: the next start closes it there.
                 self._pipeline.translator.ended(Ended("stopped"))
             if running.done():
-                log.exception("session failed", session=self.session)
+                log.exception("session failed", extra={"extra": {"session": self.session}})
             else:
                 whole = self._cli is None
                 running.set_exception(error)
@@ -290,4 +289,6 @@ class LiveSession:
         try:
             await self.announce(event)
         except JournalError as error:
-            log.warning("a notice was not published", session=self.session, error=str(error))
+            log.warning(
+                "a notice was not published", extra={"extra": {"session": self.session, "error": str(error)}}
+            )

@@ -4,12 +4,11 @@ Both get the same moment, so that a recording replays to the times that were tra
 they cost a look at each line.
 """
 
+import logging
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from weakref import WeakSet
-
-import structlog
 
 from normalize.events import AgentEvent
 from normalize.inputs import Ended, Received, SessionInput
@@ -25,7 +24,7 @@ from tracing.spans.maker import SpanMaker
 if TYPE_CHECKING:
     from tracing.export.otel import SpanExport
 
-log = structlog.get_logger()
+log = logging.getLogger(f"turnwire.{__name__}")
 
 
 class Observers:
@@ -115,7 +114,8 @@ class _Observer:
                 self._recorder = Recorder(self._settings.record_dir, self._session)
             except OSError as error:
                 log.warning(
-                    "no recording: the file cannot be opened", session=self._session, error=str(error)
+                    "no recording: the file cannot be opened",
+                    extra={"extra": {"session": self._session, "error": str(error)}},
                 )
                 self._settings = self._settings.model_copy(update={"record": False})
                 return

@@ -8,9 +8,8 @@ human or a tracer: taps are plain calls that must not block, and the journal tak
 them durable, within its bound.
 """
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
-
-import structlog
 
 from journal.base import Entry, Journal
 from normalize.claude.translator import Translator
@@ -18,7 +17,7 @@ from normalize.events import AgentEvent, to_json
 from normalize.events.limits import cut
 from normalize.inputs import Received, Sent, SessionInput
 
-log = structlog.get_logger()
+log = logging.getLogger(f"turnwire.{__name__}")
 
 Tap = Callable[[SessionInput, Sequence[AgentEvent]], None]
 """Sees each input with the events it gave, in order. Must not block; one that raises sees nothing more."""
@@ -67,7 +66,10 @@ class Pipeline:
             except Exception:
                 # Whoever looks on must not cost a session: the others go on, and so does the session.
                 self._observers.remove(observer)
-                log.exception("what looks on at a session failed and is left out", session=self.session)
+                log.exception(
+                    "what looks on at a session failed and is left out",
+                    extra={"extra": {"session": self.session}},
+                )
 
     def _entries(self, events: Sequence[AgentEvent], raw: bytes | None) -> Iterator[Entry]:
         for event in events:

@@ -1,13 +1,12 @@
 """Writes session records behind the event loop's back: the newest of each session, soon, and in the end for sure."""
 
 import asyncio
-
-import structlog
+import logging
 
 from journal.base import JournalError
 from journal.sessions import SessionRecord, SessionStore
 
-log = structlog.get_logger()
+log = logging.getLogger(f"turnwire.{__name__}")
 
 RETRY_S = 5.0
 """How long a store that cannot be written is left alone."""
@@ -55,7 +54,10 @@ class RecordWriter:
         try:
             await self._store.put(record)
         except JournalError as error:
-            log.warning("a session's record was not written", session=record.session, error=str(error))
+            log.warning(
+                "a session's record was not written",
+                extra={"extra": {"session": record.session, "error": str(error)}},
+            )
         else:
             # A newer one, saved while this one was being written, stays.
             if self._unwritten.get(record.session) is record:

@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from structlog.testing import capture_logs
 
 from adapter.process.identity import ProcessIdentity, start_time
 from adapter.process.watchdog import Watchdog
@@ -108,7 +107,7 @@ async def place(folder: Path, monkeypatch: pytest.MonkeyPatch, **more: object) -
         values: dict[str, object] = {
             "journal": FailingJournal(),
             "audit": lambda session: None,
-            "taps": lambda session, agent: [],
+            "observers": lambda session, agent: [],
             **more,
         }
         services = SessionServices(
@@ -238,7 +237,7 @@ async def test_the_process_is_on_record_before_its_first_event(
 
 
 async def test_what_looks_on_and_fails_is_left_out_and_the_session_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     seen: list[SessionInput] = []
 
@@ -246,30 +245,28 @@ async def test_what_looks_on_and_fails_is_left_out_and_the_session_goes_on(
         seen.append(item)
         raise ValueError("a bug of the tracer")
 
-    with capture_logs() as logs:
-        async with place(tmp_path, monkeypatch, observers=lambda session, agent: [failing]) as here:
-            session = await here.create()
-            await here.do("prompt", session, text="hello")
-            await here.until(session, ev.Complete)
+    async with place(tmp_path, monkeypatch, observers=lambda session, agent: [failing]) as here:
+        session = await here.create()
+        await here.do("prompt", session, text="hello")
+        await here.until(session, ev.Complete)
     assert len(seen) == 1
-    assert len([line for line in logs if line["log_level"] == "error"]) == 1
+    assert [line.levelname for line in caplog.records if line.name.startswith("turnwire.")] == ["ERROR"]
 
 
 async def test_a_log_that_could_not_be_written_to_its_end_is_closed_by_the_next_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal = FailingJournal()
-    with capture_logs():
-        async with place(tmp_path, monkeypatch, journal=journal) as here:
-            session = await here.create()
-            await here.do("prompt", session, text="first")
-            await here.until(session, ev.TurnStarted)
-            journal.full = True
-            await until(lambda: here.states() == ["exited"])
-            journal.full = False
-            await here.do("prompt", session, text="second")
-            seen = await here.until(session, ev.ProcessStatus, 3)
-            seen = await here.until(session, ev.Complete, 2)
+    async with place(tmp_path, monkeypatch, journal=journal) as here:
+        session = await here.create()
+        await here.do("prompt", session, text="first")
+        await here.until(session, ev.TurnStarted)
+        journal.full = True
+        await until(lambda: here.states() == ["exited"])
+        journal.full = False
+        await here.do("prompt", session, text="second")
+        seen = await here.until(session, ev.ProcessStatus, 3)
+        seen = await here.until(session, ev.Complete, 2)
     turns = [event.operation_id for event in seen if isinstance(event, ev.TurnStarted)]
     assert turns == [event.operation_id for event in seen if isinstance(event, ev.Complete)]
     assert turns == ["turn-1", "turn-2"]

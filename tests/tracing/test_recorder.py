@@ -97,16 +97,14 @@ def test_a_recording_goes_on_in_the_same_file_after_a_restart(tmp_path: Path) ->
     ]
 
 
-def test_a_full_disk_ends_the_recording_and_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_full_disk_ends_the_recording_and_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
     try:
         recorded(tmp_path, [received(b'{"type":"keep_alive"}')])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert "recording ended: the file cannot be written" in capsys.readouterr().out
+    assert "recording ended: the file cannot be written" in caplog.text
 
 
 @pytest.mark.parametrize("name", ["raw-streamjson-a.jsonl", "normalized-streamjson-a.jsonl"])

@@ -2,9 +2,7 @@
 
 import logging
 
-import structlog
-
-log = structlog.get_logger()
+log = logging.getLogger(f"turnwire.{__name__}")
 
 
 class Complaints(logging.Handler):
@@ -22,7 +20,9 @@ class Complaints(logging.Handler):
         if not self._told and record.levelno >= logging.ERROR and "metrics" in words:
             # The SDK sends metrics by itself.
             self._told = True
-            log.warning("metrics cannot be sent; the sessions are not affected", why=words)
+            log.warning(
+                "metrics cannot be sent; the sessions are not affected", extra={"extra": {"why": words}}
+            )
 
     def taken(self) -> str:
         """Return what was said first since this was asked."""

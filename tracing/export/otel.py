@@ -4,6 +4,7 @@ The stream never waits: a full queue or a dead collector loses spans, with a cou
 else. This module is imported only when tracing is on.
 """
 
+import logging
 import os
 import sys
 import threading
@@ -12,7 +13,6 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
 from typing import Any
 
-import structlog
 from opentelemetry.context import Context
 from opentelemetry.sdk.resources import SERVICE_NAME, Resource
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor, TracerProvider
@@ -30,7 +30,7 @@ from tracing.export.trace_ids import SeededIds
 from tracing.export.wanted import Signal, TracingError, exporters_of, protocol_of
 from tracing.spans.span import Trace
 
-log = structlog.get_logger()
+log = logging.getLogger(f"turnwire.{__name__}")
 
 CLOSE_S = 3.0
 """How long the end of a session may wait for a collector."""
@@ -114,7 +114,7 @@ class SpanExport:
             delivery.shutdown()
         lost = sum(delivery.lost(waiting=0) for delivery in self._deliveries)
         if lost:
-            log.warning("spans were lost", lost=lost)
+            log.warning("spans were lost", extra={"extra": {"lost": lost}})
         return lost
 
 
@@ -157,7 +157,10 @@ class _Delivery(SpanExporter):
         self._lost_at = time.monotonic()
         if not self._in_trouble:
             self._in_trouble = True
-            log.warning("spans cannot be sent and are lost; the sessions are not affected", why=why)
+            log.warning(
+                "spans cannot be sent and are lost; the sessions are not affected",
+                extra={"extra": {"why": why}},
+            )
         return result
 
     def shutdown(self) -> None:

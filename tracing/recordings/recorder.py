@@ -6,6 +6,7 @@ up, or is full, ends the recording with a log line that says so, never the sessi
 
 import base64
 import json
+import logging
 import os
 import threading
 import time
@@ -14,7 +15,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 import msgspec
-import structlog
 
 from files.private import open_private
 from normalize.events import AgentEvent, to_json
@@ -23,7 +23,7 @@ from tracing.recordings.pieces import CONTINUES, number_of, set_aside
 from tracing.recordings.reading import RecordingError
 from tracing.recordings.timestamps import format_ts
 
-log = structlog.get_logger()
+log = logging.getLogger(f"turnwire.{__name__}")
 
 BACKLOG = 64 << 20
 """Bytes of rows that may wait for the disk; beyond it the recording ends."""
@@ -72,7 +72,8 @@ class Recorder:
             if self._size > BACKLOG:
                 self._open = False
                 log.error(
-                    "recording ended: the disk does not keep up", path=str(self.path), backlog=self._size
+                    "recording ended: the disk does not keep up",
+                    extra={"extra": {"path": str(self.path), "backlog": self._size}},
                 )
             else:
                 self._waiting += rows
@@ -108,7 +109,8 @@ class Recorder:
                     file.append(b"".join(row for target, row in rows if target is file))
             except OSError as error:
                 log.warning(
-                    "recording ended: the file cannot be written", path=str(self.path), error=str(error)
+                    "recording ended: the file cannot be written",
+                    extra={"extra": {"path": str(self.path), "error": str(error)}},
                 )
                 with self._changed:
                     self._open = going = False

@@ -1,0 +1,101 @@
+"""What a log line looks like, and what it must not cost."""
+
+import io
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from sidecar import logs
+
+log = logging.getLogger(f"turnwire.{__name__}")
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    ours = logging.getLogger(logs.OURS)
+    before = ours.level, ours.propagate, ours.handlers
+    yield
+    ours.level, ours.propagate, ours.handlers = before
+    ours.setLevel(before[0])
+
+
+def written(level: str = "info") -> io.StringIO:
+    stream = io.StringIO()
+    logs.configure(level, stream)
+    return stream
+
+
+def test_a_line_is_an_object_of_json_with_the_sentence_and_its_fields() -> None:
+    stream = written()
+    log.warning("a file was not kept at 100 %", extra={"path": "/ü", "error": "full"})
+    line = json.loads(stream.getvalue())
+    assert line.pop("timestamp").endswith("Z")
+    assert line == {
+        "event": "a file was not kept at 100 %",
+        "path": "/ü",
+        "error": "full",
+        "level": "warning",
+    }
+    assert "ü" in stream.getvalue()
+
+
+def test_an_exception_is_part_of_its_line() -> None:
+    stream = written()
+    try:
+        raise ValueError("our mistake")
+    except ValueError:
+        log.exception("a session failed", extra={"session": "s-1"})
+    (line,) = stream.getvalue().splitlines()
+    assert json.loads(line)["exception"][0]["exc_value"] == "our mistake"
+
+
+def test_lines_below_the_level_are_left_out() -> None:
+    stream = written("warning")
+    log.info("all is well")
+    assert stream.getvalue() == ""
+
+
+def test_a_person_at_a_terminal_reads_text() -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    stream = Terminal()
+    logs.configure("info", stream)
+    log.warning("a file was not kept", extra={"path": "/here"})
+    assert "a file was not kept" in stream.getvalue()
+    assert "/here" in stream.getvalue()
+    assert not stream.getvalue().startswith("{")
+
+
+def test_a_line_that_cannot_be_written_is_lost_and_nothing_else_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Full(io.StringIO):
+        def write(self, text: str, /) -> int:  # noqa: ARG002 - the signature of a stream
+            raise OSError(28, "No space left on device")
+
+    logs.configure("info", Full())
+    log.warning("a file was not kept")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_line_is_plain_text_where_structlog_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = written()
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "structlog", None)
+        log.warning("too many open files")
+    log.warning("and again")
+    plain, whole = stream.getvalue().splitlines()
+    assert plain == "too many open files"
+    assert json.loads(whole)["event"] == "and again"
+
+
+def test_a_process_that_says_nothing_loads_no_structlog() -> None:
+    quiet = "import sys; from sidecar import logs; logs.configure('info'); print('structlog' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", quiet], capture_output=True, text=True, check=True)
+    assert result.stdout == "False\n"
