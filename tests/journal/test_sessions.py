@@ -115,7 +115,7 @@ async def test_a_record_with_fields_of_a_newer_turnwire_is_still_read(tmp_path: 
     ],
 )
 async def test_a_damaged_record_costs_its_session_and_no_other(
-    tmp_path: Path, spoil: str, said: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, spoil: str, said: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "damaged.db"
     journal = await SqliteJournal.open(path)
@@ -128,7 +128,7 @@ async def test_a_damaged_record_costs_its_session_and_no_other(
         connection.execute(spoil)
     journal = await SqliteJournal.open(path)
     assert await (await SqliteSessions.open(journal)).list() == [other]
-    told = capsys.readouterr().out
-    assert "s-77" in told
-    assert said in told
+    (told,) = [vars(record) for record in caplog.records if record.name.startswith("turnwire.")]
+    assert told["session"] == "s-77"
+    assert said in told["reason"]
     await journal.close()
