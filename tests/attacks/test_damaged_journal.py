@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from live import Frontend, running, scripted_stand
-from turnwire_client import BEGINNING, connect
+from turnwire_client import BEGINNING, Gap, connect
 from turnwire_client.events import ProcessStatus
-from turnwire_client.frames import CaughtUp, EventFrame, GapFrame
+from turnwire_client.frames import CaughtUp, EventFrame
 from turnwire_process import DEADLINE, Served
 
 pytestmark = pytest.mark.long
@@ -41,7 +41,7 @@ async def followed(url: str, *sessions: str) -> tuple[dict[str, list[int]], list
                 match frame:
                     case EventFrame():
                         got[session].append(frame.seq)
-                    case GapFrame():
+                    case Gap():
                         gaps.append((session, frame.first, frame.last))
                     case CaughtUp():
                         break
