@@ -8,6 +8,7 @@ of ours under one name; one that others could read is shut. Functions of the ope
 import errno
 import os
 import stat
+from collections.abc import Collection
 from pathlib import Path
 
 
@@ -38,6 +39,27 @@ def open_private(path: Path, flags: int) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def read_private(path: Path, *, owners: Collection[int], follows_links: bool, limit: int = 1 << 20) -> str:
+    """Read what only its owner may read or write, and leave it as it is; text beyond `limit` characters is left.
+
+    `owners` are user ids. Raises OSError, whose strerror says what is wrong.
+    """
+    links = 0 if follows_links else os.O_NOFOLLOW
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | links)
+    try:
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode):
+            raise _refusal(path, "it is no file")
+        if about.st_uid not in owners:
+            raise _refusal(path, f"it belongs to another user (uid {about.st_uid})")
+        if stat.S_IMODE(about.st_mode) & 0o077:
+            raise _refusal(path, f"others could read or write it (mode {stat.S_IMODE(about.st_mode):o})")
+        with os.fdopen(descriptor, encoding="utf-8", errors="replace", closefd=False) as file:
+            return file.read(limit)
+    finally:
+        os.close(descriptor)
 
 
 def make_private(folder: Path, base: Path | None = None) -> None:

@@ -11,7 +11,7 @@ from hub.delivery.frontends import FrontendRegistry
 from hub.delivery.log import EventLog
 from hub.delivery.pages import Pages
 from hub.delivery.subscription import Reader
-from hub.host import Host
+from hub.host import Host, Role
 from hub.server.access import Allowance, Tokens
 from hub.server.connection_limit import ConnectionLimit
 from hub.server.conversation import HubContext
@@ -114,14 +114,26 @@ class Hub:
         if self._life is not None:
             await self._life
 
-    def url(self, token: str, session: str | None = None) -> str:
+    def invitation(self, role: Role, session: str | None = None) -> str:
+        """Return what to open for a role, as the end of a sentence: with a token that was made, without one that is configured."""
+        is_control = role == "control"
+        if (self.config.token if is_control else self.config.view_token) is not None:
+            return f"open {self.url(None, session)} with the configured token, which is not shown"
+        return f"open {self.url(self.tokens.control if is_control else self.tokens.view, session)}"
+
+    def url(self, token: str | None, session: str | None = None) -> str:
         """Return the console's URL with a token, and what session to open, in its fragment, which browsers send to nobody."""
         scheme = "http" if self.config.certificate is None else "https"
         host = self.config.host
         if host in {"0.0.0.0", "::"}:
             host = "127.0.0.1"
-        opened = "" if session is None else f"session={quote(session, safe='')}&"
-        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}/#{opened}token={token}"
+        carried = [
+            f"{name}={quote(value, safe='')}"
+            for name, value in (("session", session), ("token", token))
+            if value is not None
+        ]
+        fragment = f"#{'&'.join(carried)}" if carried else ""
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}/{fragment}"
 
     def _readers(self) -> list[Reader]:
         connections = () if self._listener is None else self._listener.connections

@@ -53,7 +53,7 @@ async def with_hub(
     watchdog ends the CLIs, and the next start closes what is open in the journal.
     """
     probes = Probes(metrics=metrics.text, trouble=lambda: journal.trouble)
-    access = KeptAccess(settings.state_dir)
+    access = KeptAccess(settings.state_dir, keeps_tokens=settings.keep_tokens)
     if new_tokens:
         access.renew()
 

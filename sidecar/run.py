@@ -83,8 +83,8 @@ async def _start(host: LiveHost, settings: Settings, first: First) -> LiveSessio
 
 
 async def _announce(hub: Hub, session: str | None = None) -> None:
-    typer.echo(f"turnwire is ready; open {hub.url(hub.tokens.control, session)}")
-    typer.echo(f"to watch only: {hub.url(hub.tokens.view, session)}")
+    typer.echo(f"turnwire is ready; {hub.invitation('control', session)}")
+    typer.echo(f"to watch only: {hub.invitation('view', session)}")
     await asyncio.sleep(0)
 
 

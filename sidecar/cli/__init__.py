@@ -26,12 +26,26 @@ def main() -> None:
 
                 sys.exit(agent(arguments))
             case ["stdio", *arguments]:
+                _keep_secrets()
                 from sidecar.stdio.command import run as stdio
 
                 sys.exit(stdio(arguments))
             case _:
+                _keep_secrets(always=True)
                 from sidecar.cli.commands import app
 
                 app()
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
+
+
+def _keep_secrets(*, always: bool = False) -> None:
+    """Let nobody else read the tokens we were given, and where there may be new ones, none of those either."""
+    from sidecar.config import secrecy
+
+    try:
+        secrecy.take_secrets_out()
+    except secrecy.HandingFailed as error:
+        sys.exit(f"turnwire: {error}")
+    if always or secrecy.kept():
+        secrecy.be_unreadable()

@@ -181,10 +181,11 @@ def configured(context: typer.Context, **fixed: object) -> "Settings":
     """Load the settings from a command's options, and set up logging; or fail with one sentence."""
     from sidecar import logs
     from sidecar.config.settings import ConfigurationError, Settings, load
+    from sidecar.config.token_sources import with_tokens
 
     options = {name: value for name, value in context.params.items() if name in Settings.model_fields}
     with plain_errors(ConfigurationError, code=2):
-        settings = load(options | fixed, context.params["config"])
+        settings = with_tokens(load(options | fixed, context.params["config"]))
     logs.configure(settings.log_level)
     return settings
 

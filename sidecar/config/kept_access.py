@@ -4,15 +4,14 @@ A file in the state directory, for its owner alone: the tokens that were made be
 was taken because none was given. Configured tokens are never written to it.
 """
 
-import errno
 import json
 import logging
 import os
-import stat
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from files.private import make_private
+from files.private import make_private, read_private
 from hub.server.access import MINIMUM_TOKEN, Tokens
 
 log = logging.getLogger(f"turnwire.{__name__}")
@@ -29,8 +28,10 @@ class Kept:
 class KeptAccess:
     """The file of one state directory."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, keeps_tokens: bool = True) -> None:
+        """Read the file; without `keeps_tokens` its tokens are not used, and none are written to it."""
         self.path = directory / "access.json"
+        self._keeps_tokens = keeps_tokens
         self._kept = self._read() or Kept(Tokens.random())
         """What is, or can be, in the file."""
 
@@ -60,7 +61,9 @@ class KeptAccess:
             )
 
     def _write(self) -> None:
-        content = {"control": self.tokens.control, "view": self.tokens.view, "port": self.port}
+        content: dict[str, object] = {"port": self.port}
+        if self._keeps_tokens:
+            content |= {"control": self.tokens.control, "view": self.tokens.view}
         make_private(self.path.parent)
         fresh = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
         fresh.unlink(missing_ok=True)
@@ -72,35 +75,20 @@ class KeptAccess:
 
     def _read(self) -> Kept | None:
         try:
-            text = _private_text(self.path)
+            text = read_private(self.path, owners={os.getuid()}, follows_links=False)
         except FileNotFoundError:
             return None
         except OSError as error:
             why = error.strerror or str(error)
         else:
             if (kept := _parsed(text)) is not None:
-                return kept
+                return kept if self._keeps_tokens else replace(kept, tokens=Tokens.random())
             why = "it does not hold two tokens"
         log.warning(
             "the kept access tokens are not used, new ones are made",
             extra={"extra": {"extra": {"path": str(self.path), "reason": why}}},
         )
         return None
-
-
-def _private_text(path: Path) -> str:
-    """Read a file that nobody but its owner can read or write; raises OSError when it is not one."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    try:
-        about = os.fstat(descriptor)
-        if not stat.S_ISREG(about.st_mode):
-            raise OSError(errno.EINVAL, "it is no file")
-        if about.st_uid != os.getuid() or stat.S_IMODE(about.st_mode) & 0o077:
-            raise OSError(errno.EPERM, "others could read or write it")
-        with os.fdopen(descriptor, encoding="utf-8", errors="replace", closefd=False) as file:
-            return file.read()
-    finally:
-        os.close(descriptor)
 
 
 def _parsed(text: str) -> Kept | None:
@@ -112,8 +100,13 @@ def _parsed(text: str) -> Kept | None:
         case {"control": str(control), "view": str(view)} if (
             control != view and (control + view).isascii() and min(len(control), len(view)) >= MINIMUM_TOKEN
         ):
-            port = content.get("port")
-            valid = isinstance(port, int) and not isinstance(port, bool) and 0 < port < 1 << 16
-            return Kept(Tokens(control, view), port if valid else None)
+            return Kept(Tokens(control, view), _port(content))
+        case {"port": _} if not content.keys() & {"control", "view"}:
+            return Kept(Tokens.random(), _port(content))
         case _:
             return None
+
+
+def _port(content: Mapping[str, object]) -> int | None:
+    port = content.get("port")
+    return port if isinstance(port, int) and not isinstance(port, bool) and 0 < port < 1 << 16 else None

@@ -27,6 +27,7 @@ from pydantic_settings import (
 
 from hub.wire.frames import AgentOptions
 from normalize.model import JsonObject
+from sidecar.config import secrecy
 from sidecar.config.trust import HARMLESS, PROJECT_FILE, TrustStore, full_name
 
 FILE_LIMIT = 1 << 20
@@ -105,6 +106,16 @@ class Settings(BaseSettings):
     """Access token with the role control; when absent a random one, which is kept in the state directory."""
     view_token: SecretStr | None = None
     """Access token with the role view; when absent a random one, which is kept in the state directory."""
+    token_file: Path | None = None
+    """File with the token of the role control alone; refused while anybody but its owner can read it."""
+    view_token_file: Path | None = None
+    """File with the token of the role view alone; as `token_file`."""
+    token_fd: int | None = Field(default=None, ge=3, lt=1 << 20)
+    """Descriptor that the token of the role control is read from, to its end; then it is closed."""
+    view_token_fd: int | None = Field(default=None, ge=3, lt=1 << 20)
+    """Descriptor that the token of the role view is read from; as `token_fd`."""
+    keep_tokens: bool = True
+    """Keep random tokens in the state directory for the next start. Without, they are in memory alone, where an agent of the same user does not find them; open tabs then end with the process."""
     tls_certificate: Path | None = None
     """PEM file with the certificate chain; together with tls_key the hub speaks TLS."""
     tls_key: Path | None = None
@@ -213,7 +224,15 @@ class Settings(BaseSettings):
         assert isinstance(init_settings, InitSettingsSource)
         options = dict(init_settings.init_kwargs)
         file = options.pop("_toml", {})
-        return InitSettingsSource(settings_cls, options), env_settings, InitSettingsSource(settings_cls, file)
+        taken_out = {
+            name.lower().removeprefix("turnwire_"): value for name, value in secrecy.kept().items() if value
+        }
+        return (
+            InitSettingsSource(settings_cls, options),
+            env_settings,
+            InitSettingsSource(settings_cls, taken_out),
+            InitSettingsSource(settings_cls, file),
+        )
 
 
 @dataclass(frozen=True, slots=True)

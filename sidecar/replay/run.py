@@ -69,7 +69,7 @@ async def to_console(settings: Settings, files: Sequence[Path], speed: float | N
 
         async def announce(hub: Hub) -> None:
             first = host.replays()[0].session
-            typer.echo(f"turnwire is ready; open {hub.url(hub.tokens.control, first)}")
+            typer.echo(f"turnwire is ready; {hub.invitation('control', first)}")
 
         try:
             with _watched(host), claimed(settings, Path()) as placed:

@@ -94,3 +94,14 @@ def test_what_is_no_file_is_not_read(kind: str, tmp_path: Path) -> None:
         case _:
             path.mkdir()
     assert KeptAccess(tmp_path).tokens.control != GOOD["control"]
+
+
+def test_tokens_that_are_not_to_be_kept_are_neither_written_nor_read(tmp_path: Path) -> None:
+    path = file(tmp_path, GOOD)
+    access = KeptAccess(tmp_path, keeps_tokens=False)
+    assert access.tokens.control != GOOD["control"]
+    assert access.port == 8791
+    access.keep(8792)
+    assert json.loads(path.read_text()) == {"port": 8792}
+    assert KeptAccess(tmp_path, keeps_tokens=False).port == 8792
+    assert KeptAccess(tmp_path).port == 8792

@@ -45,6 +45,11 @@ NEEDS_TRUST = {
     "trace_content": "sends what is said to the collector",
     "trace_processors": "imports code, and hands it what is said",
     "log_level": "hides what turnwire warns of",
+    "token_file": "lets in whoever knows the file",
+    "view_token_file": "lets in whoever knows the file",
+    "token_fd": "reads what is not meant for it",
+    "view_token_fd": "reads what is not meant for it",
+    "keep_tokens": "takes open tabs their tokens",
     "trace_url": "puts a link of its own into the console",
 }
 """Settings that a file of a folder may not decide, and why."""

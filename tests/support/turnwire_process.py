@@ -4,7 +4,7 @@ import asyncio
 import os
 import re
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,11 +106,13 @@ async def turnwire(
     stdout_lines: int = 2,
     named: bool = True,
     placed: bool = True,
+    prefix: Sequence[str] = (),
+    pass_fds: Sequence[int] = (),
 ) -> AsyncIterator[Served]:
     """Run a serving command (its options, then what stands behind `--`) until the context closes.
 
     A turnwire.toml in the folder is the test's own: it is named, so that all of it counts; unless `named` is False.
-    It gets a port and a state directory of the test's own, unless `placed` is False.
+    It gets a port and a state directory of the test's own, unless `placed` is False. `prefix` is a program that becomes it.
     Fails with turnwire's stderr when it does not come up, and when it does not end well on SIGTERM.
     """
     command, *options = arguments
@@ -122,6 +124,7 @@ async def turnwire(
         variables.setdefault("TURNWIRE_CONFIG", str(folder / "turnwire.toml"))
     with log.open("wb") as stderr:
         process = await asyncio.create_subprocess_exec(
+            *prefix,
             *TURNWIRE,
             *(command, *options[:split], *(own if command != "replay" else own[:2]), *options[split:]),
             cwd=folder,
@@ -129,6 +132,7 @@ async def turnwire(
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=stderr,
+            pass_fds=pass_fds,
         )
     try:
         async with asyncio.timeout(DEADLINE):
