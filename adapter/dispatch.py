@@ -11,7 +11,7 @@ from adapter.process.cli import CliProcess
 from adapter.process.transport import Exit, ProcessGone
 from adapter.turns import TurnWatch
 from protocol.claude.control import ControlCancelRequest, ControlRequest
-from protocol.claude.messages import Message
+from protocol.claude.messages import Malformed, Message
 from protocol.claude.requests import McpMessage
 from protocol.claude.results import Result
 
@@ -73,6 +73,8 @@ class Dispatcher:
                 if (answering := self._answering.get(request_id)) is not None:
                     answering.cancel()
                 self._permissions.happened(CancelledByCli(request_id))
+            case Malformed(reason=reason, asks=str() as request_id):
+                self._permissions.unread(request_id, reason)
             case Result():
                 self._permissions.happened(TurnEnded())
             case _:

@@ -9,6 +9,7 @@ import json
 import math
 import re
 
+from protocol.depth import TOO_DEEP, is_too_deep
 from protocol.json_values import Json
 
 _BEFORE = re.compile(rb"(?:\xef\xbb\xbf|\x1b\[[0-?]*[ -/]*[@-~])*")
@@ -17,6 +18,8 @@ _BEFORE = re.compile(rb"(?:\xef\xbb\xbf|\x1b\[[0-?]*[ -/]*[@-~])*")
 
 def load(line: bytes) -> Json:
     """Return the value of a line; ValueError if it is not JSON, RecursionError if it is nested too deep."""
+    if is_too_deep(line):
+        raise RecursionError(TOO_DEEP)
     text = _BEFORE.sub(b"", line, count=1).decode("utf-8", "replace")
     return json.loads(text, parse_int=_integer, parse_float=_float, parse_constant=str)
 

@@ -146,7 +146,9 @@ class Performance:
                 agent.close_input()
             case ControlRequest() as request:
                 agent.answer(_refusal(request))
-            case Malformed(reason=reason) if received.line.strip():
+            case Malformed(reason=reason, asks=asks) if received.line.strip():
+                if asks is not None:
+                    agent.answer(failure(asks, reason))
                 text = received.line[:200].decode("utf-8", "replace")
                 await self._note("warn", f"the CLI wrote a line that is no message ({reason}): {text}")
             case _:

@@ -17,6 +17,7 @@ from protocol import generic
 from protocol.claude.decode import decode
 from protocol.claude.encode import EncodeError, checked_input, line_of
 from protocol.claude.messages import User
+from protocol.depth import TOO_DEEP, is_too_deep, outermost
 from protocol.framing import OversizeLine
 from protocol.json_values import Json, JsonObject
 from protocol.text import scrub_json
@@ -114,7 +115,7 @@ class Refused:
 class Dropped:
     """A line that nobody can be answered for."""
 
-    reason: Literal["no JSON object", "no id", "too long"]
+    reason: Literal["no JSON object", "no id", "too long", "too deep"]
 
 
 Request: TypeAlias = Run | Cancel | Refused | Dropped
@@ -160,6 +161,8 @@ def read_request(line: bytes | OversizeLine) -> Request:
     """Return what a line of stdin asks for."""
     if isinstance(line, OversizeLine):
         return _too_long(line)
+    if is_too_deep(line):
+        return _too_deep(line)
     try:
         head = _head(line)
     except (ValueError, RecursionError):
@@ -244,6 +247,11 @@ def _too_long(line: OversizeLine) -> Request:
     if run_id is None:
         return Dropped("too long")
     return Refused(run_id, f"invalid-params: the line has {line.size} bytes, beyond the limit")
+
+
+def _too_deep(line: bytes) -> Request:
+    run_id = outermost(line, ("id",)).get("id")
+    return Refused(run_id, f"invalid-params: {TOO_DEEP}") if isinstance(run_id, str) else Dropped("too deep")
 
 
 def run_line(run_id: str, params: JsonObject) -> bytes:

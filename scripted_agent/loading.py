@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import yaml
 
+from protocol.depth import TOO_DEEP, is_deep
 from protocol.json_values import Json
 from scripted_agent.script import STEP_KINDS, Script
 
@@ -54,6 +55,10 @@ def parse(source: str, name: str) -> Script:
         content = yaml.safe_load(source)
     except yaml.YAMLError as error:
         raise ScriptError(f"{name}: not YAML: {' '.join(str(error).split())}") from error
+    except RecursionError as error:
+        raise ScriptError(f"{name}: {TOO_DEEP}; make it flatter") from error
+    if is_deep(content):
+        raise ScriptError(f"{name}: {TOO_DEEP}; make it flatter")
     if not isinstance(content, dict) or root is None:
         raise ScriptError(f"{name}: a script is an object with the key `turns`, not {type(content).__name__}")
     try:

@@ -78,7 +78,7 @@ def read_recording(folder: Path) -> Recording:
         stdin = (folder / "stdin.jsonl").read_bytes().split(b"\n")
         about = folder / "scenario.json"
         version = msgspec.json.decode(about.read_bytes(), type=_About).version if about.exists() else UNKNOWN
-    except (OSError, msgspec.MsgspecError) as error:
+    except (OSError, msgspec.MsgspecError, RecursionError) as error:
         raise RecordingError(f"{folder}: {error}") from error
     stderr = folder / "stderr.txt"
     return Recording(
@@ -89,7 +89,7 @@ def read_recording(folder: Path) -> Recording:
 def _decoded(line: bytes) -> JsonObject:
     try:
         value: Json = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 

@@ -6,7 +6,6 @@ stderr. Everything else is a failure, and what that means is decided by adapter/
 
 import asyncio
 import http.client
-import json
 import os
 import signal
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from adapter.hooks.settings import HookSetting
+from protocol import depth
 from protocol.claude.encode import line_of
 from protocol.json_values import JsonObject, text_at
 
@@ -104,9 +104,11 @@ def _read(body: bytes) -> JsonObject:
     if not body.strip():
         return {}
     try:
-        answer = json.loads(body)
+        answer = depth.parse(body)
     except ValueError:
         raise HookFailed("the answer is not JSON") from None
+    except RecursionError as error:
+        raise HookFailed(f"the answer is {error}") from None
     if not isinstance(answer, dict):
         raise HookFailed("the answer is not a JSON object")
     return answer

@@ -5,7 +5,6 @@ requests of its own) is passed on to the CLI, whose answers come back as message
 """
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from adapter.mcp.host import McpError
 from adapter.process.cli import CliProcess, ProgramNotFound
 from adapter.process.transport import ProcessGone
 from adapter.process.watchdog import Watchdog
+from protocol import depth
 from protocol.claude.encode import line_of
 from protocol.framing import LineFramer, OversizeLine
 from protocol.json_values import JsonObject
@@ -99,11 +99,18 @@ class BridgedServer:
         except ProcessGone as error:
             raise McpError(f"the MCP server {self._name}: {error}") from None
 
+    def _take_unread(self, line: bytes) -> None:
+        """A line that is no JSON-RPC: a greeting, as some servers print one, or an answer that is nested too deep."""
+        answered = self._waiting.get(depth.outermost(line, ("id",)).get("id", ""))
+        if answered is not None:
+            fail(answered, McpError(f"the MCP server {self._name} gave an answer that cannot be read"))
+
     def _take(self, line: bytes) -> None:
         try:
-            message = json.loads(line)
-        except ValueError:
-            return  # not JSON-RPC: some servers print a greeting
+            message = depth.parse(line)
+        except (ValueError, RecursionError):
+            self._take_unread(line)
+            return
         if not isinstance(message, dict):
             return
         number = message.get("id")

@@ -14,6 +14,7 @@ from typing import Protocol, TypeAlias
 
 from protocol.claude.control import ControlResponse, success
 from protocol.claude.requests import McpMessage
+from protocol.depth import TOO_DEEP, is_deep
 from protocol.json_values import Json, JsonObject
 
 METHOD_NOT_FOUND = -32601
@@ -62,7 +63,9 @@ class PythonServer:
     async def handle(self, message: JsonObject) -> JsonObject | None:
         """Return the response to a request; None to a notification or a response."""
         answer = await self._handler(message)
-        # whatever is no JSON is refused here, where it is the server's failure alone
+        # whatever is no JSON, or too deep, is refused here, where it is the server's failure alone
+        if is_deep(answer):
+            raise McpError(f"its answer is {TOO_DEEP}")
         json.dumps(answer)
         return answer
 

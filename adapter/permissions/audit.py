@@ -61,6 +61,10 @@ class AuditTrail:
         """Note an answer that did not count."""
         self._write("refused", request_id, {"by": by, "code": code})
 
+    def unread(self, request_id: str, reason: str) -> None:
+        """Note a request that could not be read, and was answered with an error."""
+        self._write("unread", request_id, {"reason": reason})
+
     def close(self) -> None:
         """Write what is still to be written and close the file."""
         self._writer.shutdown(wait=True)

@@ -37,7 +37,7 @@ from adapter.permissions.grants import Grant, GrantStore
 from adapter.permissions.machine import State, step
 from adapter.permissions.policies import PermissionSettings
 from normalize.inputs import Decision
-from protocol.claude.control import ControlResponse
+from protocol.claude.control import ControlResponse, failure
 from protocol.claude.requests import AnyRequest
 
 
@@ -104,6 +104,12 @@ class PermissionExecutor:
         if self._audit is not None:
             self._audit.asked(request_id, request)
         self.happened(Asked(request_id, request))
+
+    def unread(self, request_id: str, reason: str) -> None:
+        """Refuse a control request that cannot be read: the CLI waits for an answer."""
+        if self._audit is not None:
+            self._audit.unread(request_id, reason)
+        self._output.respond(failure(request_id, reason))
 
     def answered(self, request_id: str, answer: PermissionAnswer | QuestionAnswer, by: str) -> None:
         """Take a frontend's answer; raises AnswerRefused when it does not count."""

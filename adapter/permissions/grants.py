@@ -16,6 +16,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from files.private import open_private
+from protocol import depth
 from protocol.json_values import JsonObject, text_at
 
 _SHELL = frozenset(";&|`$<>\n(){}")
@@ -99,8 +100,8 @@ class GrantStore:
 
     def _read(self) -> dict[str, list[list[str]]]:
         try:
-            table = json.loads(self._path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            table = depth.parse(self._path.read_bytes())
+        except (OSError, ValueError, RecursionError):
             return {}
         if not isinstance(table, dict):
             return {}

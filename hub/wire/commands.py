@@ -12,6 +12,8 @@ from pydantic import ValidationError
 from hub.host import CommandRefused, Role
 from hub.wire.frames import AnyCommand, commands, fields_of_commands
 from hub.wire.frames_out import Reply, ReplyError
+from protocol.depth import TOO_DEEP, is_too_deep, outermost
+from protocol.json_values import text_at
 
 VIEW_COMMANDS = frozenset({"hello", "subscribe", "unsubscribe", "session.list", "payload.get"})
 """What the role view may send."""
@@ -34,6 +36,10 @@ def parse(frame: str | bytes, role: Role | None = "control") -> AnyCommand | Rep
     """Return the command in a frame, or the reply that says what is wrong with it; without a role only `hello` may be one."""
     if isinstance(frame, bytes):
         return refusal(None, "bad_frame", "This is a binary frame; send JSON in text frames.")
+    text = frame.encode("utf-8", "surrogatepass")
+    if is_too_deep(text):
+        command_id = text_at(outermost(text, ("id",)), "id") or None
+        return refusal(command_id, "bad_frame", f"The frame is {TOO_DEEP}; make it flatter.")
     try:
         fields = _fields.decode(frame)
     except msgspec.ValidationError:

@@ -4,11 +4,11 @@ Blocks carry their `type` as the msgspec tag, so a consumer matches on classes. 
 modelled is an `UnknownBlock` with its raw value; it never costs its neighbours.
 """
 
-import json
 from typing import TypeAlias
 
 from msgspec import Struct, field
 
+from protocol import depth
 from protocol.json_values import Foreign, Json, JsonObject, text_at
 
 
@@ -66,7 +66,7 @@ class ServerToolUseBlock(Block, frozen=True, gc=False, omit_defaults=False, tag=
         if isinstance(self.input, dict):
             return self.input
         try:
-            parsed = json.loads(self.input)
+            parsed = depth.parse(self.input)
         except (ValueError, RecursionError):
             return {}
         return parsed if isinstance(parsed, dict) else {}

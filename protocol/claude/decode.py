@@ -13,6 +13,7 @@ import msgspec
 from protocol import generic, lenient
 from protocol.claude import control, incidents, messages, notices, results, system, tasks
 from protocol.claude.messages import Malformed, Message, Unknown
+from protocol.depth import TOO_DEEP, is_deep, is_too_deep, outermost
 from protocol.framing import OversizeLine
 from protocol.json_values import JsonObject, text_at
 from protocol.miriad import system as miriad
@@ -104,6 +105,8 @@ _STREAMED = {"text_delta": "text", "thinking_delta": "thinking", "input_json_del
 
 def decode(line: bytes) -> Message:
     """Return the message that a line is; Unknown for objects without a model, Malformed for anything else."""
+    if is_too_deep(line):
+        return _beyond(line)
     try:
         if line.startswith(_SYSTEM):  # as every CLI writes them: no pass to find out
             return _decode_system(line)
@@ -115,17 +118,23 @@ def decode(line: bytes) -> Message:
 
 def message_of(value: JsonObject) -> Message:
     """Return the message that an object of JSON is, where another format carries it."""
-    try:
-        return _build(_scrubbed(value))
-    except RecursionError:
-        return Malformed("", "nested too deep")
+    return Malformed("", TOO_DEEP) if is_deep(value) else _build(_scrubbed(value))
 
 
 def malformed(line: OversizeLine) -> Malformed:
     """Return what stands for a line that was too long to be kept."""
-    return Malformed(
-        line.head.decode("utf-8", "replace"), f"line {line.number} has {line.size} bytes, beyond the limit"
-    )
+    reason = f"line {line.number} has {line.size} bytes, beyond the limit"
+    return Malformed(_text(line.head), reason, _asks(line.head))
+
+
+def _beyond(line: bytes) -> Malformed:
+    return Malformed(_text(line), TOO_DEEP, _asks(line))
+
+
+def _asks(line: bytes) -> str | None:
+    """Return the id of the control request that a line is which cannot be read."""
+    said = outermost(line, ("type", "request_id"))
+    return text_at(said, "request_id") or None if said.get("type") == "control_request" else None
 
 
 def _decode_odd(line: bytes) -> Message:
@@ -136,8 +145,8 @@ def _decode_odd(line: bytes) -> Message:
         return Malformed(_text(line), NOT_AN_OBJECT)
     except ValueError as error:
         return Malformed(_text(line), str(error) if line.strip() else "blank line")
-    except RecursionError:
-        return Malformed(_text(line), "nested too deep")
+    except RecursionError:  # what is no JSON may be as deep as it likes
+        return Malformed(_text(line), TOO_DEEP)
 
 
 def _build(value: JsonObject) -> Message:

@@ -191,6 +191,8 @@ class Malformed(Struct, frozen=True, gc=False):
     """The line, as far as it is text."""
     reason: str
     """What is wrong with it."""
+    asks: str | None = None
+    """The id of the control request that it would be: whoever wrote it waits for an answer."""
 
 
 Message: TypeAlias = (

@@ -16,6 +16,7 @@ from protocol.claude.decode import NOT_AN_OBJECT, message_of
 from protocol.claude.encode import to_json
 from protocol.claude.messages import Malformed, Message, Unknown, User, UserBody
 from protocol.claude.results import Result
+from protocol.depth import TOO_DEEP, outermost
 from protocol.dialects.base import Exchange
 from protocol.json_rpc import envelope
 from protocol.json_rpc.envelope import Id
@@ -53,7 +54,7 @@ class JsonRpcAgent:
         messages: list[Message] = []
         lines: list[bytes] = []
         for item in envelope.open_line(line):
-            taken = self._read(item) if isinstance(item, dict) else _bare(item)
+            taken = self._read(item) if isinstance(item, dict) else _bare(item, line)
             messages += taken.messages
             lines += taken.lines
         return Exchange(messages, lines)
@@ -185,8 +186,12 @@ def _response(item: JsonObject, request_id: Id) -> Exchange:
     return Exchange([message_of({"type": "control_response", "response": body})])
 
 
-def _bare(message: Message) -> Exchange:
+def _bare(message: Message, line: bytes) -> Exchange:
     """Take a message without an envelope, as it is: callers that mix both are understood."""
+    if isinstance(message, Malformed) and message.reason == TOO_DEEP:
+        return Exchange(
+            [message], _refused(outermost(line, ("id",)).get("id"), envelope.INVALID_REQUEST, TOO_DEEP).lines
+        )
     if isinstance(message, Malformed):
         code = envelope.INVALID_REQUEST if message.reason == NOT_AN_OBJECT else envelope.PARSE_ERROR
         return Exchange([message], [envelope.error(None, code, message.reason)])

@@ -3,7 +3,7 @@
 from collections import deque
 from itertools import count
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from protocol.claude.control import (
     ControlCancelRequest,
@@ -15,8 +15,9 @@ from protocol.claude.control import (
 )
 from protocol.claude.decode import message_of
 from protocol.claude.encode import EncodeError, encode_input, to_json
-from protocol.claude.messages import Message, Unknown, User
+from protocol.claude.messages import Malformed, Message, Unknown, User
 from protocol.claude.results import Result
+from protocol.depth import TOO_DEEP, outermost
 from protocol.dialects.base import Exchange
 from protocol.json_rpc import envelope
 from protocol.json_rpc.envelope import Id
@@ -82,8 +83,20 @@ class JsonRpcHost:
         """Take a line of the agent."""
         messages: list[Message] = []
         for item in envelope.open_line(line):
-            messages += self._read(item) if isinstance(item, dict) else [item]
+            if isinstance(item, Malformed):
+                messages.append(self._unread(item, line))
+            else:
+                messages += self._read(item) if isinstance(item, dict) else [item]
         return Exchange(messages)
+
+    def _unread(self, message: Malformed, line: bytes) -> Malformed:
+        """Name the request that a line is which cannot be read, so that it is answered."""
+        said = outermost(line, ("method", "id")) if message.reason == TOO_DEEP else {}
+        if "method" not in said or "id" not in said:
+            return message
+        name = f"rpc-{next(self._ids)}"
+        self._asked[name] = said["id"]
+        return structs.replace(message, asks=name)
 
     def _read(self, item: JsonObject) -> list[Message]:
         method = text_at(item, "method")

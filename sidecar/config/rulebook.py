@@ -9,6 +9,7 @@ from pathlib import Path
 
 from adapter.hooks.settings import HookError, HookSetting, read_hooks
 from adapter.permissions.rules import Rule, RuleError, read_rules
+from protocol.depth import TOO_DEEP, is_deep
 from sidecar.config.settings import ConfigurationError
 
 
@@ -26,11 +27,13 @@ def read_rulebook(path: Path | None) -> Rulebook:
         return Rulebook()
     try:
         content = tomllib.loads(path.read_text())
+        if is_deep(content):
+            raise RecursionError(TOO_DEEP)
         unknown = sorted(content.keys() - {"rules", "hooks"})
         if unknown:
             raise ConfigurationError(f"{path}: {unknown[0]!r} is neither rules nor hooks; mend the name")
         return Rulebook(read_rules(_tables(content, "rules")), read_hooks(_tables(content, "hooks")))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigurationError(f"{path}: cannot be read as TOML ({error})") from error
     except (RuleError, HookError) as error:
         raise ConfigurationError(f"{path}: {error}") from error

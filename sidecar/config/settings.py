@@ -27,6 +27,7 @@ from pydantic_settings import (
 
 from hub.wire.frames import AgentOptions
 from normalize.model import JsonObject
+from protocol.depth import TOO_DEEP, is_deep
 from sidecar.config import secrecy
 from sidecar.config.trust import HARMLESS, PROJECT_FILE, TrustStore, full_name
 
@@ -258,7 +259,10 @@ def read_file(path: Path) -> SettingsFile:
             raise ConfigurationError(
                 f"{path}: is larger than {FILE_LIMIT} bytes; name a TOML file with --config"
             )
-        return SettingsFile(path, content, tomllib.loads(content.decode()))
+        settings = tomllib.loads(content.decode())
+        if is_deep(settings):
+            raise RecursionError(TOO_DEEP)
+        return SettingsFile(path, content, settings)
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigurationError(
             f"{path}: cannot be read as TOML ({error}); mend the file or name another with --config"

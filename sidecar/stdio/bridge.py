@@ -18,7 +18,9 @@ from protocol.claude.messages import Malformed, Message, StreamEvent, Unknown, U
 from protocol.claude.requests import GetStatus, HookCallback, Initialize, Interrupt
 from protocol.claude.results import Result
 from protocol.claude.system import Init, System
+from protocol.depth import TOO_DEEP
 from protocol.dialects import CLAUDE, MIRIAD, Dialect
+from protocol.dialects.base import Exchange
 from protocol.json_values import JsonObject
 from protocol.miriad.system import Injected, Queued, SystemFailure
 
@@ -122,6 +124,9 @@ class StdioBridge:
 
     def _relay(self, message: Message, line: bytes, moves: Moves) -> None:
         match message:
+            case Malformed(reason=reason) if reason == TOO_DEEP:
+                moves.to_caller += self._refused(message).lines
+                return
             case Malformed():
                 return  # a blank line or garbage kills CLIs; a CLI that lives is of more use than the same death
             case Unknown(raw={"type": "control"}):
@@ -133,6 +138,12 @@ class StdioBridge:
                 pass
         moves.to_cli.append(line + b"\n")
         moves.seen.append(Sent(line, message))
+
+    def _refused(self, message: Malformed) -> Exchange:
+        """Say that a line of the caller is not taken: it may wait for what would follow."""
+        if message.asks is not None:
+            return self._caller.write(failure(message.asks, message.reason))
+        return self._caller.refuse(message, f"a line of yours is {message.reason}")
 
     def _control(self, line: bytes, moves: Moves) -> None:
         """Do what a caller asks in spec 1's words that was taken for one of Claude's, since its prompts look alike."""
@@ -194,6 +205,9 @@ class StdioBridge:
                 return
             case ControlResponse() if message.request_id == OUR_GREETING:
                 self._greet(message, moves)
+                return
+            case Malformed(reason=reason, asks=str() as request_id):
+                self._tell(failure(request_id, reason), moves)
                 return
             case System() | Result():
                 self._session_id = message.session_id or self._session_id

@@ -49,6 +49,7 @@ async def test_exit_code_2_blocks_with_the_reason_on_stderr(event: str, word: st
         ("import sys; sys.stderr.write('oops'); sys.exit(1)", "exit code 1: oops"),
         ("print('hello')", "not JSON"),
         ("print('[1]')", "not a JSON object"),
+        ("print('{\"a\":' * 500 + '1' + '}' * 500)", "nested deeper"),
         (f"print('x' * {MAX_ANSWER + 10})", "larger than"),
     ],
 )

@@ -11,6 +11,7 @@ from hub.host import CommandRefused
 from hub.wire.commands import VIEW_COMMANDS, check_role, id_of, parse
 from hub.wire.frames import AnyCommand, Interrupt, Prompt, Subscribe, commands
 from hub.wire.frames_out import Reply
+from protocol.depth import TOO_DEEP
 
 
 def test_a_good_frame_is_a_command() -> None:
@@ -217,3 +218,14 @@ def test_the_role_view_may_read_and_nothing_else() -> None:
         check_role(Interrupt(type="interrupt", id="1", session="s"), "view")
     assert refused.value.code == "forbidden"
     assert not {"prompt", "control", "permission.respond", "replay.control"} & VIEW_COMMANDS
+
+
+@pytest.mark.parametrize("depth", [129, 500, 100_000])
+def test_a_frame_that_is_nested_too_deep_is_refused_by_its_id(depth: int) -> None:
+    deep = "[" * depth + "]" * depth
+    reply = parse(f'{{"type":"control","request":{{"x":{deep}}},"id":"7"}}')
+    assert isinstance(reply, Reply)
+    assert reply.id == "7"
+    assert reply.error is not None
+    assert reply.error.code == "bad_frame"
+    assert TOO_DEEP in reply.error.message

@@ -43,6 +43,7 @@ from protocol.claude.notices import (
 from protocol.claude.results import Result
 from protocol.claude.stream import ContentBlockDelta, MessageDelta, TextDelta, UnknownApiEvent, UnknownDelta
 from protocol.claude.system import Init, McpServer, PermissionDenied, Status, System, UnknownSystem
+from protocol.depth import MAX_DEPTH, TOO_DEEP
 from recordings import recording, recordings
 
 
@@ -380,7 +381,7 @@ def test_what_is_no_json_object_is_malformed(bad: bytes, reason: str) -> None:
     assert decode(bad) == Malformed(bad.decode("utf-8", "replace"), reason)
 
 
-@pytest.mark.parametrize("depth", [2_000, 10_000, 100_000])
+@pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 500, 900, 2_000, 10_000, 100_000])
 @pytest.mark.parametrize(
     "template", [b'{"type":"user","x":%b}', b'{"type":"user","tool_use_result":%b}', b'{"x":%b}', b"%b"]
 )
@@ -388,7 +389,7 @@ def test_deep_nesting_is_malformed(template: bytes, depth: int) -> None:
     deep = template % (b"[" * depth + b"]" * depth)
     message = decode(deep)
     assert isinstance(message, Malformed)
-    assert message == Malformed(deep.decode(), "nested too deep")
+    assert message == Malformed(deep.decode(), TOO_DEEP)
 
 
 def test_nested_blocks_that_a_parser_still_takes_are_taken() -> None:
@@ -591,7 +592,7 @@ def test_an_object_that_is_nested_too_deep_is_malformed() -> None:
     deep: list[object] = []
     for _ in range(5_000):
         deep = [deep]
-    assert message_of({"type": "user", "tool_use_result": deep}) == Malformed("", "nested too deep")
+    assert message_of({"type": "user", "tool_use_result": deep}) == Malformed("", TOO_DEEP)
     assert message_of({"type": "keep_alive"}) == KeepAlive()
 
 

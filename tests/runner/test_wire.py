@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from runner_stand import request
 
 from protocol.claude.messages import User, UserBody
+from protocol.depth import TOO_DEEP
 from protocol.framing import LineFramer, OversizeLine
 from runner.wire import (
     Cancel,
@@ -129,11 +130,18 @@ def test_a_cancel_request_is_written_and_read() -> None:
     assert read_request(b'{"id":"r","type":"cancel"}') == Cancel("r")
 
 
-@pytest.mark.parametrize(
-    "line", [b"x", b"[]", b"null", b'"run"', b"{", b"\xff", b'{"type":"run","id":"a"', b"[" * 100_000]
-)
+@pytest.mark.parametrize("line", [b"x", b"[]", b"null", b'"run"', b"{", b"\xff", b'{"type":"run","id":"a"'])
 def test_a_line_that_is_no_object_is_dropped(line: bytes) -> None:
     assert read_request(line) == Dropped("no JSON object")
+
+
+def test_a_line_that_is_nested_too_deep_is_refused_by_its_id_or_dropped() -> None:
+    deep = b"[" * 500 + b"]" * 500
+    refused = Refused("a", f"invalid-params: {TOO_DEEP}")
+    assert read_request(b'{"type":"run","id":"a","params":{"x":%b}}' % deep) == refused
+    assert read_request(b'{"params":%b,"id":"a"}' % deep) == refused
+    assert read_request(b'{"type":"run","params":%b,"id":1}' % deep) == Dropped("too deep")
+    assert read_request(b"[" * 100_000) == Dropped("too deep")
 
 
 @pytest.mark.parametrize("line", [b"{}", b'{"type":"run"}', b'{"id":1}', b'{"type":"run","id":null}'])

@@ -88,3 +88,16 @@ def test_the_script_in_the_document_loads() -> None:
     document = (ROOT / "docs" / "scripted-agent.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```yaml\n(.*?)```", document, re.DOTALL)
     assert len(parse(example, "docs/scripted-agent.md").turns) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "turns: " + "[" * 500 + "]" * 500,
+        "turns: " + "[" * 5_000 + "]" * 5_000,
+        "turns: &a [*a]",
+    ],
+)
+def test_a_script_that_is_nested_too_deep_is_refused_in_a_sentence(text: str) -> None:
+    with pytest.raises(ScriptError, match=r"^it: nested deeper than 128 levels; make it flatter$"):
+        parse(text, "it")

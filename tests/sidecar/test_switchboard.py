@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from normalize.inputs import Ended, Received, Sent
+from protocol.depth import TOO_DEEP
 from protocol.dialects import CLAUDE, JSON_RPC, MIRIAD
 from recordings import Recording, recordings
 from sidecar.stdio import bridge as switchboard
@@ -97,6 +98,26 @@ def test_every_recorded_line_is_relayed_byte_for_byte(recording: Recording) -> N
 def test_what_would_kill_a_cli_for_nothing_is_not_relayed(relay: Transcript) -> None:
     assert relay.caller(b"junk").to_cli == []
     assert relay.caller(b"   ").to_cli == []
+
+
+DEEP = b"[" * 500 + b"]" * 500
+
+
+def test_a_request_of_the_cli_that_is_nested_too_deep_is_refused_here(
+    relay: Transcript, miriad: Transcript
+) -> None:
+    for joint in (relay, miriad):
+        joint.cli(b'{"type":"control_request","request_id":"r","request":{"input":%b}}' % DEEP)
+        assert joint.to_caller == []
+        assert [said["response"]["error"] for said in joint.to_cli] == [TOO_DEEP]
+
+
+def test_a_caller_is_told_of_a_line_that_is_nested_too_deep(relay: Transcript) -> None:
+    relay.caller(b'{"type":"control_request","request_id":"r","request":{"x":%b}}' % DEEP)
+    assert relay.to_caller[0]["response"] == {"subtype": "error", "request_id": "r", "error": TOO_DEEP}
+    relay.caller(b'{"type":"user","message":{"content":%b}}' % DEEP)
+    assert TOO_DEEP in relay.to_caller[0]["message"]
+    assert relay.to_cli == []
 
 
 def test_a_relayed_caller_may_ask_in_the_words_of_spec_1(relay: Transcript) -> None:

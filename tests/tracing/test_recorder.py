@@ -54,6 +54,30 @@ def test_any_bytes_survive(tmp_path: Path, lines: list[bytes]) -> None:
     assert [item.line for item in back if isinstance(item, Received)] == lines
 
 
+@pytest.mark.parametrize("depth", [127, 500, 900, 100_000])
+def test_lines_of_any_depth_survive(tmp_path: Path, depth: int) -> None:
+    deep = b"[" * depth + b"]" * depth
+    items: list[SessionInput] = [
+        received(line)
+        for line in (b'{"x":%b}' % deep, b'{"type":"user","unheard_of":%b}' % deep, b'{"type":"keep_alive"}')
+    ]
+    assert [timed.input for timed in read(recorded(tmp_path, items))][:-1] == items
+
+
+@pytest.mark.parametrize("depth", [500, 900, 100_000])
+@pytest.mark.parametrize("event", ["recv", "decision", "note", "exit"])
+def test_a_row_that_is_nested_too_deep_costs_itself(tmp_path: Path, event: str, depth: int) -> None:
+    good: list[SessionInput] = [received(b'{"type":"keep_alive"}')]
+    path = recorded(tmp_path, good)
+    deep = "[" * depth + "]" * depth
+    with path.open("a", encoding="ascii") as rows:
+        rows.write(f'{{"ts":"2026-01-01T00:00:00Z","agent":"a","event":"{event}","data":{{"x":{deep}}}}}\n')
+    found, *rest = [timed.input for timed in read(path)]
+    assert found == good[0]
+    assert isinstance(rest[0], Announced if event != "recv" or depth > 900 else Received)
+    assert rest[1:] == [Ended("end_of_input")]
+
+
 def test_decisions_announcements_and_the_end_are_read_back(tmp_path: Path) -> None:
     items: list[SessionInput] = [
         Announced(ev.ProcessStatus(state="started", pid=42)),

@@ -59,7 +59,7 @@ def number_of(path: Path) -> int | None:
     with path.open("rb") as file:
         try:
             first = _decode_first(file.readline(_HEAD))
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, RecursionError):
             return None
     return first.data.piece if first.event == CONTINUES else None
 

@@ -19,6 +19,7 @@ import msgspec
 from normalize.events import AgentEvent, Notice, from_json
 from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
 from protocol.claude.decode import decode, malformed
+from protocol.depth import TOO_DEEP, is_too_deep
 from protocol.dialects import Overheard
 from protocol.framing import OversizeLine
 from tracing.recordings.pieces import CONTINUES, TIMELINE, Piece, one_in, pieces
@@ -57,6 +58,9 @@ class Row(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 _EVENTS = frozenset(str(kind.__struct_config__.tag) for kind in get_args(AgentEvent)) - {"rate_limit"}
 """Types of events that no message has, too."""
+
+UNREADABLE = (msgspec.MsgspecError, RecursionError)
+"""What a row that is none raises."""
 
 _decode_row = msgspec.json.Decoder(Row).decode
 _decode_decision = msgspec.json.Decoder(Decision).decode
@@ -101,7 +105,7 @@ def name_of(path: Path) -> str:
         with path.open("rb") as file:
             try:
                 return _decode_row(file.readline()).agent or path.name
-            except msgspec.MsgspecError:
+            except UNREADABLE:
                 return path.name
     lines_file = path / "stdout.jsonl" if path.is_dir() else path
     try:
@@ -123,7 +127,7 @@ def _is_events(path: Path) -> bool:
     with path.open("rb") as file:
         try:
             row = _decode_row(file.readline())
-        except msgspec.MsgspecError:
+        except UNREADABLE:
             return False
     return row.event in _EVENTS or (row.event == "rate_limit" and path.name.startswith("normalized-"))
 
@@ -171,7 +175,7 @@ def _read_rows(found: Sequence[Piece]) -> Iterator[Timed]:
             try:
                 row = _decode_row(b"" if isinstance(line, OversizeLine) else line)
                 items = _row_inputs(row, heard)
-            except msgspec.MsgspecError as error:
+            except UNREADABLE as error:
                 if at is None:
                     raise RecordingError(
                         f"{piece.path}, row {number}: not a row of a recording ({error}); is the file damaged?"
@@ -204,6 +208,8 @@ def _lost(count: int, where: str) -> Notice:
 
 
 def _row_inputs(row: Row, heard: Overheard) -> Sequence[SessionInput]:
+    if row.event in ("decision", "exit", "note") and is_too_deep(bytes(row.data)):
+        raise RecursionError(TOO_DEEP)
     match row.event:
         case "decision":
             return [_decode_decision(row.data)]

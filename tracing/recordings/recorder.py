@@ -19,6 +19,7 @@ import msgspec
 from files.private import open_private
 from normalize.events import AgentEvent, to_json
 from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
+from protocol.depth import is_too_deep
 from tracing.recordings.pieces import CONTINUES, number_of, set_aside
 from tracing.recordings.reading import RecordingError
 from tracing.recordings.timestamps import format_ts
@@ -192,7 +193,7 @@ def _told(item: SessionInput) -> tuple[str, bytes]:
 
 def _line(line: bytes) -> bytes:
     """A line as it is, when it can stand in a row as JSON; else as a string, else encoded."""
-    if line.startswith(b"{") and line.endswith(b"}"):
+    if line.startswith(b"{") and line.endswith(b"}") and not is_too_deep(line):
         try:
             msgspec.json.decode(line, type=dict[str, msgspec.Raw])
             return _data(line)

@@ -65,7 +65,7 @@ def _read(folder: Path, received: _Side, sent: _Side) -> Iterator[Timed]:
             continue
         try:
             row = _decode(b"" if isinstance(line, OversizeLine) else line)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, RecursionError) as error:
             raise RecordingError(f"{folder / TIMELINE}, row {number}: {error}") from error
         last = row.t
         if row.dir == "exit":

@@ -1,7 +1,5 @@
 """Results of the tools that change files: what changed, as diffs with true line numbers."""
 
-import json
-
 from msgspec.structs import replace
 
 from normalize.claude.results import hunks, numbered
@@ -10,6 +8,7 @@ from normalize.model import JsonObject
 from normalize.payloads import diff
 from normalize.payloads.fields import fields, flag, objects, text
 from normalize.payloads.files import ModifyFile, ModifyOutput, Mutation
+from protocol import depth
 
 _CREATED = "File created successfully at"
 _SNIPPET = "on a snippet of the edited file:\n"
@@ -187,7 +186,7 @@ def _cell(path: str, only: Mutation, result: JsonObject) -> Mutation:
 
 def _cell_source(notebook: str | None, cell_id: str | None) -> str | None:
     try:
-        cells = objects(fields(json.loads(notebook or "")), "cells")
+        cells = objects(fields(depth.parse(notebook or "")), "cells")
     except (ValueError, RecursionError):
         return None
     for place, cell in enumerate(cells):

@@ -4,7 +4,6 @@ Only 2.1 tells stdout from stderr, and only for commands that succeed. A failed 
 streams as one; 1.0 and 2.0 leave the code out, so it stays unknown.
 """
 
-import json
 import re
 
 from msgspec.structs import replace
@@ -13,6 +12,7 @@ from normalize.claude.results.answer import Answer, exit_code, is_its_own
 from normalize.model import JsonObject
 from normalize.payloads.fields import fields, flag, text, whole
 from normalize.payloads.work import ShellExec, ShellOutput
+from protocol import depth
 
 _INTERRUPTED = re.compile(r"\A\[Request interrupted by user(?: for tool use)?\](?:\n|\Z)")
 _ABORTED = re.compile(r"\n?<error>Command was aborted before completion</error>\s*\Z")
@@ -176,6 +176,6 @@ def _stopped(body: ShellExec, answer: Answer) -> ShellExec:
 
 def _as_object(content: str) -> JsonObject:
     try:
-        return fields(json.loads(content))
+        return fields(depth.parse(content))
     except (ValueError, RecursionError):
         return {}

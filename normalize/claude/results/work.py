@@ -1,6 +1,5 @@
 """Results of the tools that reach the network, delegate, or have no kind of their own."""
 
-import json
 import re
 
 from msgspec import to_builtins
@@ -11,6 +10,7 @@ from normalize.model import JsonObject, JsonValue
 from normalize.payloads.fields import fields, objects, shallow, text, texts, whole
 from normalize.payloads.files import ContentPart
 from normalize.payloads.work import Generic, HttpRequest, McpTool, Misc, SubagentOutput, SubagentTask
+from protocol import depth
 
 _LINKS = re.compile(r"^Links: (\[.*\])$", re.MULTILINE)
 _AGENT = re.compile(r"^agentId: (\w+)", re.MULTILINE)
@@ -51,7 +51,7 @@ def _searched(body: HttpRequest, result: JsonObject, said: str) -> HttpRequest:
 
 def _json_objects(content: str) -> list[JsonObject]:
     try:
-        return objects({"list": shallow(json.loads(content))}, "list")
+        return objects({"list": shallow(depth.parse(content))}, "list")
     except (ValueError, RecursionError):
         return []
 

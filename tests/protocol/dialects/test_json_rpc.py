@@ -24,6 +24,7 @@ from protocol.claude.messages import Assistant, AssistantBody, Malformed, Messag
 from protocol.claude.notices import KeepAlive
 from protocol.claude.results import Result
 from protocol.claude.system import Init, UnknownSystem
+from protocol.depth import TOO_DEEP
 from protocol.dialects import JSON_RPC
 from protocol.json_values import Json
 from protocol.miriad.system import Injected, SystemFailure
@@ -563,3 +564,24 @@ def test_a_request_is_the_same_after_it_was_said() -> None:
     assert (said["method"], said["params"]) == ("get_settings", {"x": 1})
     JSON_RPC.agent().write(ControlRequest("r", request))
     assert request.raw == {"subtype": "get_settings", "x": 1}
+
+
+def test_a_request_that_is_nested_too_deep_is_answered_by_its_own_id() -> None:
+    host = JSON_RPC.host()
+    deep = b"[" * 500 + b"]" * 500
+    line = b'{"jsonrpc":"2.0","method":"can_use_tool","params":{"input":%b},"id":7}' % deep
+    [message] = host.read(line).messages
+    assert isinstance(message, Malformed)
+    assert message.asks is not None
+    [answer] = host.write(failure(message.asks, message.reason)).lines
+    assert json.loads(answer)["id"] == 7
+    assert host.read(b'{"jsonrpc":"2.0","method":"assistant","params":%b}' % deep).messages == [
+        Malformed(f'{{"jsonrpc":"2.0","method":"assistant","params":{deep.decode()}}}', TOO_DEEP)
+    ]
+
+
+def test_a_caller_whose_run_is_nested_too_deep_is_told_by_its_id() -> None:
+    line = b'{"jsonrpc":"2.0","id":"a","method":"run","params":%b}' % (b"[" * 500 + b"]" * 500)
+    [told] = JSON_RPC.agent().read(line).lines
+    assert json.loads(told)["id"] == "a"
+    assert json.loads(told)["error"]["message"] == TOO_DEEP
