@@ -14,11 +14,13 @@ class Limits(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     connections: int = Field(default=512, ge=1)
-    """TCP connections at once; one more is answered 503 and closed."""
+    """TCP connections at once; one more is answered 503 and closed. The last eighth is for the role control."""
     newcomers: int = Field(default=128, ge=1)
-    """Connections that have not yet shown a token, at once; one more is answered 503 and closed."""
+    """Connections that have not yet shown a token, at once; one more takes the place of the oldest of the address that has the most."""
+    newcomers_per_address: int = Field(default=32, ge=1)
+    """The same of one address (of IPv6: of one network of 64 bits); one more takes the place of its oldest."""
     handshake_s: float = Field(default=10, gt=0)
-    """A connection that has not sent its request head by then is cut."""
+    """A connection that has not sent its request head by then, TLS included, is cut."""
     hello_s: float = Field(default=10, gt=0)
     """A WebSocket that has not shown a token by then is closed with 4408."""
     first_frame: int = Field(default=4 * KIB, ge=KIB)
@@ -44,9 +46,11 @@ class Limits(BaseModel):
     silence_s: float = Field(default=60, gt=0)
     """A frontend that neither answers nor reads for so long is cut; it can come back to where it was."""
     failed_tokens: int = Field(default=10, ge=1)
-    """Wrong tokens from one address, before it is answered 429 (or closed with 4429)."""
+    """Wrong tokens from one address, before a further wrong one is answered 429 (or closed with 4429)."""
     failed_tokens_per_s: float = Field(default=0.2, gt=0)
     """How fast that allowance comes back."""
+    wrong_token_s: float = Field(default=1, ge=0)
+    """How long a wrong token waits for its answer once that allowance is used up; a right one never does."""
 
 
 class HubConfig(BaseModel):
@@ -66,6 +70,8 @@ class HubConfig(BaseModel):
     """Names under which the hub may be addressed, beside loopback and (when it listens elsewhere) any IP address."""
     allowed_origins: tuple[str, ...] = ()
     """Origins of pages that may connect, beside the hub's own: `https://console.example`."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses and networks of the reverse proxies whose `X-Forwarded-For` or `Forwarded` says where a request comes from."""
     certificate: Path | None = None
     """PEM file of the TLS certificate and its chain."""
     key: Path | None = None

@@ -12,10 +12,11 @@ from hub.delivery.log import EventLog
 from hub.delivery.pages import Pages
 from hub.delivery.subscription import Reader
 from hub.host import Host, Role
-from hub.server.access import Allowance, Tokens
+from hub.server.access import Allowance, Proxies, TokenCheck, Tokens
 from hub.server.connection_limit import ConnectionLimit
 from hub.server.conversation import HubContext
 from hub.server.listener import Listener
+from hub.server.refusals import Refusals
 from hub.server.routes import Probes, Routes
 from hub.server.static_files import load
 
@@ -62,7 +63,10 @@ class Hub:
         self._host = host
         self._version = version
         self._probes = probes or Probes()
+        self.refusals = Refusals()
+        """Whom it did not let in, or let go."""
         self._limit = ConnectionLimit(self.config.limits)
+        self._proxies = Proxies(self.config.trusted_proxies)
         self._stop = asyncio.Event()
         self._life: asyncio.Task[None] | None = None
         self._listener: Listener | None = None
@@ -158,13 +162,18 @@ class Hub:
             feeds=feeds,
             frontends=frontends,
             tokens=self.tokens,
-            failures=Allowance(limits.failed_tokens, limits.failed_tokens_per_s),
+            check=TokenCheck(
+                self.tokens,
+                Allowance(limits.failed_tokens, limits.failed_tokens_per_s),
+                self.refusals.add,
+            ),
+            refusals=self.refusals,
             tasks=commands,
             version=self._version,
         )
-        listener = self._listener = Listener(context, self._limit)
         tls = self._tls()
-        self.port = await listener.listen(tls)
+        listener = self._listener = Listener(context, self._limit, self._proxies, tls)
+        self.port = await listener.listen()
         # Cookies go to all ports of a host: the name tells the sidecars of one machine apart.
         cookie = f"turnwire-{self.port}"
         files = load(config.static)

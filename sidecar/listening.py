@@ -145,6 +145,7 @@ def hub_config(settings: Settings) -> HubConfig:
         view_token=settings.view_token,
         allowed_hosts=tuple(settings.allowed_hosts),
         allowed_origins=tuple(settings.allowed_origins),
+        trusted_proxies=tuple(settings.trusted_proxies),
         certificate=settings.tls_certificate,
         key=settings.tls_key,
         compression=settings.compression,

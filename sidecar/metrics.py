@@ -77,6 +77,10 @@ class Metrics:
             Measurement(m.PENDING, sum(session.pending or 0 for session in sessions)),
             Measurement(m.FRONTENDS, hub.frontends),
             Measurement(m.LAG, hub.lag),
+            *(
+                Measurement(m.REFUSED, count, (reason,))
+                for reason, count in sorted(hub.refusals.counts.items())
+            ),
             Measurement(m.JOURNAL_SIZE, self._journal_size),
             Measurement(m.JOURNAL_DAMAGED, self._journal_damaged()),
             *(Measurement(m.SESSIONS, count, (state,)) for state, count in sorted(states.items())),

@@ -1,5 +1,8 @@
 """Who may come in: tokens and their roles, Host and Origin, and the allowance of wrong tokens. Pure; time is an argument.
 
+A right token always passes, whatever else came from its address: an allowance that shut out everybody behind one address
+would be a lock that strangers can turn. Wrong ones beyond the allowance are answered late.
+
 A token is never compared to another by ==, never logged, and never part of a URL the hub would see: the printed URL
 has it in the fragment. A browser exchanges it (POST /login) for a cookie, which holds a value derived from
 the token, so that it lives as long as the token does.
@@ -7,8 +10,10 @@ the token, so that it lives as long as the token does.
 
 import hmac
 import ipaddress
+import re
 import secrets
 from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -114,6 +119,123 @@ class Allowance:
     def _level(self, key: str, now: float) -> float:
         spent, at = self._spent.get(key, (0.0, now))
         return max(0.0, spent - (now - at) * self._per_s)
+
+
+class WrongToken(Exception):
+    """A token that gives no role."""
+
+    def __init__(self, retry_after_s: float | None) -> None:
+        super().__init__("the token is wrong")
+        self.retry_after_s = retry_after_s
+        """When its address has shown too many: when it may show the next; None when it has not."""
+
+
+class TokenCheck:
+    """Tells the role of a token, and counts wrong ones by address."""
+
+    def __init__(
+        self,
+        tokens: Tokens,
+        failures: Allowance,
+        refused: Callable[[str, str, float], None] = lambda *_: None,
+    ) -> None:
+        """`refused` is told a reason, an address and the time."""
+        self._tokens = tokens
+        self._failures = failures
+        self._refused = refused
+
+    def role(self, token: str, address: str, now: float) -> Role:
+        """Return the role a token gives; raises WrongToken."""
+        role = self._tokens.role(token)
+        if role is not None:
+            return role
+        key = neighbourhood(address)
+        wait = self._failures.wait(key, now)
+        self._refused("wrong_token" if wait == 0 else "guessing", address, now)
+        if wait > 0:
+            raise WrongToken(wait)
+        self._failures.spend(key, now)
+        raise WrongToken(None)
+
+
+def neighbourhood(address: str) -> str:
+    """Return what is counted as one peer: an IPv4 address, or the network of 64 bits that one IPv6 subscriber has."""
+    try:
+        found = _address(address)
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address):
+        return str(found)
+    return str(ipaddress.IPv6Network((int(found) >> 64 << 64, 64)))
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """Read an address, one of IPv4 within IPv6 as what it is; raises ValueError."""
+    address = ipaddress.ip_address(text.partition("%")[0])
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address
+
+
+HOPS = 32
+"""So many of the proxies a header names are looked at, the nearest first."""
+
+_forwarded_for = re.compile(r'(?:^|[;,\s])for=("[^"]*"|[^;,\s]+)', re.IGNORECASE)
+
+
+class Proxies:
+    """The reverse proxies whose word for where a request comes from is taken."""
+
+    def __init__(self, trusted: Sequence[str]) -> None:
+        """Take addresses and networks; raises AccessError."""
+        try:
+            self._trusted = tuple(ipaddress.ip_network(one) for one in trusted)
+        except ValueError as error:
+            raise AccessError(
+                f"trusted_proxies: {error}; name addresses or networks, such as 10.0.0.5 or 10.0.0.0/8"
+            ) from None
+
+    def trusts(self, peer: str) -> bool:
+        """Return whether a peer is one of them."""
+        try:
+            address = _address(peer)
+        except ValueError:
+            return False
+        return any(address in network for network in self._trusted)
+
+    def client(self, peer: str, headers: Mapping[str, str]) -> str:
+        """Return the address a request comes from: what a trusted peer says, else the peer's own.
+
+        A proxy writes one of the two headers and passes the other on as the client sent it: where both name somebody, and
+        not the same, neither is believed. Only what trusted proxies wrote counts: the last address that is none of them.
+        """
+        if not self._trusted or not self.trusts(peer):
+            return peer
+        named = {
+            self._last_stranger(hops)
+            for name, hops in (
+                ("x-forwarded-for", headers.get("x-forwarded-for", "").split(",")),
+                ("forwarded", _forwarded_for.findall(headers.get("forwarded", ""))),
+            )
+            if name in headers
+        }
+        return (named.pop() if len(named) == 1 else None) or peer
+
+    def _last_stranger(self, hops: Sequence[str]) -> str | None:
+        nearest = None
+        for hop in hops[: -HOPS - 1 : -1]:
+            try:
+                nearest = str(_address(_without_port(hop.strip().strip('"'))))
+            except ValueError:
+                return None
+            if not self.trusts(nearest):
+                return nearest
+        return nearest
+
+
+def _without_port(hop: str) -> str:
+    if hop.startswith("["):
+        return hop[1:].partition("]")[0]
+    return hop.partition(":")[0] if hop.count(":") == 1 else hop
 
 
 @dataclass(frozen=True, slots=True)

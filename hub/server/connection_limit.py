@@ -1,17 +1,34 @@
 """How many connections there may be, and how one too many is turned away.
 
-Newcomers, which have not shown a token yet, are counted apart: a flood of silent connections does not
-take the places of those who have shown one, and each of them has a deadline.
+Newcomers, which have not shown a token yet, are counted apart, from the first byte of TLS on. One that comes when there are too many
+takes the place of the one that has been silent for longest, of the address that has the most: who holds on to half-open
+connections loses these, and an honest newcomer, which needs its place for a moment, gets it. Those who have shown a token stay, and
+the last places are for those who may control.
 """
 
 import asyncio
-from typing import cast
+from typing import Protocol, cast
 
 from hub.config import Limits
+from hub.host import Role
 from hub.server.http import refuse
 
 LINGER_S = 1.0
 """How long a peer that was turned away may take to read why."""
+
+LINGERING = 64
+"""So many may do so at once; more are cut without a word."""
+
+RESERVED = 8
+"""One place of so many is for those who may control."""
+
+
+class Newcomer(Protocol):
+    """A connection, as the limit sees it."""
+
+    def drop(self, reason: str) -> None:
+        """Cut it; the reason is one of hub.server.refusals.REASONS."""
+        ...
 
 
 class ConnectionLimit:
@@ -19,40 +36,97 @@ class ConnectionLimit:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._newcomers: set[object] = set()
-        self._admitted: set[object] = set()
+        self._newcomers: dict[str, dict[Newcomer, None]] = {}
+        """By neighbourhood (hub.server.access), the oldest first."""
+        self._places: dict[Newcomer, str] = {}
+        """The neighbourhood each newcomer is counted under."""
+        self._admitted: dict[Newcomer, Role] = {}
+        self._viewers = 0
+        self._lingering: set[TurnedAway] = set()
 
     def __len__(self) -> int:
         """Return the number of connections."""
-        return len(self._newcomers) + len(self._admitted)
+        return len(self._places) + len(self._admitted)
 
-    def enter(self, connection: object) -> bool:
-        """Count a new connection; False when there are too many."""
-        if len(self) >= self._limits.connections or len(self._newcomers) >= self._limits.newcomers:
-            return False
-        self._newcomers.add(connection)
+    def enter(self, connection: Newcomer, place: str, *, shared: bool = False) -> bool:
+        """Count a new connection; False when all places are taken by others than newcomers.
+
+        Raises nothing; may drop another newcomer. A `shared` place is a proxy's, which has no share of its own.
+        """
+        limits = self._limits
+        here = () if shared else self._newcomers.get(place, ())
+        if len(here) >= limits.newcomers_per_address:
+            next(iter(here)).drop("crowded")
+        elif len(self._places) >= limits.newcomers or len(self) >= limits.connections:
+            if not self._newcomers:
+                return False
+            fullest = max(self._newcomers.values(), key=len)
+            next(iter(fullest)).drop("crowded")
+        self._take(connection, place)
         return True
 
-    def admit(self, connection: object) -> None:
-        """Count it as one that has shown its token."""
-        self._newcomers.discard(connection)
-        self._admitted.add(connection)
+    def move(self, connection: Newcomer, place: str) -> None:
+        """Count a newcomer under another place: a proxy has said where it comes from."""
+        if self._places.get(connection) in {None, place}:
+            return
+        self._give_up(connection)
+        here = self._newcomers.get(place, ())
+        if len(here) >= self._limits.newcomers_per_address:
+            next(iter(here)).drop("crowded")
+        self._take(connection, place)
 
-    def leave(self, connection: object) -> None:
+    def admit(self, connection: Newcomer, role: Role) -> bool:
+        """Count it as one that has shown its token; False when the places that its role may take are taken."""
+        before = self._admitted.get(connection)
+        if role == "view" and before != "view":
+            if self._viewers >= self._limits.connections - self._limits.connections // RESERVED:
+                return False
+            self._viewers += 1
+        elif role == "control" and before == "view":
+            self._viewers -= 1
+        self._give_up(connection)
+        self._admitted[connection] = role
+        return True
+
+    def leave(self, connection: Newcomer) -> None:
         """Count it no more; one that was turned away is no error."""
-        self._newcomers.discard(connection)
-        self._admitted.discard(connection)
+        self._give_up(connection)
+        if self._admitted.pop(connection, None) == "view":
+            self._viewers -= 1
+
+    def turn_away(self, transport: asyncio.BaseTransport, *, speaks: bool) -> None:
+        """End a connection that is one too many; tell it why if it `speaks` HTTP yet."""
+        both_ways = cast("asyncio.Transport", transport)
+        if speaks and len(self._lingering) < LINGERING:
+            both_ways.set_protocol(TurnedAway(both_ways, self._lingering))
+        else:
+            both_ways.abort()
+
+    def _take(self, connection: Newcomer, place: str) -> None:
+        self._newcomers.setdefault(place, {})[connection] = None
+        self._places[connection] = place
+
+    def _give_up(self, connection: Newcomer) -> None:
+        place = self._places.pop(connection, None)
+        if place is None:
+            return
+        here = self._newcomers[place]
+        del here[connection]
+        if not here:
+            del self._newcomers[place]
 
 
 class TurnedAway(asyncio.Protocol):
     """Says 503 and reads on for a moment: closing at once would make the peer lose the answer."""
 
-    def __init__(self, transport: asyncio.Transport) -> None:
+    def __init__(self, transport: asyncio.Transport, lingering: "set[TurnedAway]") -> None:
         answer = refuse("too_many_connections")
         head = (
             f"HTTP/1.1 {answer.status} Service Unavailable\r\nContent-Type: {answer.content_type}\r\n"
             f"Content-Length: {len(answer.body)}\r\nRetry-After: 5\r\nConnection: close\r\n\r\n"
         )
+        self._lingering = lingering
+        lingering.add(self)
         transport.write(head.encode() + answer.body)
         if transport.can_write_eof():
             transport.write_eof()
@@ -61,9 +135,4 @@ class TurnedAway(asyncio.Protocol):
     def connection_lost(self, _exc: Exception | None) -> None:
         """The peer has gone."""
         self._deadline.cancel()
-
-
-def turn_away(transport: asyncio.BaseTransport) -> None:
-    """Answer a connection that is one too many."""
-    both_ways = cast("asyncio.Transport", transport)
-    both_ways.set_protocol(TurnedAway(both_ways))
+        self._lingering.discard(self)

@@ -21,7 +21,8 @@ from hub.delivery.log import EventLog
 from hub.delivery.pages import Pages
 from hub.delivery.subscription import Reader, Sink
 from hub.host import CommandRefused, Frontend, Host, Role
-from hub.server.access import Allowance, Tokens
+from hub.server.access import Allowance, TokenCheck, Tokens, WrongToken
+from hub.server.refusals import Refusals
 from hub.wire.codes import CloseCode
 from hub.wire.commands import check_role, id_of, parse, refusal
 from hub.wire.frames import AnyCommand, Hello, PayloadGet, SessionList, Subscribe, Unsubscribe
@@ -31,6 +32,7 @@ from normalize.events.envelope import Cursor
 log = logging.getLogger(f"turnwire.{__name__}")
 
 NOT_A_TOKEN = "This is not a token of this hub."
+TOO_MANY_WRONG = "This is not a token of this hub, nor were too many before from this address."
 
 REFUSALS_IN_A_ROW = 1000
 """Refused for their rate: a frontend that goes on for so long is closed."""
@@ -48,8 +50,8 @@ class TextSink(Sink, Protocol):
         """Write a frame that is already encoded."""
         ...
 
-    def admitted(self, role: Role) -> None:
-        """Let it send frames as large as its role may."""
+    def admitted(self, role: Role) -> bool:
+        """Let it send frames as large as its role may; False when there are too many of that role."""
         ...
 
     async def replies_taken(self) -> None:
@@ -72,8 +74,8 @@ class HubContext:
     feeds: Feeds
     frontends: FrontendRegistry
     tokens: Tokens
-    failures: Allowance
-    """Wrong tokens, by address."""
+    check: TokenCheck
+    refusals: Refusals
     tasks: asyncio.TaskGroup
     """Parent of the commands being done."""
     version: str
@@ -97,12 +99,13 @@ class Conversation:
     async def greet(self, receive: Callable[[], Awaitable[str | bytes]]) -> bool:
         """Welcome a frontend, after it has shown its token; False when it did not and was closed."""
         if self._role is not None:
-            self._welcome(self._role, None)
-            return True
+            return await self._enter(self._role, None)
         try:
             async with asyncio.timeout(self._context.config.limits.hello_s):
                 first = await receive()
         except TimeoutError:
+            now = asyncio.get_running_loop().time()
+            self._context.refusals.add("no_hello", self._sink.address, now)
             await self._sink.close(CloseCode.NO_HELLO, "no token was shown in time")
             return False
         command = parse(first, None)
@@ -139,38 +142,39 @@ class Conversation:
             self._context.frontends.free_name(self._frontend.name)
 
     async def _admit(self, hello: Hello) -> bool:
-        role: Role | None = None
         try:
-            if hello.token is not None:
-                role = self._role_of(hello.token)
-        except CommandRefused as refused:
-            self._sink.tell(refusal(hello.id, refused.code, refused.message, refused.field))
-            await self._sink.close(CloseCode.TOO_MANY, "too many wrong tokens")
-            return False
+            role = None if hello.token is None else self._role_of(hello.token)
+        except WrongToken as wrong:
+            if wrong.retry_after_s is not None:
+                await asyncio.sleep(self._context.config.limits.wrong_token_s)
+                self._sink.tell(refusal(hello.id, "unauthorized", TOO_MANY_WRONG, "token"))
+                await self._sink.close(CloseCode.TOO_MANY, "too many wrong tokens")
+                return False
+            role = None
         if role is None:
             self._sink.tell(refusal(hello.id, "unauthorized", NOT_A_TOKEN, "token"))
             await self._sink.close(CloseCode.UNAUTHORIZED, "the token is wrong, or there was none")
             return False
-        self._welcome(role, hello.name)
+        if not await self._enter(role, hello.name):
+            return False
         self._sink.tell(Reply(id=hello.id, ok=True))
         return True
 
-    def _role_of(self, token: str) -> Role | None:
-        """Return a token's role; raises CommandRefused when this address has shown too many wrong ones."""
-        failures, now = self._context.failures, asyncio.get_running_loop().time()
-        if failures.wait(self._sink.address, now) > 0:
-            raise CommandRefused(
-                "unauthorized", "Too many wrong tokens from this address: wait a while.", "token"
-            )
-        role = self._context.tokens.role(token)
-        if role is None:
-            failures.spend(self._sink.address, now)
-        return role
+    def _role_of(self, token: str) -> Role:
+        """Return a token's role; raises WrongToken."""
+        return self._context.check.role(token, self._sink.address, asyncio.get_running_loop().time())
+
+    async def _enter(self, role: Role, name: str | None) -> bool:
+        """Welcome it; False when there are too many of its role, and it was closed."""
+        if self._sink.admitted(role):
+            self._welcome(role, name)
+            return True
+        await self._sink.close(CloseCode.TOO_MANY, "too many connections")
+        return False
 
     def _welcome(self, role: Role, name: str | None) -> None:
         context = self._context
         self._frontend = Frontend(context.frontends.take_name(name), role)
-        self._sink.admitted(role)
         self._sink.tell(
             Welcome(
                 protocol="turnwire.v1",
@@ -194,7 +198,7 @@ class Conversation:
             check_role(command, frontend.role)
             match command:
                 case Hello():
-                    self._rename(command, frontend)
+                    await self._rename(command, frontend)
                 case Subscribe():
                     self._subscribe(command)
                 case Unsubscribe():
@@ -226,19 +230,23 @@ class Conversation:
         finally:
             self._slots.release()
 
-    def _rename(self, hello: Hello, frontend: Frontend) -> None:
+    async def _rename(self, hello: Hello, frontend: Frontend) -> None:
         role = frontend.role
         if hello.token is not None:
-            shown = self._role_of(hello.token)
-            if shown is None:
-                raise CommandRefused("unauthorized", NOT_A_TOKEN, "token")
-            role = shown
+            try:
+                role = self._role_of(hello.token)
+            except WrongToken as wrong:
+                if wrong.retry_after_s is not None:
+                    await asyncio.sleep(self._context.config.limits.wrong_token_s)
+                message = NOT_A_TOKEN if wrong.retry_after_s is None else TOO_MANY_WRONG
+                raise CommandRefused("unauthorized", message, "token") from None
+            if not self._sink.admitted(role):
+                raise CommandRefused("forbidden", "There are too many connections of the role view.", "token")
         name = frontend.name
         if hello.name is not None and hello.name != name:
             self._context.frontends.free_name(name)
             name = self._context.frontends.take_name(hello.name)
         self._frontend = Frontend(name, role)
-        self._sink.admitted(role)
         self._reply(hello, {"name": name, "role": role})
 
     def _subscribe(self, command: Subscribe) -> None:

@@ -73,6 +73,7 @@ class Stream:
 
     session: str
     cursor: Cursor
+    role: Role
 
 
 def answer_json(content: JsonValue, status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:
@@ -98,15 +99,29 @@ def log_out(name: str) -> Answer:
     return answer_json({}, headers={"Set-Cookie": f"{name}=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0"})
 
 
-def stream_of(request: Request) -> Stream | None:
-    """Return which stream a path asks for: /sessions/ID/events, from Last-Event-ID or ?after=EPOCH-SEQ on."""
-    parts = request.path.split("/")
-    if len(parts) != 4 or parts[:2] != ["", "sessions"] or parts[3] != "events":
-        return None
+def session_of_stream(path: str) -> str | None:
+    """Return whose stream a path asks for: /sessions/ID/events."""
+    parts = path.split("/")
+    return parts[2] if len(parts) == 4 and parts[:2] == ["", "sessions"] and parts[3] == "events" else None
+
+
+class BadCursor(Exception):
+    """What should be a cursor is none."""
+
+
+SEQ_DIGITS = 15
+"""Digits of a number in a log: what JavaScript's numbers hold exactly, and no log ever reaches."""
+
+
+def cursor_of(request: Request) -> Cursor:
+    """Return where a stream begins: Last-Event-ID or ?after=EPOCH-SEQ; without one, at the first event. Raises BadCursor."""
     place = request.headers.get("last-event-id") or request.query.get("after", "")
+    if not place:
+        return Cursor("", 0)
     epoch, _, seq = place.rpartition("-")
-    cursor = Cursor(epoch, int(seq)) if epoch and seq.isascii() and seq.isdigit() else Cursor("", 0)
-    return Stream(parts[2], cursor)
+    if not (epoch and seq.isascii() and seq.isdigit() and len(seq) <= SEQ_DIGITS):
+        raise BadCursor
+    return Cursor(epoch, int(seq))
 
 
 def from_elsewhere(request: Request) -> bool:

@@ -7,6 +7,7 @@ were built once and are shared by all connections; with permessage-deflate each 
 
 import asyncio
 import logging
+import os
 import socket
 import ssl
 from collections.abc import Sequence
@@ -27,15 +28,18 @@ from websockets.typing import Subprotocol
 from hub.delivery.batch import Batch, as_text
 from hub.delivery.subscription import LogUnreadable, Reader, SinkClosed
 from hub.host import Role
-from hub.server.connection_limit import ConnectionLimit, turn_away
+from hub.server.access import Proxies, neighbourhood
+from hub.server.connection_limit import ConnectionLimit
 from hub.server.conversation import Conversation, HubContext
 from hub.server.event_stream import PING, EventStream
-from hub.server.http import SECURITY_HEADERS, Answer, Request, Stream
+from hub.server.http import SECURITY_HEADERS, Answer, Request, Stream, refuse
 from hub.server.routes import Routes, Upgrade
 from hub.wire.codes import CloseCode
 from hub.wire.frames_out import OutFrame, encode
 
 SUBPROTOCOL = Subprotocol("turnwire.v1")
+
+log = logging.getLogger(f"turnwire.{__name__}")
 
 # websockets writes the heads of requests, and so tokens, into its debug log: it never gets that far.
 _library_log = logging.getLogger("hub.websockets")
@@ -61,36 +65,123 @@ class FrontendConnection(ServerConnection):
     ) -> None:
         super().__init__(protocol, server, **options)  # type: ignore[arg-type]  # passed through as they came
         self.address = ""
+        """Where it comes from; behind a trusted proxy, as its request says."""
         self.upgrade = Upgrade(None)
         self.streams = False
         self.reader: Reader | None = None
         """What it follows, once it was let in."""
         self.heard_at = 0.0
         self._limits = listener.context.config.limits
+        self._context = listener.context
         self._limit = listener.limit
+        self._proxies = listener.proxies
+        self._tls = listener.tls
         self._connections = listener.connections
+        self._handshake: asyncio.Task[None] | None = None
+        """The TLS handshake, where there is one."""
+        self._begun = False
+        """Is it a connection for websockets: after TLS, where there is TLS?"""
+        self._is_shaking_hands = False
+        self._is_refused = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Let it in, for a moment without a request, or turn it away."""
-        if not self._limit.enter(self):
-            turn_away(transport)
+        """Let it in, for a moment without a request, or turn it away; with TLS, a second time when the handshake is done."""
+        if self._handshake is not None:
+            self._begin(transport)
             return
         peer = transport.get_extra_info("peername")
         self.address = peer[0] if peer else ""
-        self.heard_at = self.loop.time()
+        from_proxy = self._proxies.trusts(self.address)
+        if not self._limit.enter(self, neighbourhood(self.address), shared=from_proxy):
+            self._refuse("full")
+            self._limit.turn_away(transport, speaks=self._tls is None)
+            return
         raw: socket.socket = transport.get_extra_info("socket")
         if (size := self._limits.socket_buffer) is not None:
             raw.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size)
         self._deadline = self.loop.call_later(self._limits.handshake_s, self._cut_without_request)
         self._connections.add(self)
+        if self._tls is None:
+            self._begin(transport)
+            return
+        # A server that does TLS tells of a connection only after the handshake: too late to count it. So the socket is taken
+        # from the transport, which has read nothing yet, and given to another.
+        try:
+            own = socket.socket(fileno=os.dup(raw.fileno()))
+        except OSError:
+            self.drop("full")
+            self._forget()
+            return
+        finally:
+            cast("asyncio.Transport", transport).abort()
+        self._handshake = self._context.tasks.create_task(self._secure(own, self._tls))
+        self._handshake.add_done_callback(partial(self._secured, own))
+
+    async def _secure(self, own: socket.socket, context: ssl.SSLContext) -> None:
+        """Do the TLS handshake, and begin."""
+        self._is_shaking_hands = True
+        own.setblocking(False)
+        try:
+            await self.loop.connect_accepted_socket(
+                lambda: self, own, ssl=context, ssl_handshake_timeout=self._limits.handshake_s
+            )
+        except OSError:
+            pass  # it failed, took too long, or the peer has gone
+        except Exception:  # whatever a stranger's handshake does must not end the hub
+            log.exception("A TLS handshake failed in a way that is not known.")
+
+    def _secured(self, own: socket.socket, _task: asyncio.Task[None]) -> None:
+        """The TLS handshake is done, or failed, or was given up."""
+        if not self._begun:
+            self._refuse("tls")
+            self._forget()
+        if not self._is_shaking_hands:
+            own.close()  # given up before it had begun; otherwise it is a transport's
+
+    def _begin(self, transport: asyncio.BaseTransport) -> None:
+        self._begun = True
+        self.heard_at = self.loop.time()
         super().connection_made(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget it."""
+        if not self._begun:
+            return  # the transport that gave its socket to TLS, or one that was turned away
+        if self.request is None:
+            self._refuse("no_request")
+        self._forget()
+        super().connection_lost(exc)
+
+    def _forget(self) -> None:
         self._deadline.cancel()
         self._limit.leave(self)
         self._connections.discard(self)
-        super().connection_lost(exc)
+
+    def _refuse(self, reason: str) -> None:
+        """Count it as refused, once."""
+        if not self._is_refused:
+            self._is_refused = True
+            self._context.refusals.add(reason, self.address, self.loop.time())
+
+    def drop(self, reason: str) -> None:
+        """Cut it."""
+        self._refuse(reason)
+        self._limit.leave(self)
+        self.cut()
+
+    def leave(self) -> None:
+        """End it once what was written is sent."""
+        if self._begun:
+            self.transport.close()
+        else:
+            self.cut()
+
+    def cut(self) -> None:
+        """End it without a word."""
+        if self._begun:
+            self.transport.abort()
+        elif self._handshake is not None:
+            self._handshake.cancel()
 
     def data_received(self, data: bytes) -> None:
         """Note that the peer lives."""
@@ -104,7 +195,12 @@ class FrontendConnection(ServerConnection):
 
     def _cut_without_request(self) -> None:
         if self.request is None:
-            self.transport.abort()
+            self.drop("no_request" if self._begun else "tls")
+
+    def comes_from(self, address: str) -> None:
+        """Take a trusted proxy's word for where it comes from."""
+        self.address = address
+        self._limit.move(self, neighbourhood(address))
 
     @property
     def closed(self) -> bool:
@@ -142,11 +238,14 @@ class FrontendConnection(ServerConnection):
         else:
             self.write(batch.encoded(as_frames))
 
-    def admitted(self, role: Role) -> None:
-        """Let it send frames as large as its role may."""
-        self._limit.admit(self)
+    def admitted(self, role: Role) -> bool:
+        """Let it send frames as large as its role may; False when there are too many of that role."""
+        if not self._limit.admit(self, role):
+            self._refuse("full")
+            return False
         limits = self._limits
         self.protocol.max_message_size = limits.control_frame if role == "control" else limits.frame
+        return True
 
     async def replies_taken(self) -> None:
         """Wait while more replies are unread than the limit allows."""
@@ -166,15 +265,19 @@ class FrontendConnection(ServerConnection):
 class Listener:
     """Listens on one port and brings each connection to where it belongs."""
 
-    def __init__(self, context: HubContext, limit: ConnectionLimit) -> None:
+    def __init__(
+        self, context: HubContext, limit: ConnectionLimit, proxies: Proxies, tls: ssl.SSLContext | None = None
+    ) -> None:
         self.context = context
         self.limit = limit
+        self.proxies = proxies
+        self.tls = tls
         self.connections: set[FrontendConnection] = set()
         """All that were let in, from their first byte to their last."""
         self._routes: Routes
         self._server: Server
 
-    async def listen(self, tls: ssl.SSLContext | None) -> int:
+    async def listen(self) -> int:
         """Start to listen and return the port. Raises OSError when it is taken."""
         config = self.context.config
         self._server = await serve(
@@ -195,9 +298,7 @@ class Listener:
             max_size=config.limits.first_frame,
             write_limit=config.limits.write_buffer,
             logger=_library_log,
-            ssl=tls,
             start_serving=False,
-            ssl_handshake_timeout=config.limits.handshake_s if tls else None,
         )
         port: int = self._server.sockets[0].getsockname()[1]
         return port
@@ -211,7 +312,7 @@ class Listener:
         """Close the port and all connections, WebSockets with 1001."""
         for connection in tuple(self.connections):
             if connection.protocol.state is not State.OPEN:
-                connection.transport.close()
+                connection.leave()
         self._server.close()
         try:
             async with asyncio.timeout(CLOSE_S):
@@ -219,7 +320,7 @@ class Listener:
         except TimeoutError:
             # A closed transport waits for its peer to read what is unread; not all peers do.
             for connection in tuple(self.connections):
-                connection.transport.abort()
+                connection.cut()
             await self._server.wait_closed()
 
     async def beat(self) -> None:
@@ -237,24 +338,37 @@ class Listener:
         headers = {
             name: ("; " if name == "cookie" else ", ").join(head.headers.get_all(name)) for name in names
         }
+        client = self.proxies.client(connection.address, headers)
+        if client != connection.address:
+            connection.comes_from(client)
         request = Request(head.method, head.path, headers, connection.address)
         match self._routes.decide(request):
             case Upgrade() as upgrade:
                 connection.upgrade = upgrade
-                if upgrade.role is not None:
-                    # Now: its first frame can be there before its conversation has begun.
-                    connection.admitted(upgrade.role)
+                if upgrade.role is not None and not connection.admitted(upgrade.role):
+                    return _response(refuse("too_many_connections"))
                 return None
             case Answer() as answer:
+                if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
+                    await self._wait(connection)
                 return _response(answer)
             case Stream() as stream:
+                if not connection.admitted(stream.role):
+                    return _response(refuse("too_many_connections"))
                 await self._stream(connection, stream)
                 # The connection is closed by now, so that this is not sent.
                 return _response(Answer(HTTPStatus.OK))
 
+    async def _wait(self, connection: FrontendConnection) -> None:
+        """Let who guesses tokens wait; it keeps its place among the newcomers of its address meanwhile."""
+        try:
+            async with asyncio.timeout(self.context.config.limits.wrong_token_s):
+                await connection.wait_closed()
+        except TimeoutError:
+            pass
+
     async def _stream(self, connection: FrontendConnection, stream: Stream) -> None:
         connection.streams = True
-        self.limit.admit(connection)
         context, sink = self.context, EventStream(connection)
         reader = connection.reader = Reader(context.pages, context.feeds, sink)
         reader.subscribe(stream.session, stream.cursor)
@@ -272,6 +386,8 @@ class Listener:
     async def _converse(self, connection: ServerConnection) -> None:
         assert isinstance(connection, FrontendConnection), "made by create_connection"
         if (code := connection.upgrade.refused) is not None:
+            if code is CloseCode.TOO_MANY:
+                await self._wait(connection)
             await connection.close(
                 code, "the token is wrong" if code is CloseCode.UNAUTHORIZED else "too many wrong tokens"
             )

@@ -8,9 +8,9 @@ from msgspec import to_builtins
 
 from hub.host import Role
 from hub.server import http
-from hub.server.access import OriginPolicy, token_of
+from hub.server.access import OriginPolicy, WrongToken, token_of
 from hub.server.conversation import HubContext
-from hub.server.http import Answer, Request, Stream, refuse
+from hub.server.http import Answer, BadCursor, Request, Stream, refuse
 from hub.server.static_files import StaticFile
 from hub.wire.codes import CloseCode
 
@@ -37,7 +37,7 @@ class Upgrade:
 
 
 class Routes:
-    """Decides on requests; has no state but the allowance of wrong tokens."""
+    """Decides on requests."""
 
     def __init__(
         self,
@@ -82,30 +82,38 @@ class Routes:
             return http.answer_json({"status": "ready"}) if trouble is None else refuse("not_ready", trouble)
         if (file := self._files.get(request.path)) is not None:
             return file.answer(request.headers.get("if-none-match"))
-        stream = http.stream_of(request)
-        if request.path not in {"/metrics", "/sessions"} and stream is None:
+        session = http.session_of_stream(request.path)
+        if request.path not in {"/metrics", "/sessions"} and session is None:
             return refuse("not_found")
-        if (refused := self._without_token(request)) is not None:
-            return refused
-        if stream is not None:
-            known = self._context.events.last(stream.session) > 0 or any(
-                session.session == stream.session for session in self._context.host.sessions()
-            )
-            return stream if known else refuse("unknown_session")
+        role = self._role(request)
+        if isinstance(role, Answer):
+            return role
+        if session is not None:
+            return self._stream(request, session, role)
         if request.path == "/metrics":
             content_type, text = self._probes.metrics()
             return Answer(200, text, content_type, {"Cache-Control": "no-store"})
         sessions = self._context.host.sessions()
         return http.answer_json([to_builtins(session) for session in sessions])
 
-    def _without_token(self, request: Request) -> Answer | None:
+    def _stream(self, request: Request, session: str, role: Role) -> Answer | Stream:
+        known = self._context.events.last(session) > 0 or any(
+            one.session == session for one in self._context.host.sessions()
+        )
+        if not known:
+            return refuse("unknown_session")
+        try:
+            return Stream(session, http.cursor_of(request), role)
+        except BadCursor:
+            return refuse("bad_cursor")
+
+    def _role(self, request: Request) -> Role | Answer:
         if http.from_elsewhere(request):
             return refuse("origin_not_allowed")
         token, _ = token_of(request.headers.get("authorization"), None)
         if token is None:
-            return None if self._role_of_cookie(request) is not None else _unauthorized()
-        role = self._role_of_token(token, request.address)
-        return role if isinstance(role, Answer) else None
+            return self._role_of_cookie(request) or _unauthorized()
+        return self._role_of_token(token, request.address)
 
     def _session_cookie(self, request: Request) -> Answer:
         if request.method != "POST":
@@ -140,15 +148,12 @@ class Routes:
         return None if value is None else self._context.tokens.role_of_cookie(value)
 
     def _role_of_token(self, token: str, address: str) -> Role | Answer:
-        failures, now = self._context.failures, asyncio.get_running_loop().time()
-        wait = failures.wait(address, now)
-        if wait > 0:
-            return refuse("too_many_failures", headers={"Retry-After": str(int(wait) + 1)})
-        role = self._context.tokens.role(token)
-        if role is None:
-            failures.spend(address, now)
-            return _unauthorized()
-        return role
+        try:
+            return self._context.check.role(token, address, asyncio.get_running_loop().time())
+        except WrongToken as wrong:
+            if wrong.retry_after_s is None:
+                return _unauthorized()
+            return refuse("too_many_failures", headers={"Retry-After": str(int(wrong.retry_after_s) + 1)})
 
 
 def _unauthorized() -> Answer:

@@ -31,6 +31,10 @@ REPLY_CODES = {
 """`error.code` of a reply."""
 
 HTTP_CODES = {
+    "bad_cursor": (
+        400,
+        "`Last-Event-ID` or `after` is no cursor: send the `id` of the last event, EPOCH-SEQ, or leave it out for all.",
+    ),
     "unauthorized": (401, "The token is wrong, or none was shown."),
     "host_not_allowed": (403, "The Host header names a host this hub is not; see `allowed_hosts`."),
     "origin_not_allowed": (403, "The page that asks is of another origin; see `allowed_origins`."),
@@ -39,9 +43,12 @@ HTTP_CODES = {
     "method_not_allowed": (405, "`Allow` names the methods."),
     "too_many_failures": (
         429,
-        "Too many wrong tokens from this address; `Retry-After` says how long to wait.",
+        "The token is wrong, as were too many before from this address; a right one is taken at once.",
     ),
-    "too_many_connections": (503, "The hub has as many connections as it may have."),
+    "too_many_connections": (
+        503,
+        "The hub has as many connections as it may have, or as many as the role `view` may have.",
+    ),
     "not_ready": (503, "The sidecar cannot serve at present; the message says why."),
 }
 """`error.code` of an HTTP answer, with its status."""
@@ -66,7 +73,7 @@ CLOSE_CODES = {
     1011: "The log of a session cannot be read; the sidecar's log says why.",
     4401: "The token is wrong, or none was shown.",
     4408: "No token was shown in time.",
-    4429: "Too many wrong tokens from this address, or far too many commands on this connection.",
+    4429: "Too many wrong tokens from this address, too many connections of the role `view`, or far too many commands on this one.",
 }
 """What a frontend can see as `event.code`."""
 

@@ -125,10 +125,12 @@ class Settings(BaseSettings):
     """Origins of pages that may connect, beside the hub's own."""
     allowed_hosts: Names = []
     """Values of the Host header that are served, beside loopback and `host`."""
+    trusted_proxies: Names = []
+    """Addresses and networks of reverse proxies: their `X-Forwarded-For` or `Forwarded` header says where a request comes from."""
     compression: bool = False
     """Offer permessage-deflate to frontends."""
     max_connections: int = Field(default=1024, ge=1)
-    """Frontends at a time."""
+    """Frontends at a time; the last eighth of them must have the role control."""
 
     journal: Literal["sqlite", "memory", "redis"] = "sqlite"
     """Where events are kept."""

@@ -4,7 +4,18 @@ import pytest
 from pydantic import SecretStr
 
 from hub.config import HubConfig
-from hub.server.access import AccessError, Allowance, OriginPolicy, Tokens, is_loopback, token_of
+from hub.server.access import (
+    AccessError,
+    Allowance,
+    OriginPolicy,
+    Proxies,
+    TokenCheck,
+    Tokens,
+    WrongToken,
+    is_loopback,
+    neighbourhood,
+    token_of,
+)
 
 TOKEN, VIEW = "control-token-0123456789", "view-token-0123456789"
 
@@ -138,3 +149,86 @@ def test_an_allowance_remembers_a_bounded_number_of_addresses() -> None:
 )
 def test_loopback_is_what_only_this_machine_reaches(host: str, loopback: bool) -> None:
     assert is_loopback(host) is loopback
+
+
+@pytest.mark.parametrize(
+    ("address", "counted"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("::1", "::/64"),
+        ("", ""),
+        ("nobody", "nobody"),
+    ],
+)
+def test_an_ipv6_network_counts_as_one_peer(address: str, counted: str) -> None:
+    assert neighbourhood(address) == counted
+
+
+def test_a_wrong_token_uses_up_its_neighbours_allowance_and_a_right_one_asks_for_none() -> None:
+    refused: list[tuple[str, str, float]] = []
+    check = TokenCheck(
+        Tokens(TOKEN, VIEW),
+        Allowance(2, 0.5),
+        lambda reason, address, now: refused.append((reason, address, now)),
+    )
+
+    def wait(address: str, now: float) -> float | None:
+        with pytest.raises(WrongToken) as wrong:
+            check.role("wrong", address, now)
+        return wrong.value.retry_after_s
+
+    assert [wait(address, 0) for address in ("2001:db8::1", "2001:db8::2", "2001:db8::3")] == [
+        None,
+        None,
+        2.0,
+    ]
+    assert wait("2001:db8:0:1::1", 0) is None
+    assert check.role(TOKEN, "2001:db8::4", 0) == "control"
+    assert check.role(VIEW, "2001:db8::4", 0) == "view"
+    assert wait("2001:db8::1", 2) is None
+    assert [reason for reason, _, _ in refused] == [
+        "wrong_token",
+        "wrong_token",
+        "guessing",
+        "wrong_token",
+        "wrong_token",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("peer", "headers", "client"),
+    [
+        ("10.1.2.3", {"x-forwarded-for": "192.0.2.1"}, "192.0.2.1"),
+        ("::ffff:10.1.2.3", {"x-forwarded-for": "192.0.2.1"}, "192.0.2.1"),
+        ("10.1.2.3", {"x-forwarded-for": "6.6.6.6, 192.0.2.1, 10.0.0.9"}, "192.0.2.1"),
+        ("10.1.2.3", {"x-forwarded-for": "192.0.2.1:4711"}, "192.0.2.1"),
+        ("10.1.2.3", {"x-forwarded-for": "[2001:db8::1]:4711"}, "2001:db8::1"),
+        ("10.1.2.3", {"x-forwarded-for": "2001:db8::1"}, "2001:db8::1"),
+        ("10.1.2.3", {"x-forwarded-for": "10.9.9.9, 10.8.8.8"}, "10.9.9.9"),
+        ("10.1.2.3", {"x-forwarded-for": "192.0.2.1, unknown"}, "10.1.2.3"),
+        ("10.1.2.3", {"x-forwarded-for": ""}, "10.1.2.3"),
+        ("10.1.2.3", {}, "10.1.2.3"),
+        ("10.1.2.3", {"forwarded": 'for=6.6.6.6;by=x, for="[2001:db8::7]:4711";proto=https'}, "2001:db8::7"),
+        ("10.1.2.3", {"forwarded": "proto=https;FOR=192.0.2.43"}, "192.0.2.43"),
+        ("10.1.2.3", {"forwarded": 'for="x, for="[2001:db8::7]"'}, "10.1.2.3"),
+        ("10.1.2.3", {"forwarded": "for=_hidden"}, "10.1.2.3"),
+        # Which of the two the proxy wrote is not known: a client that adds the other gains nothing.
+        ("10.1.2.3", {"forwarded": "for=6.6.6.6", "x-forwarded-for": "192.0.2.1"}, "10.1.2.3"),
+        ("10.1.2.3", {"forwarded": "for=192.0.2.1", "x-forwarded-for": "192.0.2.1"}, "192.0.2.1"),
+        ("192.0.2.9", {"x-forwarded-for": "6.6.6.6"}, "192.0.2.9"),
+        ("", {"x-forwarded-for": "6.6.6.6"}, ""),
+    ],
+)
+def test_only_a_trusted_proxy_says_where_a_request_comes_from(
+    peer: str, headers: dict[str, str], client: str
+) -> None:
+    assert Proxies(["10.0.0.0/8", "2001:db8:ffff::1"]).client(peer, headers) == client
+    assert Proxies([]).client(peer, headers) == peer
+
+
+def test_a_proxy_that_is_no_address_is_refused() -> None:
+    with pytest.raises(AccessError, match=r"trusted_proxies: .*name addresses or networks"):
+        Proxies(["proxy.example"])

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import AsyncExitStack
 
 import pytest
 from hub_stand import SESSION, StubHost, ask, events, receive, stand
@@ -300,7 +301,7 @@ async def test_a_wrong_token_is_answered_by_status_to_programs_and_by_close_code
 
 
 async def test_wrong_tokens_run_out_and_open_connections_go_on() -> None:
-    config = HubConfig(limits=Limits(failed_tokens=3, failed_tokens_per_s=0.001))
+    config = HubConfig(limits=Limits(failed_tokens=3, failed_tokens_per_s=0.001, wrong_token_s=0.01))
     async with stand(config) as hub, hub.websocket() as good:
         await receive(good)
         for _ in range(3):
@@ -316,6 +317,57 @@ async def test_wrong_tokens_run_out_and_open_connections_go_on() -> None:
                 await receive(frontend)
             assert frontend.close_code == 4429
         assert (await ask(good, type="session.list"))["ok"] is True
+        assert hub.hub.refusals.counts == {"wrong_token": 3, "guessing": 2}
+
+
+async def test_a_right_token_passes_however_many_wrong_ones_came_from_its_address() -> None:
+    config = HubConfig(limits=Limits(failed_tokens=1, failed_tokens_per_s=0.001, wrong_token_s=0.01))
+    async with stand(config) as hub:
+        wrong, right = ({"Authorization": f"Bearer {token}"} for token in ("wrong", hub.token))
+        assert [(await hub.request("/sessions", headers=wrong))[0] for _ in range(3)] == [401, 429, 429]
+        assert (await hub.request("/sessions", headers=right))[0] == 200
+        assert (await hub.request("/login", method="POST", headers=right))[0] == 200
+        async with hub.websocket() as frontend:
+            assert (await receive(frontend))["type"] == "welcome"
+        async with hub.websocket(None) as frontend:
+            assert (await ask(frontend, type="hello", token=hub.token))["ok"] is True
+        async with hub.websocket(hub.hub.tokens.view) as frontend:
+            assert (await ask(frontend, type="hello", token=hub.token))["result"]["role"] == "control"
+        assert (await hub.request("/sessions", headers=wrong))[0] == 429
+
+
+async def test_wrong_tokens_are_counted_for_the_client_that_a_trusted_proxy_names() -> None:
+    limits = Limits(failed_tokens=1, failed_tokens_per_s=0.001, wrong_token_s=0.01)
+    for trusted, seen in (((), [401, 429, 429]), (("127.0.0.0/8",), [401, 429, 401])):
+        async with stand(HubConfig(limits=limits, trusted_proxies=trusted)) as hub:
+            clients = ("192.0.2.1", "192.0.2.1", "192.0.2.2")
+            answers = [
+                await hub.request(
+                    "/sessions", headers={"Authorization": "Bearer wrong", "X-Forwarded-For": client}
+                )
+                for client in clients
+            ]
+            assert [status for status, _, _ in answers] == seen
+
+
+async def test_the_last_places_are_for_those_who_may_control() -> None:
+    async with stand(HubConfig(limits=Limits(connections=16))) as hub, AsyncExitStack() as stack:
+        viewers = [await stack.enter_async_context(hub.websocket(hub.hub.tokens.view)) for _ in range(14)]
+        for viewer in viewers:
+            assert (await receive(viewer))["role"] == "view"
+        with pytest.raises(InvalidStatus) as refused:
+            await hub.websocket(hub.hub.tokens.view)
+        assert refused.value.response.status_code == 503
+        async with hub.websocket(None) as late:
+            await late.send(json.dumps({"type": "hello", "id": "1", "token": hub.hub.tokens.view}))
+            with pytest.raises(ConnectionClosed):
+                await receive(late)
+            assert late.close_code == 4429
+        async with hub.websocket() as good:
+            assert (await receive(good))["role"] == "control"
+            # What has a place as a viewer gives it back when it may do more.
+            assert (await ask(viewers[0], type="hello", token=hub.token))["ok"] is True
+            assert (await ask(good, type="hello", token=hub.hub.tokens.view))["ok"] is True
 
 
 async def test_hello_can_take_another_role_but_not_a_wrong_token() -> None:
@@ -366,8 +418,9 @@ async def test_stopping_the_hub_says_goodbye() -> None:
 
 
 async def test_a_frontend_that_may_view_cannot_guess_the_other_token_for_ever() -> None:
-    config = HubConfig(limits=Limits(failed_tokens=2, failed_tokens_per_s=0.001))
+    config = HubConfig(limits=Limits(failed_tokens=2, failed_tokens_per_s=0.001, wrong_token_s=0.01))
     async with stand(config) as hub, hub.websocket(hub.hub.tokens.view) as frontend:
         for _ in range(2):
             assert "not a token" in (await ask(frontend, type="hello", token="guess"))["error"]["message"]
-        assert "Too many" in (await ask(frontend, type="hello", token=hub.token))["error"]["message"]
+        assert "too many" in (await ask(frontend, type="hello", token="guess"))["error"]["message"]
+        assert hub.hub.refusals.counts["guessing"] == 1

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import ssl
 import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from hub_stand import SESSION, Stand, ask, events, receive, stand, until
@@ -12,6 +14,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from hub.config import HubConfig, Limits
+from turnwire_client import connect
 
 
 @asynccontextmanager
@@ -143,20 +146,54 @@ async def test_a_request_that_is_none_ends_its_connection_with_an_error_or_witho
         writer.close()
 
 
-async def test_connections_over_the_limit_are_turned_away_with_503() -> None:
+async def test_newcomers_over_the_limit_take_the_place_of_those_who_are_silent_for_longest() -> None:
     async with hub_and_good_frontend(connections=20, newcomers=5, handshake_s=30) as (hub, _):
         silent = [await open_raw(hub) for _ in range(40)]
-        await until(lambda: hub.hub.connections == 6)
-        assert (await hub.request("/healthz"))[0] == 503
-        turned_away = [await rest_of(reader) for reader, _ in silent[5:]]
-        assert all(answer.startswith(b"HTTP/1.1 503 ") for answer in turned_away)
-        assert all(b"too_many_connections" in answer for answer in turned_away)
+        await until(lambda: hub.hub.refusals.counts["crowded"] == 35)
         assert hub.hub.connections == 6
+        assert [await rest_of(reader) for reader, _ in silent[:35]] == [b""] * 35
+        assert (await hub.request("/healthz"))[0] == 200
+        async with hub.websocket() as frontend:
+            await receive(frontend)
+        async with hub.websocket(None) as frontend:
+            assert (await ask(frontend, type="hello", token=hub.token))["ok"] is True
         for _, writer in silent:
             writer.close()
         await until(lambda: hub.hub.connections == 1)
-        async with hub.websocket() as frontend:
-            await receive(frontend)
+
+
+async def test_one_connection_more_than_all_places_is_turned_away_with_503() -> None:
+    async with hub_and_good_frontend(connections=3, newcomers=2) as (hub, _):
+        async with hub.websocket() as second, hub.websocket() as third:
+            await receive(second)
+            await receive(third)
+            for _ in range(2):
+                status, headers, body = await hub.request("/healthz")
+                assert (status, json.loads(body)["error"]["code"]) == (503, "too_many_connections")
+                assert headers["retry-after"] == "5"
+            assert hub.hub.refusals.counts == {"full": 2}
+        await until(lambda: hub.hub.connections == 1)
+        assert (await hub.request("/healthz"))[0] == 200
+
+
+async def test_a_tls_handshake_that_is_not_done_counts_and_ends_in_time() -> None:
+    pem = Path(__file__).with_name("localhost.pem")
+    context = ssl.create_default_context(cafile=pem)
+    limits = Limits(newcomers=5, newcomers_per_address=3, handshake_s=0.5)
+    async with stand(HubConfig(certificate=pem, limits=limits)) as hub:
+        silent = [
+            await open_raw(hub, data)
+            for data in (b"", b"\x16\x03\x01\x02\x00", b"GET / HTTP/1.1\r\n\r\n") * 10
+        ]
+        async with connect(hub.url, ssl=context) as client:
+            assert [one.session for one in await client.sessions()] == [SESSION]
+            for reader, writer in silent:
+                await rest_of(reader)
+                writer.close()
+            await until(lambda: hub.hub.connections == 1)
+            counts = hub.hub.refusals.counts
+            assert sum(counts.values()) == 30
+            assert set(counts) <= {"crowded", "tls"}
 
 
 async def test_a_peer_that_vanished_is_noticed() -> None:

@@ -161,6 +161,44 @@ async def test_the_shipped_page_has_no_inline_script() -> None:
         (f"/sessions/{SESSION}/events", "GET", {}, 401, "unauthorized"),
         (f"/sessions/{SESSION}/events?token=TOKEN", "GET", {}, 401, "unauthorized"),
         ("/sessions/nope/events", "GET", {"Authorization": "Bearer TOKEN"}, 404, "unknown_session"),
+        *(
+            (
+                f"/sessions/{SESSION}/events?after={place}",
+                "GET",
+                {"Authorization": "Bearer TOKEN"},
+                400,
+                "bad_cursor",
+            )
+            for place in (
+                "a-" + "9" * 5000,
+                "a-" + "9" * 16,
+                "a-1.5",
+                "a-NaN",
+                "a-%D9%A1",
+                "a-",
+                "-1",
+                "1",
+                "a-%ED%A0%80",
+                "a-1%00",
+                "%20",
+            )
+        ),
+        (
+            f"/sessions/{SESSION}/events",
+            "GET",
+            {"Authorization": "Bearer TOKEN", "Last-Event-ID": "a-1e9"},
+            400,
+            "bad_cursor",
+        ),
+        (f"/sessions/{SESSION}/events?after=a-" + "9" * 5000, "GET", {}, 401, "unauthorized"),
+        ("/sessions/%ED%A0%80/events", "GET", {"Authorization": "Bearer TOKEN"}, 404, "unknown_session"),
+        (
+            "/sessions/%00/events?after=a-1&after=" + "&x=1" * 1500,
+            "GET",
+            {"Authorization": "Bearer TOKEN"},
+            404,
+            "unknown_session",
+        ),
         ("/", "GET", {"Host": "evil.example"}, 403, "host_not_allowed"),
         ("/", "GET", {"Origin": "http://evil.example"}, 403, "origin_not_allowed"),
         (

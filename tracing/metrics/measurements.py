@@ -106,6 +106,13 @@ LAG = Instrument(
     "{event}",
     "Events by which the frontend that is furthest behind is behind.",
 )
+REFUSED = Instrument(
+    "turnwire.connections.refused",
+    "counter",
+    "{connection}",
+    "Connections and tokens that were refused, and frontends that were cut, by reason.",
+    ("turnwire.reason",),
+)
 JOURNAL_SIZE = Instrument("turnwire.journal.size", "gauge", "By", "Bytes of events in the journal.")
 JOURNAL_DAMAGED = Instrument(
     "turnwire.journal.damaged",
@@ -117,7 +124,7 @@ SESSIONS = Instrument("turnwire.sessions", "gauge", "{session}", "Sessions, by s
 
 RECORDED = (TOKEN_USAGE, DURATION, FIRST_CHUNK, HUMAN_WAIT, COST, UNUSUAL_LINES)
 """Instruments that get measurements."""
-READ = (LINES, SPANS_LOST, PENDING, FRONTENDS, LAG, JOURNAL_SIZE, JOURNAL_DAMAGED, SESSIONS)
+READ = (LINES, SPANS_LOST, PENDING, FRONTENDS, LAG, REFUSED, JOURNAL_SIZE, JOURNAL_DAMAGED, SESSIONS)
 """Instruments that are read when somebody wants to know."""
 
 
