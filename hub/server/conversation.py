@@ -113,7 +113,9 @@ class Conversation:
             return await self._admit(command)
         assert isinstance(command, Reply), "without a role there is no other command"
         self._sink.tell(command)
-        await self._sink.close(CloseCode.UNAUTHORIZED, "no token was shown")
+        await self._sink.close(
+            CloseCode.UNAUTHORIZED, "no token was shown, or not in a frame that can be read"
+        )
         return False
 
     async def hear(self, frame: str | bytes) -> None:

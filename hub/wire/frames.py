@@ -18,6 +18,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from normalize.deciders import is_reserved
+
 JsonObject = dict[str, JsonValue]
 """An object of JSON, checked to be one."""
 
@@ -40,6 +42,22 @@ def _few(value: Any) -> Any:
 
 
 Few = BeforeValidator(_few)
+
+
+NAME = 64
+"""Characters of the name that a frontend gives itself."""
+
+
+def _name(name: str) -> str:
+    if not name.isprintable() or name != name.strip():
+        raise PydanticCustomError(
+            "unprintable_name", "A name has no control characters, and no space around it"
+        )
+    if is_reserved(name):
+        raise PydanticCustomError(
+            "reserved_name", "This name is kept for policies, rules, hooks and turnwire itself; take another"
+        )
+    return name
 
 
 def _with_subtype(request: JsonObject) -> JsonObject:
@@ -77,8 +95,9 @@ class Hello(Command):
     type: Literal["hello"]
     token: str | None = None
     """The access token."""
-    name: str | None = None
-    """Shown as `by` in the decisions this frontend takes."""
+    name: Annotated[str, Field(min_length=1, max_length=NAME), AfterValidator(_name)] | None = None
+    """Shown as `by` in the decisions this frontend takes. Printable; not a name that policies, rules, hooks or turnwire
+    itself decide under, so without a colon, and none that turnwire gives (`frontend-1`)."""
 
 
 class Subscribe(SessionCommand):

@@ -189,6 +189,15 @@ async def test_two_frontends_never_have_the_same_name() -> None:
         assert (await ask(three, type="hello", name="tab"))["result"]["name"] == "tab"
 
 
+async def test_a_frontend_cannot_take_the_name_of_what_decides_without_it() -> None:
+    async with stand() as hub, hub.websocket() as frontend:
+        for name in ("policy:supervised", "rule:1", "Timeout", "frontend-1", "x" * 65, "ada\x1b[2J"):
+            reply = await ask(frontend, type="hello", name=name)
+            assert (reply["error"]["code"], reply["error"]["field"]) == ("invalid_params", "name")
+            assert len(reply["error"]["message"]) < 200
+        assert (await ask(frontend, type="hello", name="ada"))["result"]["name"] == "ada"
+
+
 async def test_payload_get_gives_the_whole_event_and_its_line() -> None:
     from journal.base import Entry
 

@@ -1533,7 +1533,10 @@ export interface Hello {
   type: "hello";
   /** The access token. */
   token?: string;
-  /** Shown as `by` in the decisions this frontend takes. */
+  /**
+   * Shown as `by` in the decisions this frontend takes. Printable; not a name that policies, rules, hooks or turnwire
+   * itself decide under, so without a colon, and none that turnwire gives (`frontend-1`).
+   */
   name?: string;
 }
 
