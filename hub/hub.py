@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ from hub.host import Host, Role
 from hub.server.access import Allowance, Proxies, TokenCheck, Tokens
 from hub.server.connection_limit import ConnectionLimit
 from hub.server.conversation import HubContext
+from hub.server.cookies import Cookies, LoggedOut
 from hub.server.listener import Listener
 from hub.server.refusals import Refusals
 from hub.server.routes import Probes, Routes
@@ -52,11 +54,18 @@ class Hub:
         version: str = "0",
         probes: Probes | None = None,
         kept: Tokens | None = None,
+        logged_out: LoggedOut | None = None,
+        keep_logged_out: Callable[[LoggedOut], None] = lambda _: None,
     ) -> None:
-        """Take `kept` tokens where none are configured; raises AccessError when the configuration would let in whom it should not."""
+        """Take `kept` tokens where none are configured, and the logins that are over; `keep_logged_out` is told of more.
+
+        Raises AccessError when the configuration would let in whom it should not.
+        """
         self.config = config or HubConfig()
         self.tokens = Tokens.of(self.config, kept)
         """The tokens of the roles, for the sidecar that prints the URL. Not to be logged."""
+        self._cookies = Cookies(self.tokens, logged_out)
+        self._keep_logged_out = keep_logged_out
         self.port = 0
         """Where it listens, once it was started."""
         self._events = events
@@ -162,6 +171,7 @@ class Hub:
             feeds=feeds,
             frontends=frontends,
             tokens=self.tokens,
+            cookies=self._cookies,
             check=TokenCheck(
                 self.tokens,
                 Allowance(limits.failed_tokens, limits.failed_tokens_per_s),
@@ -177,7 +187,14 @@ class Hub:
         # Cookies go to all ports of a host: the name tells the sidecars of one machine apart.
         cookie = f"turnwire-{self.port}"
         files = load(config.static)
-        await listener.serve(Routes(context, files, self._probes, cookie, secure=tls is not None))
+
+        def logged_out(login: str) -> None:
+            listener.log_out(login)
+            self._keep_logged_out(self._cookies.logged_out)
+
+        await listener.serve(
+            Routes(context, files, self._probes, cookie, secure=tls is not None, logged_out=logged_out)
+        )
         frontends.start()
         beats = asyncio.create_task(listener.beat())
         started.set()

@@ -59,7 +59,16 @@ async def with_hub(
 
     def hub_at(port: int) -> Hub:
         config = hub_config(settings).model_copy(update={"port": port})
-        return Hub(journal, host, config, version=VERSION, probes=probes, kept=access.tokens)
+        return Hub(
+            journal,
+            host,
+            config,
+            version=VERSION,
+            probes=probes,
+            kept=access.tokens,
+            logged_out=access.logged_out,
+            keep_logged_out=access.log_out,
+        )
 
     hub = await _listening(settings, access, hub_at)
     access.keep(access.port if "port" in settings.model_fields_set else hub.port)

@@ -40,7 +40,7 @@ loopback), and an Origin header the hub's own address or a configured origin.
 | `GET /ws` with an upgrade | the WebSocket; subprotocol `turnwire.v1`, text frames of one JSON object each |
 | `GET /sessions/ID/events` | the session's events as server-sent events; `id` is the cursor, `EPOCH-SEQ`, to be sent as `Last-Event-ID` (or `?after=`) |
 | `GET /sessions` | the list of sessions |
-| `POST /login`, `POST /logout` | gives or takes the cookie |
+| `POST /login`, `POST /logout` | gives the cookie, or ends its login: the cookie then opens nothing, and what it had opened is closed (4401) |
 | `GET /healthz`, `GET /readyz` | whether the sidecar lives, and whether it can serve; without a token |
 | `GET /metrics` | the sidecar's metrics, in Prometheus' text format |
 | `GET /` and files | the console; without a token |

@@ -80,15 +80,6 @@ class Tokens:
         """Return the role a token gives."""
         return _match(token, self.control, self.view)
 
-    def role_of_cookie(self, value: str) -> Role | None:
-        """Return the role a cookie gives."""
-        return _match(value, self.cookie("control"), self.cookie("view"))
-
-    def cookie(self, role: Role) -> str:
-        """Return the cookie's value of a role."""
-        token = self.control if role == "control" else self.view
-        return hmac.digest(token.encode(), b"turnwire cookie " + role.encode(), "sha256").hex()
-
 
 def _match(given: str, control: str, view: str) -> Role | None:
     # Both are always compared, so that the time does not tell which one came close.

@@ -22,6 +22,7 @@ from hub.delivery.pages import Pages
 from hub.delivery.subscription import Reader, Sink
 from hub.host import CommandRefused, Frontend, Host, Role
 from hub.server.access import Allowance, TokenCheck, Tokens, WrongToken
+from hub.server.cookies import Cookies
 from hub.server.refusals import Refusals
 from hub.wire.codes import CloseCode
 from hub.wire.commands import check_role, id_of, parse, refusal
@@ -74,6 +75,7 @@ class HubContext:
     feeds: Feeds
     frontends: FrontendRegistry
     tokens: Tokens
+    cookies: Cookies
     check: TokenCheck
     refusals: Refusals
     tasks: asyncio.TaskGroup

@@ -74,6 +74,8 @@ class Stream:
     session: str
     cursor: Cursor
     role: Role
+    login: str | None = None
+    """The login whose cookie it came with; None where it came with a token."""
 
 
 def answer_json(content: JsonValue, status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:

@@ -49,6 +49,9 @@ _library_log.setLevel(logging.WARNING)
 CLOSE_S = 2.0
 """How long a peer may take to read what is left and to close."""
 
+LOGGED_OUT = "logged out"
+"""Why connections that a cookie has opened are closed."""
+
 PING_FRAME = Frame(Opcode.PING, b"").serialize(mask=False)
 
 
@@ -68,6 +71,10 @@ class FrontendConnection(ServerConnection):
         """Where it comes from; behind a trusted proxy, as its request says."""
         self.upgrade = Upgrade(None)
         self.streams = False
+        self.login: str | None = None
+        """The login whose cookie opened it."""
+        self.logged_out = asyncio.Event()
+        """That login is over: nothing more is taken from it, nor sent to it."""
         self.reader: Reader | None = None
         """What it follows, once it was let in."""
         self.heard_at = 0.0
@@ -323,6 +330,19 @@ class Listener:
                 connection.cut()
             await self._server.wait_closed()
 
+    def log_out(self, login: str) -> None:
+        """Close all connections that a login's cookie has opened, WebSockets with 4401; what they said is not heard any more."""
+        for connection in tuple(self.connections):
+            if connection.login != login:
+                continue
+            connection.logged_out.set()
+            if connection.reader is not None:
+                connection.reader.close()
+            if connection.protocol.state is State.OPEN:
+                self.context.tasks.create_task(connection.close(CloseCode.UNAUTHORIZED, LOGGED_OUT))
+            elif connection.streams:
+                connection.transport.abort()
+
     async def beat(self) -> None:
         """Ask all peers whether they live, now and then; runs until it is cancelled."""
         while True:
@@ -345,6 +365,7 @@ class Listener:
         match self._routes.decide(request):
             case Upgrade() as upgrade:
                 connection.upgrade = upgrade
+                connection.login = upgrade.login
                 if upgrade.role is not None and not connection.admitted(upgrade.role):
                     return _response(refuse("too_many_connections"))
                 return None
@@ -369,6 +390,7 @@ class Listener:
 
     async def _stream(self, connection: FrontendConnection, stream: Stream) -> None:
         connection.streams = True
+        connection.login = stream.login
         context, sink = self.context, EventStream(connection)
         reader = connection.reader = Reader(context.pages, context.feeds, sink)
         reader.subscribe(stream.session, stream.cursor)
@@ -392,6 +414,9 @@ class Listener:
                 code, "the token is wrong" if code is CloseCode.UNAUTHORIZED else "too many wrong tokens"
             )
             return
+        if connection.logged_out.is_set():
+            await connection.close(CloseCode.UNAUTHORIZED, LOGGED_OUT)
+            return
         conversation = Conversation(self.context, connection, connection.upgrade.role)
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -399,6 +424,8 @@ class Listener:
                 if await conversation.greet(connection.recv):
                     connection.reader = conversation.reader
                     async for frame in connection:
+                        if connection.logged_out.is_set():
+                            break
                         await conversation.hear(frame)
                 delivery.cancel()
         except* ConnectionClosed:

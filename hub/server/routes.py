@@ -1,6 +1,7 @@
 """Which request gets what: the doors (Host, Origin), the token, and then the route."""
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -10,6 +11,7 @@ from hub.host import Role
 from hub.server import http
 from hub.server.access import OriginPolicy, WrongToken, token_of
 from hub.server.conversation import HubContext
+from hub.server.cookies import Login
 from hub.server.http import Answer, BadCursor, Request, Stream, refuse
 from hub.server.static_files import StaticFile
 from hub.wire.codes import CloseCode
@@ -34,6 +36,8 @@ class Upgrade:
     role: Role | None
     refused: CloseCode | None = None
     """What is wrong with its token; told by a close code, which browsers can see, unlike a status."""
+    login: str | None = None
+    """The login whose cookie it came with; None where it came with a token, or nothing."""
 
 
 class Routes:
@@ -47,13 +51,16 @@ class Routes:
         cookie: str,
         *,
         secure: bool,
+        logged_out: Callable[[str], None],
     ) -> None:
+        """Take the name of the cookie, and whom to tell the id of a login that is over."""
         config = context.config
         self._context = context
         self._files = files
         self._probes = probes
         self._cookie = cookie
         self._secure = secure
+        self._logged_out = logged_out
         self._origins = OriginPolicy(config.host, config.allowed_hosts, config.allowed_origins)
 
     def decide(self, request: Request) -> Answer | Stream | Upgrade:
@@ -85,34 +92,38 @@ class Routes:
         session = http.session_of_stream(request.path)
         if request.path not in {"/metrics", "/sessions"} and session is None:
             return refuse("not_found")
-        role = self._role(request)
-        if isinstance(role, Answer):
-            return role
+        shown = self._shown(request)
+        if isinstance(shown, Answer):
+            return shown
         if session is not None:
-            return self._stream(request, session, role)
+            return self._stream(request, session, shown)
         if request.path == "/metrics":
             content_type, text = self._probes.metrics()
             return Answer(200, text, content_type, {"Cache-Control": "no-store"})
         sessions = self._context.host.sessions()
         return http.answer_json([to_builtins(session) for session in sessions])
 
-    def _stream(self, request: Request, session: str, role: Role) -> Answer | Stream:
+    def _stream(self, request: Request, session: str, shown: Role | Login) -> Answer | Stream:
         known = self._context.events.last(session) > 0 or any(
             one.session == session for one in self._context.host.sessions()
         )
         if not known:
             return refuse("unknown_session")
         try:
-            return Stream(session, http.cursor_of(request), role)
+            cursor = http.cursor_of(request)
         except BadCursor:
             return refuse("bad_cursor")
+        if isinstance(shown, Login):
+            return Stream(session, cursor, shown.role, shown.id)
+        return Stream(session, cursor, shown)
 
-    def _role(self, request: Request) -> Role | Answer:
+    def _shown(self, request: Request) -> Role | Login | Answer:
+        """Return what a request shows to be let in, or the answer of one that shows nothing that counts."""
         if http.from_elsewhere(request):
             return refuse("origin_not_allowed")
         token, _ = token_of(request.headers.get("authorization"), None)
         if token is None:
-            return self._role_of_cookie(request) or _unauthorized()
+            return self._login(request) or _unauthorized()
         return self._role_of_token(token, request.address)
 
     def _session_cookie(self, request: Request) -> Answer:
@@ -121,6 +132,9 @@ class Routes:
         if http.from_elsewhere(request):
             return refuse("origin_not_allowed")
         if request.path == "/logout":
+            if (login := self._login(request)) is not None:
+                self._context.cookies.log_out(login)
+                self._logged_out(login.id)
             return http.log_out(self._cookie)
         token, _ = token_of(request.headers.get("authorization"), None)
         if token is None:
@@ -128,24 +142,26 @@ class Routes:
         role = self._role_of_token(token, request.address)
         if isinstance(role, Answer):
             return role
-        return http.log_in(role, self._cookie, self._context.tokens.cookie(role), secure=self._secure)
+        value = self._context.cookies.give(role, time.time())
+        return http.log_in(role, self._cookie, value, secure=self._secure)
 
     def _upgrade(self, request: Request) -> Answer | Upgrade:
         token, by_header = token_of(
             request.headers.get("authorization"), request.headers.get("sec-websocket-protocol")
         )
         if token is None:
-            return Upgrade(self._role_of_cookie(request))
+            login = self._login(request)
+            return Upgrade(None) if login is None else Upgrade(login.role, login=login.id)
         role = self._role_of_token(token, request.address)
         if isinstance(role, Answer):
             code = CloseCode.UNAUTHORIZED if role.status == 401 else CloseCode.TOO_MANY
             return role if by_header else Upgrade(None, code)
         return Upgrade(role)
 
-    def _role_of_cookie(self, request: Request) -> Role | None:
+    def _login(self, request: Request) -> Login | None:
         # A cookie of an earlier start is no attempt at guessing: it counts as none.
         value = request.cookie(self._cookie)
-        return None if value is None else self._context.tokens.role_of_cookie(value)
+        return None if value is None else self._context.cookies.login(value)
 
     def _role_of_token(self, token: str, address: str) -> Role | Answer:
         try:

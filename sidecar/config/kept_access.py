@@ -1,18 +1,19 @@
 """How a sidecar is reached, kept from one start to the next, so that open tabs and bookmarks go on working.
 
 A file in the state directory, for its owner alone: the tokens that were made because none are configured, and the port that
-was taken because none was given. Configured tokens are never written to it.
+was taken because none was given. Configured tokens are never written to it. And the logins that are over.
 """
 
 import json
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from files.private import make_private, read_private
 from hub.server.access import MINIMUM_TOKEN, Tokens
+from hub.server.cookies import LoggedOut
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -23,6 +24,7 @@ class Kept:
 
     tokens: Tokens
     port: int | None = None
+    logged_out: LoggedOut = field(default_factory=LoggedOut)
 
 
 class KeptAccess:
@@ -45,6 +47,16 @@ class KeptAccess:
         """The port of the last start."""
         return self._kept.port
 
+    @property
+    def logged_out(self) -> LoggedOut:
+        """The logins that are over."""
+        return self._kept.logged_out
+
+    def log_out(self, logged_out: LoggedOut) -> None:
+        """Keep the logins that are over; a failure is logged."""
+        self._kept = replace(self._kept, logged_out=logged_out)
+        self.keep(self.port)
+
     def renew(self) -> None:
         """Make new tokens: what the old ones opened they open no more."""
         self._kept = replace(self._kept, tokens=Tokens.random())
@@ -62,6 +74,9 @@ class KeptAccess:
 
     def _write(self) -> None:
         content: dict[str, object] = {"port": self.port}
+        over = self.logged_out
+        if over.logins or over.until:
+            content["logged_out"] = {"logins": dict(over.logins), "until": over.until}
         if self._keeps_tokens:
             content |= {"control": self.tokens.control, "view": self.tokens.view}
         make_private(self.path.parent)
@@ -100,11 +115,21 @@ def _parsed(text: str) -> Kept | None:
         case {"control": str(control), "view": str(view)} if (
             control != view and (control + view).isascii() and min(len(control), len(view)) >= MINIMUM_TOKEN
         ):
-            return Kept(Tokens(control, view), _port(content))
+            return Kept(Tokens(control, view), _port(content), _logged_out(content))
         case {"port": _} if not content.keys() & {"control", "view"}:
-            return Kept(Tokens.random(), _port(content))
+            return Kept(Tokens.random(), _port(content), _logged_out(content))
         case _:
             return None
+
+
+def _logged_out(content: Mapping[str, object]) -> LoggedOut:
+    match content.get("logged_out"):
+        case {"logins": dict(logins), "until": int(until)}:
+            return LoggedOut(
+                {str(name): began for name, began in logins.items() if isinstance(began, int)}, until
+            )
+        case _:
+            return LoggedOut()
 
 
 def _port(content: Mapping[str, object]) -> int | None:

@@ -51,17 +51,8 @@ def test_a_token_gives_its_role_and_nothing_else_does() -> None:
     tokens = Tokens(TOKEN, VIEW)
     assert tokens.role(TOKEN) == "control"
     assert tokens.role(VIEW) == "view"
-    for wrong in ("", TOKEN[:-1], TOKEN + "x", "é\udc80", tokens.cookie("control")):
+    for wrong in ("", TOKEN[:-1], TOKEN + "x", "é\udc80"):
         assert tokens.role(wrong) is None
-
-
-def test_a_cookie_gives_the_role_of_its_token_and_does_not_hold_it() -> None:
-    tokens = Tokens(TOKEN, VIEW)
-    assert tokens.role_of_cookie(tokens.cookie("control")) == "control"
-    assert tokens.role_of_cookie(tokens.cookie("view")) == "view"
-    assert tokens.role_of_cookie(TOKEN) is None
-    assert TOKEN not in tokens.cookie("control")
-    assert Tokens("another-token-0123456789", VIEW).role_of_cookie(tokens.cookie("control")) is None
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 """Frontends over real sockets: hello, commands, replies, events."""
 
 import asyncio
+import contextlib
 import json
 from contextlib import AsyncExitStack
 
 import pytest
-from hub_stand import SESSION, StubHost, ask, events, receive, stand
+from hub_stand import SESSION, StubHost, ask, events, receive, stand, until
 from pydantic import JsonValue, SecretStr
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
@@ -270,6 +271,66 @@ async def test_a_cookie_from_the_login_opens_a_websocket_of_the_same_origin() ->
         async with hub.websocket(None, headers={"Cookie": stale}, origin=hub.base) as frontend:
             await frontend.send(json.dumps({"type": "hello", "id": "h", "token": hub.token}))
             assert (await receive(frontend))["type"] == "welcome"
+
+
+async def test_logging_out_ends_what_the_cookie_has_opened_and_nothing_else() -> None:
+    async with stand() as hub:
+        cookies = []
+        for _ in range(2):
+            _, headers, _ = await hub.request(
+                "/login", method="POST", headers={"Authorization": f"Bearer {hub.token}"}
+            )
+            cookies.append(headers["set-cookie"].split("; ")[0])
+        left, stays = ({"Cookie": cookie} for cookie in cookies)
+        async with (
+            hub.websocket(None, headers=left, origin=hub.base) as gone,
+            hub.websocket(None, headers=stays, origin=hub.base) as here,
+            hub.websocket() as by_token,
+        ):
+            for frontend in (gone, here, by_token):
+                assert (await receive(frontend))["type"] == "welcome"
+            stream = asyncio.create_task(hub.request(f"/sessions/{SESSION}/events", headers=left))
+            await until(lambda: hub.hub.frontends == 4)
+            assert (await hub.request("/logout", method="POST", headers=left))[0] == 200
+            with pytest.raises(ConnectionClosed) as closed:
+                await receive(gone)
+            assert closed.value.rcvd is not None
+            assert closed.value.rcvd.code == 4401
+            with contextlib.suppress(ConnectionError):
+                async with asyncio.timeout(30):
+                    await stream
+            for frontend in (here, by_token):
+                assert (await ask(frontend, type="session.list"))["ok"]
+        assert (await hub.request("/sessions", headers=left))[0] == 401
+        assert (await hub.request("/sessions", headers=stays))[0] == 200
+        async with hub.websocket(None, headers=left, origin=hub.base) as frontend:
+            await frontend.send(json.dumps({"type": "session.list", "id": "1"}))
+            assert (await receive(frontend))["error"]["code"] == "unauthorized"
+
+
+async def test_what_a_frontend_says_after_it_was_logged_out_is_not_heard() -> None:
+    host = StubHost()
+    done: list[str] = []
+
+    async def note(_command: AnyCommand) -> JsonValue:
+        done.append("prompt")
+        return None
+
+    host.handlers["prompt"] = note
+    async with stand(host=host) as hub:
+        _, headers, _ = await hub.request(
+            "/login", method="POST", headers={"Authorization": f"Bearer {hub.token}"}
+        )
+        mine = {"Cookie": headers["set-cookie"].split("; ")[0]}
+        async with hub.websocket(None, headers=mine, origin=hub.base) as frontend:
+            assert (await receive(frontend))["type"] == "welcome"
+            said = json.dumps({"type": "prompt", "id": "1", "session": SESSION, "text": "go"})
+            assert (await hub.request("/logout", method="POST", headers=mine))[0] == 200
+            with contextlib.suppress(ConnectionClosed):
+                for _ in range(20):
+                    await frontend.send(said)
+            await frontend.wait_closed()
+    assert done == []
 
 
 @pytest.mark.parametrize(

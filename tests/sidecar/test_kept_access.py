@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hub.server.access import Tokens
+from hub.server.cookies import LoggedOut
 from sidecar.config.kept_access import KeptAccess
 
 GOOD = {"control": "c" * 32, "view": "v" * 32, "port": 8791}
@@ -105,3 +106,21 @@ def test_tokens_that_are_not_to_be_kept_are_neither_written_nor_read(tmp_path: P
     assert json.loads(path.read_text()) == {"port": 8792}
     assert KeptAccess(tmp_path, keeps_tokens=False).port == 8792
     assert KeptAccess(tmp_path).port == 8792
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_logins_that_are_over_are_still_over_at_the_next_start(kept: bool, tmp_path: Path) -> None:
+    access = KeptAccess(tmp_path, keeps_tokens=kept)
+    access.keep(8791)
+    access.log_out(LoggedOut({"one": 17}, 5))
+    again = KeptAccess(tmp_path, keeps_tokens=kept)
+    assert (again.logged_out, again.port) == (LoggedOut({"one": 17}, 5), 8791)
+
+
+@pytest.mark.parametrize(
+    "odd", [None, [], {"logins": []}, {"logins": {"a": "b"}, "until": 0}, {"logins": {}, "until": "x"}]
+)
+def test_logins_that_cannot_be_read_cost_no_tokens(odd: object, tmp_path: Path) -> None:
+    file(tmp_path, {**GOOD, "logged_out": odd})
+    access = KeptAccess(tmp_path)
+    assert (access.tokens.control, access.logged_out) == (GOOD["control"], LoggedOut())

@@ -1,0 +1,73 @@
+"""Cookies of logins: whose they are, and which open nothing any more."""
+
+import pytest
+
+from hub.server.access import Tokens
+from hub.server.cookies import REMEMBERED, Cookies, LoggedOut, Login
+
+TOKEN, VIEW = "control-token-0123456789", "view-token-0123456789"
+NOW = 1_700_000_000.5
+
+
+def role(cookies: Cookies, value: str) -> str | None:
+    login = cookies.login(value)
+    return None if login is None else login.role
+
+
+def test_a_cookie_gives_the_role_of_its_token_and_does_not_hold_it() -> None:
+    cookies = Cookies(Tokens(TOKEN, VIEW))
+    control, view = cookies.give("control", NOW), cookies.give("view", NOW)
+    assert (role(cookies, control), role(cookies, view)) == ("control", "view")
+    assert TOKEN not in control
+    assert role(Cookies(Tokens(TOKEN, VIEW)), control) == "control"
+    assert role(Cookies(Tokens("another-token-0123456789", VIEW)), control) is None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        ".",
+        "..",
+        TOKEN,
+        "a.1.b",
+        "a.-1.b",
+        "a.\u0661.b",
+        "a.1.\xe9",
+        "\ud800.1.x",
+        "a." + "9" * 5000 + ".x",
+        "." * 9000,
+    ],
+)
+def test_what_is_no_cookie_opens_nothing(value: str) -> None:
+    assert Cookies(Tokens(TOKEN, VIEW)).login(value) is None
+
+
+def test_no_part_of_a_cookie_can_be_exchanged() -> None:
+    cookies = Cookies(Tokens(TOKEN, VIEW))
+    one, other = cookies.give("control", NOW).split("."), cookies.give("control", NOW + 9).split(".")
+    for place in range(3):
+        mixed = [*one]
+        mixed[place] = other[place]
+        assert cookies.login(".".join(mixed)) is None
+
+
+def test_a_login_that_is_over_is_over_also_after_a_restart_and_others_go_on() -> None:
+    cookies = Cookies(Tokens(TOKEN, VIEW))
+    one, other = cookies.give("control", NOW), cookies.give("control", NOW)
+    login = cookies.login(one)
+    assert login is not None
+    cookies.log_out(login)
+    again = Cookies(Tokens(TOKEN, VIEW), cookies.logged_out)
+    for known in (cookies, again):
+        assert (role(known, one), role(known, other)) == (None, "control")
+
+
+def test_the_list_of_logins_that_are_over_has_a_bound_and_none_of_them_comes_back() -> None:
+    over = LoggedOut()
+    logins = [Login(f"id-{number}", number, "view") for number in range(1, 3 * REMEMBERED)]
+    for login in logins:
+        over = over.with_login(login)
+        assert len(over.logins) <= REMEMBERED
+    assert all(over.has(login) for login in logins)
+    assert not over.has(Login("later", 3 * REMEMBERED, "view"))
