@@ -7,6 +7,8 @@ translator exactly what the live session did.
 from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
+
 from normalize.events import AgentEvent
 from normalize.model import JsonObject
 from protocol.claude.messages import Message
@@ -50,8 +52,7 @@ class Ended:
     """The last it said on standard error."""
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(Struct, frozen=True):
     """A line the CLI wrote."""
 
     line: bytes
@@ -60,8 +61,7 @@ class Received:
     """What it says."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(Struct, frozen=True):
     """A line we wrote to the CLI."""
 
     line: bytes
@@ -77,6 +77,8 @@ class Announced:
     event: AgentEvent
     """The event."""
 
+
+__all__ = ["Announced", "Decision", "Ended", "Message", "Received", "Sent", "SessionInput"]
 
 SessionInput = Received | Sent | Decision | Ended | Announced
 """Anything that happens in a session."""

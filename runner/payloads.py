@@ -2,9 +2,9 @@
 
 from typing import Protocol
 
-from normalize.claude.translator import Translator
 from normalize.events import to_json
-from normalize.inputs import Ended, Received
+from normalize.families import new_core
+from normalize.inputs import Ended, Received, Sent
 from protocol.claude.control import ControlCancelRequest, ControlRequest, ControlResponse
 from protocol.claude.messages import Malformed, Message
 from protocol.claude.system import Init
@@ -54,22 +54,22 @@ class Verbatim:
 
 
 class Normalized:
-    """AgentEvents, from one translator for the whole run, so that a wait for a limit does not end the turn."""
+    """AgentEvents, from one core for the whole run, so that a wait for a limit does not end the turn."""
 
     def __init__(self) -> None:
-        self._translator = Translator()
+        self._core = new_core()
         self._goes_on = False
 
     def sent(self, message: Message) -> list[bytes]:
         """Return the events of the prompt."""
-        return [to_json(event) for event in self._translator.sent(message)]
+        return [to_json(event) for event in self._core.handle(Sent(b"", message))]
 
     def received(self, received: Received) -> list[bytes]:
         """Return the events of a line."""
         if self._goes_on and isinstance(received.message, Init):
             self._goes_on = False  # an init would begin a turn; this one only introduces the next CLI
             return []
-        return [to_json(event) for event in self._translator.receive(received.message, received.line)]
+        return [to_json(event) for event in self._core.handle(received)]
 
     def waits(self) -> None:
         """Keep the turn open."""
@@ -77,4 +77,4 @@ class Normalized:
 
     def ended(self, ended: Ended) -> list[bytes]:
         """Return the events of the end: an open turn is completed."""
-        return [to_json(event) for event in self._translator.ended(ended)]
+        return [to_json(event) for event in self._core.handle(ended)]

@@ -7,7 +7,6 @@ same inputs give the same events. A stdout alone, without the other inputs, give
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, assert_never
 
 from normalize.claude import conversation, others, user_lines
@@ -15,6 +14,7 @@ from normalize.claude.notices import TABLE
 from normalize.claude.requests import exchange
 from normalize.claude.state import State
 from normalize.claude.turns import ending, lifecycle
+from normalize.core import Stats
 from normalize.events import AgentEvent, Malformed, ProcessStatus, Unknown
 from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
 from protocol.claude import control, incidents, messages, notices, results, system, tasks
@@ -74,24 +74,6 @@ _CONTROL = frozenset(
 )
 
 
-@dataclass(slots=True)
-class Stats:
-    """What became of the lines received; the sum of all fields is their number."""
-
-    published: int = 0
-    """Gave at least one event."""
-    counted: int = 0
-    """Known, and nothing new: starts and ends of streamed blocks, confirmations, heartbeats."""
-    control: int = 0
-    """Part of a control exchange that concerns no frontend."""
-    unknown: int = 0
-    """Of a type this version does not know; published as `unknown`."""
-    malformed: int = 0
-    """No message at all; published as `malformed`."""
-    blank: int = 0
-    """Empty."""
-
-
 class Translator:
     """Turns what happens in one session into events."""
 
@@ -105,19 +87,19 @@ class Translator:
         """How many turns were started, those before `first_turn` included."""
         return self._state.turns.count
 
-    def take(self, item: SessionInput) -> list[AgentEvent]:
+    def handle(self, happened: SessionInput) -> list[AgentEvent]:
         """Translate whatever has happened in the session."""
-        match item:
+        match happened:
             case Received():
-                return self.receive(item.message, item.line)
+                return self.receive(happened.message, happened.line)
             case Sent():
-                return self.sent(item.message)
+                return self.sent(happened.message)
             case Decision():
-                return self.decided(item)
+                return self.decided(happened)
             case Ended():
-                return self.ended(item)
+                return self.ended(happened)
             case Announced():
-                return self.announced(item.event)
+                return self.announced(happened.event)
             case _ as never:
                 assert_never(never)
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from normalize import events as ev
-from normalize.claude.translator import Stats, Translator
+from normalize.core import Stats
 from normalize.events import AgentEvent
+from normalize.families import new_core
 from normalize.inputs import SessionInput
-from sidecar.sessions.pipeline import translate
 from tracing.recordings.reading import Timed
 
 STALLED_S = 30.0
@@ -182,10 +182,10 @@ def _within(turn: Turn, event: AgentEvent, at: float) -> None:
 
 def inspect(recording: Iterable[Timed]) -> Report:
     """Fold a whole recording; lines without times take no time."""
-    translator, inspector = Translator(), Inspector()
+    core, inspector = new_core(), Inspector()
     at = 0.0
     for timed in recording:
         at = at if timed.at is None else timed.at
-        inspector.take(at, timed.input, translate(translator, timed.input))
-    inspector.report.stats = translator.stats
+        inspector.take(at, timed.input, core.handle(timed.input))
+    inspector.report.stats = core.stats
     return inspector.report

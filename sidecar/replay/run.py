@@ -11,9 +11,9 @@ import typer
 
 from hub.hub import Hub
 from journal.memory import MemoryJournal
-from normalize.claude.translator import Translator
 from normalize.events import to_json
 from normalize.events.limits import cut
+from normalize.families import new_core
 from normalize.inputs import SessionInput
 from sidecar.cli.progress import progress
 from sidecar.config.settings import Settings
@@ -22,7 +22,6 @@ from sidecar.listening import with_hub
 from sidecar.metrics import Metrics
 from sidecar.replay.player import BATCH, Player
 from sidecar.replay.sessions import ReplayHost
-from sidecar.sessions.pipeline import translate
 from sidecar.version import VERSION
 from tracing.export.wanted import TracingError
 from tracing.recordings.pieces import distinct
@@ -44,11 +43,11 @@ async def to_stdout(settings: Settings, files: Sequence[Path], speed: float | No
 
 
 async def _print(file: Path, field_limit: int, speed: float | None, moved: Callable[[float], None]) -> None:
-    translator = Translator()
+    core = new_core()
 
     async def feed(batch: Sequence[SessionInput]) -> None:
         for item in batch:
-            for event in translate(translator, item):
+            for event in core.handle(item):
                 data = to_json(event)
                 if len(data) > field_limit:
                     data = to_json(cut(event, field_limit))
@@ -134,7 +133,7 @@ def _export(
         fold_deltas=settings.trace_fold_deltas,
         content=settings.trace_content,
     )
-    translator = Translator()
+    core = new_core()
     written = _written(file)
     at = 0
     inputs = length(file)
@@ -145,7 +144,7 @@ def _export(
             at = max(at + 1000, written)
         else:
             at = round(timed.at * 1e6) * 1000 + (written if timed.at < LONG_AGO else 0)
-        maker.take(timed.input, translate(translator, timed.input), at)
+        maker.take(timed.input, core.handle(timed.input), at)
         export.flush_when_full()
     moved(1.0)
 

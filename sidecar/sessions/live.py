@@ -21,8 +21,8 @@ from hub.wire.frames_out import SessionSummary
 from journal.base import JournalError
 from journal.sessions import SessionRecord
 from normalize import events as ev
-from normalize.claude.translator import Translator
 from normalize.events import AgentEvent
+from normalize.families import new_core
 from normalize.inputs import Announced, Ended, SessionInput
 from sidecar.sessions.pipeline import Pipeline
 from sidecar.sessions.prompt_history import PromptHistory
@@ -71,7 +71,7 @@ class LiveSession:
             field_limit=services.settings.field_limit,
             keep_raw=services.settings.keep_raw,
             observers=[self._observe, *services.observers(record.session, record.agent or "agent")],
-            translator=Translator(first_turn=record.turns + 1),
+            core=new_core(first_turn=record.turns + 1),
         )
 
     @property
@@ -201,8 +201,8 @@ class LiveSession:
                 whole = True
         except Exception as error:
             if self._cli is not None:
-                # What the translator holds open, the log has not seen closed: the next start closes it there.
-                self._pipeline.translator.ended(Ended("stopped"))
+                # What the core holds open, the log has not seen closed: the next start closes it there.
+                self._pipeline.core.handle(Ended("stopped"))
             if running.done():
                 log.exception("session failed", extra={"extra": {"session": self.session}})
             else:
@@ -267,7 +267,7 @@ class LiveSession:
                 total_cost_usd=state.total_cost_usd,
                 last_message_uuid=state.last_message_uuid,
                 resume_token=state.resume_token,
-                turns=self._pipeline.translator.turns,
+                turns=self._pipeline.core.turns,
             )
             self._services.changed()
 

@@ -14,7 +14,7 @@ from normalize.events import AgentEvent
 from normalize.inputs import Ended, Received, SessionInput
 from sidecar.config.settings import Settings
 from sidecar.metrics import Metrics
-from sidecar.sessions.pipeline import Tap
+from sidecar.sessions.pipeline import Observer
 from sidecar.version import VERSION
 from tracing.export.wanted import tracing_wanted
 from tracing.metrics.measurements import Measurer
@@ -42,7 +42,7 @@ class Observers:
         if export is not None:
             metrics.spans_lost = lambda: export.lost
 
-    def of(self, session: str, agent: str) -> Sequence[Tap]:
+    def of(self, session: str, agent: str) -> Sequence[Observer]:
         """Return the taps of a session."""
         settings = self._settings
         maker = SpanMaker(

@@ -1,10 +1,10 @@
 """The story in one page: what happens in a session is translated, journaled, and so published.
 
-    session inputs -> Translator -> journal (seq) -> hub -> frontends
-                          `-> taps: recording, tracing, state
+    session inputs -> core -> journal (seq) -> hub -> frontends
+                    `-> observers: recording, tracing, state
 
 The same pipeline serves a live CLI, a recording that is played, and a runner. It never waits for a frontend, a
-human or a tracer: taps are plain calls that must not block, and the journal takes events faster than it makes
+human or a tracer: observers are plain calls that must not block, and the journal takes events faster than it makes
 them durable, within its bound.
 """
 
@@ -12,20 +12,16 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 
 from journal.base import Entry, Journal
-from normalize.claude.translator import Translator
+from normalize.core import Core
 from normalize.events import AgentEvent, to_json
 from normalize.events.limits import cut
+from normalize.families import new_core
 from normalize.inputs import Received, Sent, SessionInput
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
-Tap = Callable[[SessionInput, Sequence[AgentEvent]], None]
+Observer = Callable[[SessionInput, Sequence[AgentEvent]], None]
 """Sees each input with the events it gave, in order. Must not block; one that raises sees nothing more."""
-
-
-def translate(translator: Translator, item: SessionInput) -> list[AgentEvent]:
-    """Hand one thing that happened to the translator."""
-    return translator.take(item)
 
 
 class Pipeline:
@@ -38,21 +34,21 @@ class Pipeline:
         *,
         field_limit: int,
         keep_raw: bool = True,
-        observers: Sequence[Tap] = (),
-        translator: Translator | None = None,
+        observers: Sequence[Observer] = (),
+        core: Core | None = None,
     ) -> None:
         self.session = session
-        self.translator = translator or Translator()
+        self.core = core or new_core()
         self._journal = journal
         self._field_limit = field_limit
         self._keep_raw = keep_raw
         self._observers = list(observers)
 
     async def feed(self, batch: Sequence[SessionInput]) -> None:
-        """Translate a batch and append its events; raises journal.base.JournalUnavailable."""
+        """Hand a batch to the core and append its events; raises journal.base.JournalUnavailable."""
         entries: list[Entry] = []
         for item in batch:
-            events = translate(self.translator, item)
+            events = self.core.handle(item)
             self._show(item, events)
             raw = item.line if self._keep_raw and isinstance(item, Received | Sent) else None
             entries += self._entries(events, raw)

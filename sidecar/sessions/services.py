@@ -11,7 +11,7 @@ from journal.base import Journal
 from journal.sessions import SessionRecord
 from sidecar.config.settings import Settings
 from sidecar.sessions.hosted import Changed
-from sidecar.sessions.pipeline import Tap
+from sidecar.sessions.pipeline import Observer
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,5 +35,5 @@ class SessionServices:
     """Removes a session's record."""
     changed: Changed
     """Tells that a list of sessions would look different now."""
-    observers: Callable[[str, str], Sequence[Tap]]
+    observers: Callable[[str, str], Sequence[Observer]]
     """Who else sees a session's inputs and events: recording, tracing."""

@@ -157,7 +157,7 @@ async def test_every_step_is_in_the_audit_trail(office: RealCliHarness) -> None:
 def told(desk: SessionHarness) -> list[AgentEvent]:
     """The events of everything that happened."""
     translator = Translator()
-    return [event for happened in desk.inputs for event in translator.take(happened)]
+    return [event for happened in desk.inputs for event in translator.handle(happened)]
 
 
 async def test_a_cli_that_is_given_up_with_a_question_open_has_it_denied_in_turnwires_name(

@@ -150,7 +150,7 @@ async def test_a_question_taken_back_by_an_interrupt_is_cancelled_and_takes_no_a
 def told_of(desk: SessionHarness, request_id: str) -> list[str]:
     """The kinds of the events about a request."""
     translator = Translator()
-    events = [event for happened in desk.inputs for event in translator.take(happened)]
+    events = [event for happened in desk.inputs for event in translator.handle(happened)]
     return [
         json.loads(to_json(event))["type"]
         for event in events
@@ -255,7 +255,7 @@ async def test_what_a_subagent_says_is_told_once_and_below_its_call(
             )
         )
         translator = Translator()
-        events = [event for happened in desk.inputs for event in translator.take(happened)]
+        events = [event for happened in desk.inputs for event in translator.handle(happened)]
     [call] = [e for e in events if isinstance(e, ToolCall) and e.tool_name == "Agent"]
     said: dict[str | None, str] = {}
     for event in events:

@@ -157,17 +157,19 @@ class Talk:
     def says(self, *lines: JsonObject) -> list[str]:
         """What is told of lines to the CLI."""
         raw = [json.dumps(line).encode() for line in lines]
-        return self._tell([event for line in raw for event in self.translator.take(Sent(line, decode(line)))])
+        return self._tell(
+            [event for line in raw for event in self.translator.handle(Sent(line, decode(line)))]
+        )
 
     def decides(self, decision: Decision) -> list[str]:
-        return self._tell(self.translator.take(decision))
+        return self._tell(self.translator.handle(decision))
 
     def ends(self, end: Ended | None = None) -> list[str]:
-        return self._tell(self.translator.take(end or Ended("end_of_input")))
+        return self._tell(self.translator.handle(end or Ended("end_of_input")))
 
     def receive(self, line: JsonObject) -> list[AgentEvent]:
         raw = json.dumps(line).encode()
-        return self.translator.take(Received(raw, decode(raw)))
+        return self.translator.handle(Received(raw, decode(raw)))
 
     def last(self, kind: str) -> JsonObject:
         """The last event of a kind, as a frontend gets it."""

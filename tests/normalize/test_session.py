@@ -86,7 +86,7 @@ def test_a_session_that_goes_on_says_so() -> None:
 def test_a_process_that_was_started_to_go_on_is_not_a_new_session() -> None:
     talk = Talk()
     started = ProcessStatus(state="started", pid=7, resumed=True)
-    assert talk.translator.take(Announced(started)) == [started]
+    assert talk.translator.handle(Announced(started)) == [started]
     talk.hears(init())
     assert talk.last("session_status")["data"]["session_status"] == "resumed"
     fresh = Talk()

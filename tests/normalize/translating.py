@@ -3,7 +3,8 @@
 import json
 from typing import Any
 
-from normalize.claude.translator import Stats, Translator
+from normalize.claude.translator import Translator
+from normalize.core import Stats
 from normalize.events import AgentEvent, to_json
 from normalize.inputs import Ended
 from protocol.claude.decode import decode

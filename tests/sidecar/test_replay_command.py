@@ -59,7 +59,7 @@ def test_a_file_of_events_is_refused_with_the_name_of_its_recording(
     recorder = Recorder(tmp_path, "one")
     translator = Translator()
     for timed in read(recording("2.1.330", "perm-allow").folder):
-        recorder.tap(timed.input, translator.take(timed.input))
+        recorder.tap(timed.input, translator.handle(timed.input))
     recorder.close()
     done = run(tmp_path, *command, "normalized-streamjson-one.jsonl")
     assert done.returncode == 1

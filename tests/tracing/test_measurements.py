@@ -9,7 +9,6 @@ from normalize.claude.translator import Translator
 from normalize.inputs import Received
 from protocol.claude.decode import decode
 from recordings import Recording, recording, recordings
-from sidecar.sessions.pipeline import translate
 from tracing.metrics import measurements as m
 from tracing.metrics.measurements import Instrument, Measurement, Measurer
 from tracing.metrics.otel import OtelMeter
@@ -22,7 +21,7 @@ def measured(made: Recording) -> list[Measurement]:
     translator, maker, measurer = Translator(), SpanMaker("s"), Measurer()
     found = []
     for timed in read(made.folder):
-        events = translate(translator, timed.input)
+        events = translator.handle(timed.input)
         spans = maker.take(timed.input, events, round((timed.at or 0) * 1e9))
         found += measurer.take(events, spans)
     return found
@@ -38,7 +37,7 @@ def test_tokens_and_cost_are_those_of_the_turns(made: Recording) -> None:
     turns = [
         event.data
         for timed in read(made.folder)
-        for event in translate(translator, timed.input)
+        for event in translator.handle(timed.input)
         if isinstance(event, ev.Complete)
     ]
     found = measured(made)
@@ -70,7 +69,7 @@ def test_lines_nobody_understands_are_counted() -> None:
     translator, measurer = Translator(), Measurer()
     found = []
     for line in (b'{"type":"martian"}', b"not json", b'{"type":"keep_alive"}'):
-        found += measurer.take(translate(translator, Received(line, decode(line))), [])
+        found += measurer.take(translator.handle(Received(line, decode(line))), [])
     assert [one.labels for one in of(m.UNUSUAL_LINES, found)] == [("unknown",), ("malformed",)]
 
 
@@ -83,11 +82,11 @@ def test_a_flood_of_names_does_not_become_a_flood_of_series() -> None:
             % (number, number)
         )
         item = Received(line, decode(line))
-        events = translate(translator, item)
+        events = translator.handle(item)
         found += measurer.take(events, maker.take(item, events, number))
     end = b'{"type":"result","subtype":"success","is_error":false,"result":"","usage":{}}'
     item = Received(end, decode(end))
-    events = translate(translator, item)
+    events = translator.handle(item)
     found += measurer.take(events, maker.take(item, events, 1000))
     tools = {one.labels[3] for one in of(m.DURATION, found) if one.labels[0] == "execute_tool"}
     assert len(tools) == m.NAMES + 1

@@ -12,7 +12,6 @@ from otlp_collector import otlp_collector
 
 from normalize.claude.translator import Translator
 from recordings import Recording, recording
-from sidecar.sessions.pipeline import translate
 from tracing.export.otel import SpanExport
 from tracing.export.wanted import TracingError, metrics_wanted, tracing_wanted
 from tracing.recordings.reading import read
@@ -46,7 +45,7 @@ class Remembering(SpanProcessor):
 def follow(made: Recording, export: SpanExport) -> None:
     translator, maker = Translator(), SpanMaker("s", export=export)
     for timed in read(made.folder):
-        maker.take(timed.input, translate(translator, timed.input), round((timed.at or 0) * 1e9))
+        maker.take(timed.input, translator.handle(timed.input), round((timed.at or 0) * 1e9))
 
 
 def test_what_the_sampler_leaves_out_is_not_exported_but_measured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,7 +55,7 @@ def test_what_the_sampler_leaves_out_is_not_exported_but_measured(monkeypatch: p
     measured = [
         span.name
         for timed in read(MADE.folder)
-        for span in maker.take(timed.input, translate(translator, timed.input), round((timed.at or 0) * 1e9))
+        for span in maker.take(timed.input, translator.handle(timed.input), round((timed.at or 0) * 1e9))
     ]
     assert export.spans() == []
     assert "execute_tool Bash" in measured

@@ -35,7 +35,7 @@ def inputs_of(path: Path) -> list[SessionInput]:
 
 def events_of(path: Path) -> list[AgentEvent]:
     translator = Translator()
-    return [event for item in inputs_of(path) for event in translator.take(item)]
+    return [event for item in inputs_of(path) for event in translator.handle(item)]
 
 
 def told(path: Path) -> list[str]:

@@ -12,7 +12,6 @@ import pytest
 from normalize.claude.translator import Translator
 from protocol.claude.decode import decode
 from recordings import Recording, recording, recordings
-from sidecar.sessions.pipeline import translate
 from tracing.recordings.reading import read
 from tracing.redaction.redact import redact_file, redact_folder
 from tracing.redaction.redaction import Redaction
@@ -199,7 +198,7 @@ def test_a_folder_is_copied_without_secrets_and_replays_to_the_same_events(tmp_p
 
 def events_of(path: Path) -> list[str]:
     translator = Translator()
-    return [event.type for timed in read(path) for event in translate(translator, timed.input)]
+    return [event.type for timed in read(path) for event in translator.handle(timed.input)]
 
 
 def test_the_command_takes_a_file_or_a_folder_and_never_writes_over_anything(tmp_path: Path) -> None:

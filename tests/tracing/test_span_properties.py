@@ -14,7 +14,6 @@ from normalize.inputs import Received, Sent
 from protocol.claude.control import ControlRequest, ControlResponse
 from protocol.claude.messages import StreamEvent
 from recordings import Recording, recording, recordings
-from sidecar.sessions.pipeline import translate
 from tracing.recordings.reading import Timed, read
 from tracing.spans.maker import SpanMaker
 
@@ -22,7 +21,7 @@ from tracing.spans.maker import SpanMaker
 @cache
 def inputs(made: Recording) -> tuple[tuple[Timed, tuple[ev.AgentEvent, ...]], ...]:
     translator = Translator()
-    return tuple((timed, tuple(translate(translator, timed.input))) for timed in read(made.folder))
+    return tuple((timed, tuple(translator.handle(timed.input))) for timed in read(made.folder))
 
 
 def spans(made: Recording, **options: bool | int) -> list[Exported]:

@@ -17,16 +17,15 @@ from typing import get_args
 import msgspec
 
 from normalize.events import AgentEvent, Notice, from_json
-from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
-from protocol.claude.decode import decode, malformed
+from normalize.inputs import Announced, Decision, Ended, SessionInput
+from normalize.lines import LineReader
 from protocol.depth import TOO_DEEP, is_too_deep
-from protocol.dialects import Overheard
 from protocol.framing import OversizeLine
 from tracing.recordings.pieces import CONTINUES, TIMELINE, Piece, one_in, pieces
 from tracing.recordings.recorded import CHUNK, RecordingError, Timed, lines, missing
 from tracing.recordings.timeline import read_timeline
 
-__all__ = ["RecordingError", "Timed", "is_rows", "length", "lines", "name_of", "read", "receive"]
+__all__ = ["RecordingError", "Timed", "is_rows", "length", "lines", "name_of", "read"]
 
 
 class Row(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -148,17 +147,10 @@ def _lines_in(file: Path) -> int:
         raise missing(file) from error
 
 
-def receive(line: bytes | OversizeLine) -> Received:
-    """Make a session input of a framed line."""
-    if isinstance(line, OversizeLine):
-        return Received(line.head, malformed(line))
-    return Received(line, decode(line))
-
-
 def _read_stdout(path: Path) -> Iterator[Timed]:
-    heard = Overheard()
+    reader = LineReader()
     for line in lines(path):
-        for item in _received(heard, line):
+        for item in reader.received(line):
             yield Timed(None, item)
     yield Timed(None, Ended("end_of_input"))
 
@@ -166,7 +158,7 @@ def _read_stdout(path: Path) -> Iterator[Timed]:
 def _read_rows(found: Sequence[Piece]) -> Iterator[Timed]:
     ended = False
     at = None
-    heard = Overheard()
+    reader = LineReader()
     for piece in found:
         lost = piece.lost_before
         for number, line in enumerate(lines(piece.path), 1):
@@ -174,7 +166,7 @@ def _read_rows(found: Sequence[Piece]) -> Iterator[Timed]:
                 continue
             try:
                 row = _decode_row(b"" if isinstance(line, OversizeLine) else line)
-                items = _row_inputs(row, heard)
+                items = _row_inputs(row, reader)
             except UNREADABLE as error:
                 if at is None:
                     raise RecordingError(
@@ -207,7 +199,7 @@ def _lost(count: int, where: str) -> Notice:
     return Notice(kind="recording", level="warning", text=text)
 
 
-def _row_inputs(row: Row, heard: Overheard) -> Sequence[SessionInput]:
+def _row_inputs(row: Row, reader: LineReader) -> Sequence[SessionInput]:
     if row.event in ("decision", "exit", "note") and is_too_deep(bytes(row.data)):
         raise RecursionError(TOO_DEEP)
     match row.event:
@@ -220,13 +212,6 @@ def _row_inputs(row: Row, heard: Overheard) -> Sequence[SessionInput]:
         case "note":
             return [Announced(from_json(bytes(row.data)))]
         case "send":
-            line = row.raw_line()
-            return [Sent(line, message) for message in heard.sent(line)]
+            return reader.sent(row.raw_line())
         case _:
-            return _received(heard, row.raw_line())
-
-
-def _received(heard: Overheard, line: bytes | OversizeLine) -> Sequence[Received]:
-    if isinstance(line, OversizeLine):
-        return [receive(line)]
-    return [Received(line, message) for message in heard.received(line)]
+            return reader.received(row.raw_line())

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from normalize.inputs import Ended, Received, Sent
-from protocol.claude.decode import decode, malformed
+from normalize.inputs import Ended
+from normalize.lines import LineReader
 from protocol.framing import OversizeLine
 from tracing.recordings.pieces import TIMELINE
 from tracing.recordings.recorded import RecordingError, Timed, lines, missing
@@ -59,6 +59,7 @@ def read_timeline(folder: Path) -> Iterator[Timed]:
 
 
 def _read(folder: Path, received: _Side, sent: _Side) -> Iterator[Timed]:
+    reader = LineReader()
     code, signal, last = None, None, 0.0
     for number, line in enumerate(lines(folder / TIMELINE), 1):
         if not line:
@@ -73,12 +74,11 @@ def _read(folder: Path, received: _Side, sent: _Side) -> Iterator[Timed]:
         if row.line is None:
             continue
         if row.dir == "recv" and (item := received.line(row.line)) is not None:
-            if isinstance(item, OversizeLine):
-                yield Timed(row.t, Received(item.head, malformed(item)))
-            else:
-                yield Timed(row.t, Received(item, decode(item)))
-        elif row.dir == "send" and isinstance(item := sent.line(row.line), bytes):
-            yield Timed(row.t, Sent(item, decode(item)))
+            for heard in reader.received(item):
+                yield Timed(row.t, heard)
+        elif row.dir == "send" and (item := sent.line(row.line)) is not None:
+            for told in reader.sent(item):
+                yield Timed(row.t, told)
     yield Timed(last, Ended("exited", exit_code=code, signal=signal, stderr_tail=_tail(folder)))
 
 

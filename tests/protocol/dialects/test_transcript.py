@@ -7,7 +7,7 @@ from protocol.claude.control import ControlRequest, Interrupt
 from protocol.claude.decode import decode
 from protocol.claude.messages import Assistant, AssistantBody, Malformed, Message, Unknown, User, UserBody
 from protocol.claude.results import Result
-from protocol.dialects import Overheard
+from protocol.dialects import Transcript
 from protocol.json_values import Json
 from protocol.miriad.system import SystemFailure, SystemToolResult
 from recordings import Recording, recordings
@@ -22,15 +22,15 @@ def rpc(**members: Json) -> bytes:
 
 @pytest.mark.parametrize("recording", recordings(version="2.1.330"), ids=str)
 def test_recorded_lines_are_what_they_decode_to(recording: Recording) -> None:
-    heard = Overheard()
+    heard = Transcript()
     for line in recording.received():
-        assert heard.received(line) == [decode(line)]
+        assert list(heard.received(line)) == [decode(line)]
     for line in recording.sent():
         assert heard.sent(line) == [decode(line)]
 
 
 def test_envelopes_are_opened_on_both_sides() -> None:
-    heard = Overheard()
+    heard = Transcript()
     assert heard.sent(rpc(id=1, method="run", params={"prompt": "hi"})) == [
         User(message=UserBody(content="hi"))
     ]
@@ -61,15 +61,15 @@ def test_envelopes_are_opened_on_both_sides() -> None:
     ],
 )
 def test_what_is_no_envelope_is_what_it_decodes_to(line: bytes, message: Message) -> None:
-    assert Overheard().received(line) == [message]
+    assert list(Transcript().received(line)) == [message]
 
 
 def test_a_batch_is_opened() -> None:
     line = b"[" + rpc(method="assistant", params=SAID) + b"," + rpc(id=1, result=RESULT) + b"]"
-    assert [type(message) for message in Overheard().received(line)] == [Assistant, Result]
+    assert [type(message) for message in Transcript().received(line)] == [Assistant, Result]
 
 
 def test_control_of_spec_1_is_understood() -> None:
-    assert Overheard().sent(b'{"type":"control","action":"interrupt"}') == [
+    assert Transcript().sent(b'{"type":"control","action":"interrupt"}') == [
         ControlRequest("control-1", Interrupt())
     ]

@@ -1,18 +1,21 @@
-"""Lines of a conversation that is over, in whatever dialect: for recordings and files, where nobody is spoken to.
+"""Lines of both sides of a conversation, in whatever dialect: for recordings and files, where nobody is spoken to.
 
 Nearly all lines are Claude's, and cost no more than their decoding.
 """
 
+from collections.abc import Sequence
+
 from protocol.claude.control import ControlRequest, ControlResponse
-from protocol.claude.decode import decode
+from protocol.claude.decode import decode, malformed
 from protocol.claude.encode import EncodeError
 from protocol.claude.messages import Malformed, Message, Unknown, User
+from protocol.framing import OversizeLine
 from protocol.json_rpc.agent import JsonRpcAgent
 from protocol.json_rpc.host import JsonRpcHost
 from protocol.miriad.dialect import MiriadAgent
 
 
-class Overheard:
+class Transcript:
     """Reads both sides of one conversation."""
 
     def __init__(self) -> None:
@@ -20,14 +23,17 @@ class Overheard:
         self._agent = JsonRpcAgent()
         self._miriad = MiriadAgent()
 
-    def received(self, line: bytes) -> list[Message]:
+    def received(self, line: bytes | OversizeLine) -> Sequence[Message]:
         """Return what a line says that an agent wrote."""
+        if isinstance(line, OversizeLine):
+            return (malformed(line),)
         message = decode(line)
-        if _is_envelope(message, line):
+        kind = type(message)
+        if (kind is Unknown or kind is Malformed) and _is_envelope(message, line):
             return self._host.read(line).messages
-        return [message]
+        return (message,)
 
-    def sent(self, line: bytes) -> list[Message]:
+    def sent(self, line: bytes) -> Sequence[Message]:
         """Return what a line says that an agent was told."""
         message = decode(line)
         if _is_envelope(message, line):

@@ -1,0 +1,58 @@
+"""What a core is: the pure state machine of one session, of whatever family."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from normalize.events import AgentEvent
+from normalize.inputs import Message, SessionInput
+
+
+@dataclass(slots=True)
+class Stats:
+    """What became of the lines received; the sum of all fields is their number."""
+
+    published: int = 0
+    """Gave at least one event."""
+    counted: int = 0
+    """Known, and nothing new: starts and ends of streamed blocks, confirmations, heartbeats."""
+    control: int = 0
+    """Part of a control exchange that concerns no frontend."""
+    unknown: int = 0
+    """Of a type this version does not know; published as `unknown`."""
+    malformed: int = 0
+    """No message at all; published as `malformed`."""
+    blank: int = 0
+    """Empty."""
+
+
+class Core(Protocol):
+    """One session: what happens goes in, in order; what is to be published comes out. No I/O, clock or randomness."""
+
+    @property
+    def stats(self) -> Stats:
+        """What became of the lines so far."""
+        ...
+
+    @property
+    def turns(self) -> int:
+        """How many turns were started, those before the first one of this core included."""
+        ...
+
+    def receive(self, message: Message, line: bytes | None = None) -> list[AgentEvent]:
+        """Return the events of a message that was received; the same as `handle(Received(line, message))`.
+
+        For whoever has nothing but received lines, and millions of them.
+        """
+        ...
+
+    def handle(self, happened: SessionInput) -> list[AgentEvent]:
+        """Return the events that follow; the same inputs give the same events. Never raises, whatever a line says."""
+        ...
+
+
+class CoreFactory(Protocol):
+    """Makes the core of a session."""
+
+    def __call__(self, *, resumed: bool = False, first_turn: int = 1) -> Core:
+        """`resumed`: the session goes on with an earlier conversation; `first_turn`: number of the first turn."""
+        ...

@@ -1,0 +1,28 @@
+"""Raw lines of a session as its inputs: the one place where a file, a pipe or a recording is decoded.
+
+The family is told by the lines themselves, so that the same lines give the same events wherever they are kept.
+"""
+
+from collections.abc import Sequence
+
+from normalize.inputs import Received, Sent
+from protocol.dialects import Transcript
+from protocol.framing import OversizeLine
+
+
+class LineReader:
+    """Reads the lines of one session, in order; neither method raises."""
+
+    def __init__(self) -> None:
+        self._transcript = Transcript()
+
+    def received(self, line: bytes | OversizeLine) -> Sequence[Received]:
+        """Return what a line is that the agent wrote; a line may hold several messages, or none."""
+        raw = line if isinstance(line, bytes) else line.head
+        return [Received(raw, message) for message in self._transcript.received(line)]
+
+    def sent(self, line: bytes | OversizeLine) -> Sequence[Sent]:
+        """Return what a line is that the agent was told; nothing for one that was too long to be kept."""
+        if not isinstance(line, bytes):
+            return []
+        return [Sent(line, message) for message in self._transcript.sent(line)]
