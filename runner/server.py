@@ -143,7 +143,7 @@ class Runner:
             pass  # there is nobody to be told anything
         except Exception as defect:  # noqa: BLE001 - a defect of ours ends its run, and no other
             self._log.failed(run.id, defect)
-            return f"internal error: {defect!r}"
+            return f"internal error: {type(defect).__name__}; the runner's log says where"
         return None
 
     def _done(self, run_id: str, task: asyncio.Task[str | None]) -> None:

@@ -1,13 +1,17 @@
 """Logging: a fixed sentence plus fields, on standard error; for humans on a terminal, as JSON otherwise.
 
 Modules log with the standard library, fields in `extra`. structlog writes these lines and is loaded with the first of
-them: it brings rich, a sixth of what a start would cost, and most processes never say a thing.
+them: it brings rich, a sixth of what a start would cost, and most processes never say a thing. Exceptions are told as
+sidecar/log_exceptions.py has it: no line holds a local variable.
 """
 
 import logging
 import sys
 from functools import cached_property
-from typing import TextIO
+from types import TracebackType
+from typing import TextIO, TypeAlias
+
+from sidecar.log_exceptions import as_text, told
 
 LEVELS = {
     "debug": logging.DEBUG,
@@ -16,8 +20,24 @@ LEVELS = {
     "error": logging.ERROR,
 }
 
+ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+
 OURS = "turnwire"
 """The logger above all of ours."""
+
+
+class Plain(logging.Formatter):
+    """Writes plain text: what libraries say, and what we do while structlog cannot be loaded."""
+
+    def formatException(self, ei: ExcInfo) -> str:  # noqa: N802 - the standard library's name
+        """Return what is told of an exception."""
+        return as_text(ei[1])
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the standard library's name
+        """Return the message; asyncio's without the arguments, tasks and exceptions that it spells out."""
+        if record.name == "asyncio":
+            record.message = record.message.partition("\n")[0].partition("(")[0]
+        return super().formatMessage(record)
 
 
 class Lines(logging.StreamHandler[TextIO]):
@@ -38,10 +58,10 @@ class Lines(logging.StreamHandler[TextIO]):
         import structlog  # noqa: PLC0415 - with the first line
 
         shape: list[structlog.typing.Processor] = (
-            [structlog.dev.ConsoleRenderer()]
+            [structlog.dev.ConsoleRenderer(exception_formatter=_write_exception)]
             if self.stream.isatty()
             else [
-                structlog.processors.dict_tracebacks,
+                structlog.processors.ExceptionRenderer(lambda exc_info: told(exc_info[1])),
                 structlog.processors.JSONRenderer(ensure_ascii=False),
             ]
         )
@@ -62,5 +82,12 @@ def configure(level: str, stream: TextIO | None = None) -> None:
     ours.setLevel(LEVELS[level])
     ours.propagate = False
     ours.handlers = [Lines(stream)]
+    ours.handlers[0].setFormatter(Plain())
     # Libraries that use the standard library's logging speak up only when something is wrong.
-    logging.basicConfig(stream=stream, level=logging.WARNING, format="%(name)s: %(message)s")
+    others = logging.StreamHandler(stream)
+    others.setFormatter(Plain("%(name)s: %(message)s"))
+    logging.basicConfig(handlers=[others], level=logging.WARNING)
+
+
+def _write_exception(out: TextIO, exc_info: ExcInfo) -> None:
+    out.write("\n" + as_text(exc_info[1]))

@@ -401,7 +401,7 @@ async def test_a_defect_of_ours_ends_its_run_alone() -> None:
     caller = await served(Agents(script), request("a", model="bad"), request("b"))
     ends = caller.ends()
     assert (ends["a"]["status"], ends["b"]["status"]) == ("error", "ok")
-    assert ends["a"]["error"] == "internal error: LookupError('oh')"
+    assert ends["a"]["error"] == "internal error: LookupError; the runner's log says where"
     assert len(caller.log.failures) == 1
 
 

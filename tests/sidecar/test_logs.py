@@ -6,6 +6,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -43,14 +44,78 @@ def test_a_line_is_an_object_of_json_with_the_sentence_and_its_fields() -> None:
     assert "ü" in stream.getvalue()
 
 
-def test_an_exception_is_part_of_its_line() -> None:
+class Terminal(io.StringIO):
+    """A stream that a person reads."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def fail(secret: str) -> None:
+    body = {"prompt": secret, "deep": [secret] * 10}
+    try:
+        int(body["prompt"])  # type: ignore[call-overload]  # whatever it is, it is in the error's words
+    except ValueError as error:
+        raise ExceptionGroup(secret, [KeyError(body["prompt"]), error]) from error
+
+
+def test_an_exception_is_part_of_its_line_by_its_kind_and_its_places() -> None:
     stream = written()
     try:
-        raise ValueError("our mistake")
-    except ValueError:
+        Path("/nowhere/at/all").read_bytes()
+    except OSError:
         log.exception("a session failed", extra={"session": "s-1"})
     (line,) = stream.getvalue().splitlines()
-    assert json.loads(line)["exception"][0]["exc_value"] == "our mistake"
+    (told,) = json.loads(line)["exception"]
+    assert told["exc_type"] == "FileNotFoundError"
+    assert "/nowhere/at/all" in told["exc_value"]
+    assert told["frames"][0].startswith("tests/sidecar/test_logs.py:")
+    assert told["frames"][0].endswith(" in test_an_exception_is_part_of_its_line_by_its_kind_and_its_places")
+
+
+@pytest.mark.parametrize("loads", [True, False])
+@pytest.mark.parametrize("kind", [io.StringIO, Terminal])
+def test_no_line_holds_locals_or_the_words_of_foreign_exceptions(
+    kind: type[io.StringIO], loads: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = kind()
+    logs.configure("info", stream)
+    if not loads:
+        monkeypatch.setitem(sys.modules, "structlog", None)
+    try:
+        fail("CANARY")
+    except ExceptionGroup:
+        log.exception("a session failed")
+    said = stream.getvalue()
+    assert "CANARY" not in said
+    for word in ("a session failed", "ExceptionGroup", "KeyError", "ValueError", "test_logs.py", "in fail"):
+        assert word in said
+
+
+def test_an_exception_a_thousand_calls_deep_is_told_in_a_few_lines() -> None:
+    def deeper(secret: str) -> None:
+        deeper(secret)
+
+    stream = written()
+    try:
+        deeper("CANARY" * 1000)
+    except RecursionError:
+        log.exception("a session failed")
+    assert len(stream.getvalue()) < 10_000
+    assert "CANARY" not in stream.getvalue()
+
+
+def test_asyncio_tells_of_a_callback_without_its_arguments() -> None:
+    record = logging.LogRecord(
+        "asyncio",
+        logging.ERROR,
+        "x.py",
+        1,
+        "Exception in callback take('CANARY')\nhandle: <CANARY>",
+        (),
+        None,
+    )
+    assert logs.Plain("%(name)s: %(message)s").format(record) == "asyncio: Exception in callback take"
 
 
 def test_lines_below_the_level_are_left_out() -> None:
@@ -60,10 +125,6 @@ def test_lines_below_the_level_are_left_out() -> None:
 
 
 def test_a_person_at_a_terminal_reads_text() -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     stream = Terminal()
     logs.configure("info", stream)
     log.warning("a file was not kept", extra={"path": "/here"})
