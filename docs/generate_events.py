@@ -18,7 +18,7 @@ from msgspec.structs import fields
 
 from hub.schema.field_docs import field_docs
 from hub.schema.shapes import as_sent
-from normalize.claude.translator import Translator
+from normalize.claude.core import ClaudeCore
 from normalize.events import AgentEvent, ToolUpdate, to_json
 from normalize.events.base import Event, ThreadEvent
 from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
@@ -118,18 +118,18 @@ def examples() -> tuple[dict[str, Example], dict[str, Example]]:
 def _published() -> Iterator[tuple[str, AgentEvent]]:
     # Newest version first: of examples that are equally good the first one is shown.
     for folder in sorted((ROOT / "fixtures").glob("*/*"), reverse=True):
-        translator = Translator()
+        translator = ClaudeCore()
         for timed in read(folder):
             for event in _translated(translator, timed.input):
                 yield f"{folder.parent.name}/{folder.name}", event
     for lines in MADE.values():
-        translator = Translator()
+        translator = ClaudeCore()
         for line in lines:
             for event in translator.receive(decode(line.encode()), line.encode()):
                 yield "made", event
 
 
-def _translated(translator: Translator, happened: SessionInput) -> list[AgentEvent]:
+def _translated(translator: ClaudeCore, happened: SessionInput) -> list[AgentEvent]:
     match happened:
         case Received():
             return translator.receive(happened.message, happened.line)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from normalize.claude.translator import Translator
+from normalize.claude.core import ClaudeCore
 from normalize.core import Core, CoreFactory
 from protocol.dialects import CLAUDE, JSON_RPC, MIRIAD, Dialect
 
@@ -24,7 +24,7 @@ class Family:
 
 FAMILIES: dict[str, Family] = {
     family.name: family
-    for family in (Family(CLAUDE, Translator), Family(MIRIAD, Translator), Family(JSON_RPC, Translator))
+    for family in (Family(CLAUDE, ClaudeCore), Family(MIRIAD, ClaudeCore), Family(JSON_RPC, ClaudeCore))
 }
 """Every family by its name."""
 

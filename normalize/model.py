@@ -2,7 +2,7 @@
 
 Frozen msgspec structs: building one and writing it as JSON costs a tenth of what a validating model does, and these
 are built from what was validated at the edge. The docstring under each field becomes its description in the JSON
-Schema (normalize/field_docs.py). Fields that hold their default, which is None, are left out of the JSON.
+Schema (hub/schema/field_docs.py). Fields that hold their default, which is None, are left out of the JSON.
 """
 
 from msgspec import Struct

@@ -8,7 +8,7 @@ from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
 from adapter.permissions.executor import AnswerRefused
 from adapter.session import Session
 from desk import RealCliHarness, SessionHarness, always
-from normalize.claude.translator import Translator
+from normalize.claude.core import ClaudeCore
 from normalize.events import AgentEvent, Complete, PermissionResolved
 from normalize.inputs import Decision, Sent
 from protocol.claude.control import ControlCancelRequest, ControlResponse
@@ -156,7 +156,7 @@ async def test_every_step_is_in_the_audit_trail(office: RealCliHarness) -> None:
 
 def told(desk: SessionHarness) -> list[AgentEvent]:
     """The events of everything that happened."""
-    translator = Translator()
+    translator = ClaudeCore()
     return [event for happened in desk.inputs for event in translator.handle(happened)]
 
 

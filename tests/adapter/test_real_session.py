@@ -19,7 +19,7 @@ from adapter.process.identity import members
 from adapter.process.shutdown import StopDeadlines
 from adapter.session import Session
 from desk import RealCliHarness, SessionHarness, always
-from normalize.claude.translator import Translator
+from normalize.claude.core import ClaudeCore
 from normalize.events import ContextWindow, MessageChunk, Reasoning, ToolCall, to_json
 from normalize.inputs import Ended
 from protocol.claude.messages import Assistant, User
@@ -149,7 +149,7 @@ async def test_a_question_taken_back_by_an_interrupt_is_cancelled_and_takes_no_a
 
 def told_of(desk: SessionHarness, request_id: str) -> list[str]:
     """The kinds of the events about a request."""
-    translator = Translator()
+    translator = ClaudeCore()
     events = [event for happened in desk.inputs for event in translator.handle(happened)]
     return [
         json.loads(to_json(event))["type"]
@@ -254,7 +254,7 @@ async def test_what_a_subagent_says_is_told_once_and_below_its_call(
                 )
             )
         )
-        translator = Translator()
+        translator = ClaudeCore()
         events = [event for happened in desk.inputs for event in translator.handle(happened)]
     [call] = [e for e in events if isinstance(e, ToolCall) and e.tool_name == "Agent"]
     said: dict[str | None, str] = {}

@@ -50,3 +50,41 @@ def test_every_make_target_that_documents_name_exists() -> None:
     }
     assert named
     assert named <= targets
+
+
+def sources() -> list[str]:
+    """Our Python, as far as it is in git."""
+    listed = subprocess.run(["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [name for name in listed.stdout.splitlines() if not name.startswith("fixtures/")]
+
+
+PATH = re.compile(
+    r"\b(?:adapter|bench|clients|docs|examples|hub|journal|normalize|protocol|release|runner|scripted_agent|sidecar|tests|tracing)"
+    r"/[a-z_/]+\.(?:py|md)\b"
+)
+
+
+def test_every_module_that_documents_and_docstrings_name_exists() -> None:
+    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in (*documents(), *sources())}
+    named = {(name, path) for name, text in texts.items() for path in PATH.findall(text)}
+    assert len(named) > 100
+    assert {
+        (name, path) for name, path in named if name != "CHANGELOG.md" and not (ROOT / path).exists()
+    } == set()
+
+
+def test_every_section_of_a_source_that_code_quotes_is_in_the_list_of_sources() -> None:
+    listed = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
+    chapters = {
+        chapter[:1]: chapter.partition("\n")[2]
+        for chapter in re.split(r"^## Spec ", listed, flags=re.MULTILINE)[1:]
+    }
+    quoted = {
+        found
+        for name in sources()
+        for found in re.findall(r'[Ss]pec ([1-4]), "([^"]+)"', (ROOT / name).read_text(encoding="utf-8"))
+    }
+    assert quoted
+    assert {
+        (spec, section) for spec, section in quoted if " ".join(section.split()) not in chapters[spec]
+    } == set()

@@ -4,7 +4,7 @@
 import json
 from typing import Any
 
-from normalize.claude.translator import Translator
+from normalize.claude.core import ClaudeCore
 from normalize.events import AgentEvent, to_json
 from normalize.inputs import Decision, Ended, Received, Sent
 from protocol.claude.decode import decode
@@ -147,7 +147,7 @@ class Talk:
     """A session: lines go in, what is told of them comes out."""
 
     def __init__(self, **options: Any) -> None:
-        self.translator = Translator(**options)
+        self.translator = ClaudeCore(**options)
         self.events: list[AgentEvent] = []
 
     def hears(self, *lines: JsonObject) -> list[str]:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from normalize import events as ev
-from normalize.claude.translator import Translator
+from normalize.claude.core import ClaudeCore
 from normalize.events import AgentEvent, from_json, to_json
 from normalize.inputs import Decision, Ended
 from protocol.claude.decode import decode
@@ -76,7 +76,7 @@ def mutilated_line(draw: st.DrawFn) -> bytes:
 
 
 def translate(lines: list[bytes], end: Ended) -> list[AgentEvent]:
-    translator = Translator()
+    translator = ClaudeCore()
     events = [event for line in lines for event in translator.receive(decode(line), line)]
     assert sum(asdict(translator.stats).values()) == len(lines)
     return [*events, *translator.ended(end)]
@@ -138,7 +138,7 @@ def test_mutilated_lines_never_raise(lines: list[bytes], end: Ended) -> None:
 @FEW
 @given(st.lists(st.sampled_from(SHORT), max_size=30), st.data())
 def test_any_mixture_of_inputs_balances(received: list[bytes], data: st.DataObject) -> None:
-    translator = Translator(resumed=data.draw(st.booleans()))
+    translator = ClaudeCore(resumed=data.draw(st.booleans()))
     events: list[AgentEvent] = []
     for line in received:
         match data.draw(st.sampled_from(("receive", "receive", "receive", "send", "decide", "end"))):

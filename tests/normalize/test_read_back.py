@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from normalize.claude.translator import Translator
+from normalize.claude.core import ClaudeCore
 from normalize.events import AgentEvent, from_json, to_json
 from normalize.events.base import Event
 from normalize.inputs import Ended
@@ -132,7 +132,7 @@ def test_no_number_is_too_large_for_the_translator(made: Recording) -> None:
                 continue
             known.add(place)
             for number in NUMBERS:
-                translator = Translator()
+                translator = ClaudeCore()
                 near = [
                     *lines[max(at - AROUND, 0) : at],
                     put(line, path, number),

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from normalize.claude.translator import Translator
+from normalize.claude.core import ClaudeCore
 from normalize.core import Stats
 from normalize.events import AgentEvent, to_json
 from normalize.inputs import Ended
@@ -15,7 +15,7 @@ JsonObject = dict[str, Any]
 
 def of_lines(*lines: bytes) -> list[AgentEvent]:
     """Events of lines received, then the end of the input."""
-    translator = Translator()
+    translator = ClaudeCore()
     events = [event for line in lines for event in translator.receive(decode(line), line)]
     return [*events, *translator.ended(Ended("end_of_input"))]
 
@@ -28,7 +28,7 @@ def of_stdout(recording: Recording) -> list[AgentEvent]:
 def of_session(recording: Recording) -> tuple[list[AgentEvent], Stats]:
     """Events of a recording's lines in both directions, and what became of the lines received."""
     received, sent = recording.received(), recording.sent()
-    translator = Translator()
+    translator = ClaudeCore()
     events: list[AgentEvent] = []
     signal: str | None = None
     end = Ended("end_of_input")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from normalize.claude.translator import Translator
+from normalize.claude.core import ClaudeCore
 from recordings import recording
 from tracing.recordings.reading import read
 from tracing.recordings.recorder import Recorder
@@ -57,7 +57,7 @@ def test_a_file_of_events_is_refused_with_the_name_of_its_recording(
     tmp_path: Path, command: list[str]
 ) -> None:
     recorder = Recorder(tmp_path, "one")
-    translator = Translator()
+    translator = ClaudeCore()
     for timed in read(recording("2.1.330", "perm-allow").folder):
         recorder.tap(timed.input, translator.handle(timed.input))
     recorder.close()

@@ -8,7 +8,7 @@ from journal.base import Entry
 from journal.memory import MemoryJournal
 from journal.sessions import SessionRecord
 from normalize import events as ev
-from normalize.claude.translator import Translator
+from normalize.claude.core import ClaudeCore
 from normalize.events import AgentEvent, to_json
 from protocol.claude.decode import decode
 from recordings import recording
@@ -25,7 +25,7 @@ async def logged(events: list[AgentEvent]) -> MemoryJournal:
 
 
 def events_of(version: str, scenario: str) -> list[AgentEvent]:
-    translator = Translator()
+    translator = ClaudeCore()
     lines = recording(version, scenario).stdout.splitlines()
     return [event for line in lines for event in translator.receive(decode(line), line)]
 

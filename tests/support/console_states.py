@@ -7,7 +7,7 @@ from hub_stand import Stand, StubHost, stand
 
 from hub.wire.frames_out import SessionSummary
 from journal.base import Entry
-from normalize.claude.translator import Translator
+from normalize.claude.core import ClaudeCore
 from normalize.events import AgentEvent, to_json
 from protocol.claude.decode import decode
 from recordings import recording
@@ -17,7 +17,7 @@ VERSION = "2.1.330"
 
 def entries(scenario: str, *, up_to: str | None = None, version: str = VERSION) -> list[Entry]:
     """Translate a recording as the pipeline would; `up_to` is the type of the last event taken."""
-    translator = Translator()
+    translator = ClaudeCore()
     made: list[Entry] = []
     for line in recording(version, scenario).received():
         for index, event in enumerate(translator.receive(decode(line), line)):

@@ -5,7 +5,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from prometheus_client.parser import text_string_to_metric_families
 
 from normalize import events as ev
-from normalize.claude.translator import Translator
+from normalize.claude.core import ClaudeCore
 from normalize.inputs import Received
 from protocol.claude.decode import decode
 from recordings import Recording, recording, recordings
@@ -18,7 +18,7 @@ from tracing.spans.maker import SpanMaker
 
 
 def measured(made: Recording) -> list[Measurement]:
-    translator, maker, measurer = Translator(), SpanMaker("s"), Measurer()
+    translator, maker, measurer = ClaudeCore(), SpanMaker("s"), Measurer()
     found = []
     for timed in read(made.folder):
         events = translator.handle(timed.input)
@@ -33,7 +33,7 @@ def of(instrument: Instrument, found: list[Measurement]) -> list[Measurement]:
 
 @pytest.mark.parametrize("made", recordings(), ids=str)
 def test_tokens_and_cost_are_those_of_the_turns(made: Recording) -> None:
-    translator = Translator()
+    translator = ClaudeCore()
     turns = [
         event.data
         for timed in read(made.folder)
@@ -66,7 +66,7 @@ def test_a_tool_a_human_and_the_first_chunk_take_the_time_of_the_recording() -> 
 
 
 def test_lines_nobody_understands_are_counted() -> None:
-    translator, measurer = Translator(), Measurer()
+    translator, measurer = ClaudeCore(), Measurer()
     found = []
     for line in (b'{"type":"martian"}', b"not json", b'{"type":"keep_alive"}'):
         found += measurer.take(translator.handle(Received(line, decode(line))), [])
@@ -74,7 +74,7 @@ def test_lines_nobody_understands_are_counted() -> None:
 
 
 def test_a_flood_of_names_does_not_become_a_flood_of_series() -> None:
-    translator, maker, measurer = Translator(), SpanMaker("s"), Measurer()
+    translator, maker, measurer = ClaudeCore(), SpanMaker("s"), Measurer()
     found = []
     for number in range(3 * m.NAMES):
         line = (

@@ -10,7 +10,7 @@ from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from otlp_collector import otlp_collector
 
-from normalize.claude.translator import Translator
+from normalize.claude.core import ClaudeCore
 from recordings import Recording, recording
 from tracing.export.otel import SpanExport
 from tracing.export.wanted import TracingError, metrics_wanted, tracing_wanted
@@ -43,7 +43,7 @@ class Remembering(SpanProcessor):
 
 
 def follow(made: Recording, export: SpanExport) -> None:
-    translator, maker = Translator(), SpanMaker("s", export=export)
+    translator, maker = ClaudeCore(), SpanMaker("s", export=export)
     for timed in read(made.folder):
         maker.take(timed.input, translator.handle(timed.input), round((timed.at or 0) * 1e9))
 
@@ -51,7 +51,7 @@ def follow(made: Recording, export: SpanExport) -> None:
 def test_what_the_sampler_leaves_out_is_not_exported_but_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_TRACES_SAMPLER", "always_off")
     export = MemoryExport()
-    translator, maker = Translator(), SpanMaker("s", export=export)
+    translator, maker = ClaudeCore(), SpanMaker("s", export=export)
     measured = [
         span.name
         for timed in read(MADE.folder)

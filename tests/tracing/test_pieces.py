@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from normalize.claude.translator import Translator
+from normalize.claude.core import ClaudeCore
 from normalize.events import AgentEvent, Notice, ProcessStatus
 from normalize.inputs import Announced, SessionInput
 from recordings import recording
@@ -34,7 +34,7 @@ def inputs_of(path: Path) -> list[SessionInput]:
 
 
 def events_of(path: Path) -> list[AgentEvent]:
-    translator = Translator()
+    translator = ClaudeCore()
     return [event for item in inputs_of(path) for event in translator.handle(item)]
 
 

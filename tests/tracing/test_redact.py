@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from normalize.claude.translator import Translator
+from normalize.claude.core import ClaudeCore
 from protocol.claude.decode import decode
 from recordings import Recording, recording, recordings
 from tracing.recordings.reading import read
@@ -132,7 +132,7 @@ def identifier(line: bytes, name: str) -> object:
 
 
 def types(content: bytes) -> Counter[str]:
-    translator = Translator()
+    translator = ClaudeCore()
     return Counter(
         event.type for line in content.split(b"\n") for event in translator.receive(decode(line), line)
     )
@@ -197,7 +197,7 @@ def test_a_folder_is_copied_without_secrets_and_replays_to_the_same_events(tmp_p
 
 
 def events_of(path: Path) -> list[str]:
-    translator = Translator()
+    translator = ClaudeCore()
     return [event.type for timed in read(path) for event in translator.handle(timed.input)]
 
 

@@ -9,7 +9,7 @@ import pytest
 from exported_spans import Exported, MemoryExport
 
 from normalize import events as ev
-from normalize.claude.translator import Translator
+from normalize.claude.core import ClaudeCore
 from normalize.inputs import Received, Sent
 from protocol.claude.control import ControlRequest, ControlResponse
 from protocol.claude.messages import StreamEvent
@@ -20,7 +20,7 @@ from tracing.spans.maker import SpanMaker
 
 @cache
 def inputs(made: Recording) -> tuple[tuple[Timed, tuple[ev.AgentEvent, ...]], ...]:
-    translator = Translator()
+    translator = ClaudeCore()
     return tuple((timed, tuple(translator.handle(timed.input))) for timed in read(made.folder))
 
 

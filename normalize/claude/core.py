@@ -74,7 +74,7 @@ _CONTROL = frozenset(
 )
 
 
-class Translator:
+class ClaudeCore:
     """Turns what happens in one session into events."""
 
     def __init__(self, *, resumed: bool = False, first_turn: int = 1) -> None:
