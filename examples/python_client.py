@@ -63,13 +63,13 @@ async def react(client: Client, session: str, event: AgentEvent, *, always_first
 async def main(url: str, prompt: str, *, always_first: bool) -> None:
     """Follow the session that the URL names, else the newest, until the prompt's turn is over."""
     async with connect(url, name="python example") as client:
-        assert client.welcome is not None
+        welcome = await client.connected()
         sessions = {summary.session: summary for summary in client.known_sessions}
         wanted = client.named_session or next(reversed(sessions), None)
         summary = sessions.get(wanted or "")
         if summary is None:
             sys.exit(f"there is no session {wanted or 'to follow'}")
-        following = client.follow(summary.session, Cursor(client.welcome.epoch, summary.last_seq))
+        following = client.follow(summary.session, Cursor(welcome.epoch, summary.last_seq))
         await client.prompt(summary.session, prompt)
         async for frame in following:
             # the other frames tell how the delivery goes: caught_up, lag, gap

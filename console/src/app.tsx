@@ -93,7 +93,7 @@ export function App({ hub }: { hub: Hub }) {
     return () => removeEventListener("keydown", onKeyDown);
   }, [menu]);
 
-  if (hub.state === "denied") return <Door reason={hub.reason} />;
+  if (hub.refused) return <Door reason={hub.reason} />;
   return (
     <PageContext.Provider value={page}>
       <div class={`page ${menu ? "menu-open" : ""} ${panel ? "panel-open" : ""}`}>

@@ -9,18 +9,14 @@ import { Client } from "turnwire-client";
 import WebSocket from "ws";
 
 const [printed = "", prompt = ""] = process.argv.slice(2);
-const url = new URL(printed);
-const carried = new URLSearchParams(url.hash.slice(1));
-const token = carried.get("token") ?? "";
-
-const client = new Client({ url: `ws://${url.host}/ws`, token, name: "typescript example", WebSocket });
-const { epoch, sessions } = await client.ready();
-const named = carried.get("session");
-const summary = named === null ? sessions.at(-1) : sessions.find(({ session }) => session === named);
+const client = new Client({ url: printed, name: "typescript example", WebSocket });
+const { epoch, sessions } = await client.connected();
+const named = client.namedSession;
+const summary = named === undefined ? sessions.at(-1) : sessions.find(({ session }) => session === named);
 if (summary === undefined) throw new Error(`there is no session ${named ?? "to follow"}`);
 const { session } = summary;
 
-client.subscribe(
+client.follow(
   session,
   {
     onEvents: (events) => {
@@ -62,6 +58,6 @@ client.subscribe(
       }
     },
   },
-  { epoch, seq: summary.last_seq ?? 0 },
+  { epoch, seq: summary.last_seq },
 );
 await client.command({ type: "prompt", session, text: prompt });

@@ -56,6 +56,8 @@ loopback), and an Origin header the hub's own address or a configured origin.
    whose first replay is long.
 6. When the connection breaks: connect, and subscribe from the last `seq`.
 
+The clients for Python and TypeScript do all of this; [clients/README.md](../clients/README.md) says what both promise.
+
 Every command gets exactly one `reply`. Commands start in the order they came and are done side by side, so replies can come in
 another order. A command goes on when its frontend leaves. A bad frame gets an error reply that names the field; it closes nothing
 and disturbs nobody else.

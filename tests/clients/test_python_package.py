@@ -15,7 +15,7 @@ from turnwire_process import DEADLINE, turnwire
 
 pytestmark = pytest.mark.long
 
-SCRIPT = """
+SCRIPT = r"""
 import asyncio, sys
 from turnwire_client import AccessRefused, CommandFailed, EventFrame, connect
 from turnwire_client.events import Complete, MessageChunk, PermissionRequest
@@ -33,9 +33,9 @@ async def main(url):
         async for frame in following:
             match frame:
                 case EventFrame(event=MessageChunk(text=text)):
-                    print(text)
+                    print(text, end="")
                 case EventFrame(event=Complete(data=data)):
-                    print(data.outcome)
+                    print("\n" + data.outcome)
                     break
     try:
         async with connect(url.partition("#")[0], "not-the-token"):

@@ -85,7 +85,7 @@ async def in_chromium(base: str, session: str) -> AsyncIterator[Received]:
               const { Client } = await import('/client/index.js');
               const url = location.origin.replace('http', 'ws') + '/ws';
               const client = new Client({ url, token, backoff: { first: 20, most: 200 } });
-              client.subscribe(session, {
+              client.follow(session, {
                 onEvents: (events) => window.print(events.map(({ seq }) => seq)),
                 onGap: (gap) => window.print([{ gap }]),
               });

@@ -162,13 +162,6 @@ class Client(Requests):
             except (AccessRefused, ProtocolError) as failure:
                 return self.fail(failure)
             except ConnectionClosed as closed:
-                if (sent := closed.sent) and sent.code in MISUNDERSTOOD and not closed.rcvd_then_sent:
-                    return self.fail(
-                        ProtocolError(
-                            f"The hub sent what is no frame for this client: {sent.reason or sent.code}; a frame may "
-                            f"have {self._max_frame} bytes (`max_frame`)."
-                        )
-                    )
                 log.info("The connection to the hub was lost: %s", closed)
             except (OSError, InvalidHandshake, TimeoutError) as error:
                 log.info("The hub cannot be reached: %s", error)
@@ -204,15 +197,31 @@ class Client(Requests):
             max_size=self._max_frame,
             compression="deflate",
         ) as websocket:
+            lost: TurnwireError = ConnectionLost("The connection broke before the reply came.")
             try:
                 while True:
                     self._take(websocket, await websocket.recv())
-            except ConnectionClosed as closed:
-                if closed.rcvd is not None and closed.rcvd.code in FINAL_CLOSE_CODES:
-                    raise AccessRefused(closed.rcvd.reason or "The token was not accepted.") from closed
+            except ProtocolError as misunderstood:
+                lost = misunderstood
                 raise
+            except ConnectionClosed as closed:
+                if (failure := self._final(closed)) is None:
+                    raise
+                lost = failure
+                raise failure from closed
             finally:
-                self._disconnected()
+                self._disconnected(lost)
+
+    def _final(self, closed: ConnectionClosed) -> TurnwireError | None:
+        """Return what makes coming again useless, if anything does."""
+        if closed.rcvd is not None and closed.rcvd.code in FINAL_CLOSE_CODES:
+            return AccessRefused(closed.rcvd.reason or "The token was not accepted.")
+        if closed.sent is not None and closed.sent.code in MISUNDERSTOOD and not closed.rcvd_then_sent:
+            why = closed.sent.reason or f"we closed with {closed.sent.code}"
+            return ProtocolError(
+                f"The hub sent what this client cannot take: {why}; `max_frame` is {self._max_frame} bytes."
+            )
+        return None
 
     def _take(self, websocket: ClientConnection, text: str | bytes) -> None:
         match read_frame(text):
@@ -243,7 +252,7 @@ class Client(Requests):
             if following.state == "idle":
                 self._subscribe(following)
 
-    def _disconnected(self) -> None:
+    def _disconnected(self, lost: TurnwireError) -> None:
         if self._ready.done():
             self._ready = asyncio.get_running_loop().create_future()
         for following in self._followings.values():
@@ -251,7 +260,7 @@ class Client(Requests):
         self._asked.clear()
         for reply in self._replies.values():
             if not reply.done():
-                reply.set_exception(ConnectionLost("The connection broke before the reply came."))
+                reply.set_exception(lost)
 
     def _received(self, frame: EventFrame | GapFrame | CaughtUp | Lag) -> None:
         following = self._followings.get(frame.session)

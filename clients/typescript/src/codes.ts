@@ -14,7 +14,7 @@ export const CLOSE_CODES: Readonly<Record<number, string>> = {
   1011: "The log of a session cannot be read; the sidecar's log says why.",
   4401: "The token is wrong, or none was shown.",
   4408: "No token was shown in time.",
-  4429: "Too many wrong tokens from this address, or far too many commands on this connection.",
+  4429: "Too many wrong tokens from this address, too many connections of the role `view`, or far too many commands on this one.",
 };
 
 /** Those after which trying again would not help: the client fails with AccessRefused. */

@@ -1,11 +1,12 @@
 /**
- * What can go wrong, as classes a caller can tell apart:
+ * What can go wrong, as classes a caller can tell apart; the Python client has the same:
  *
  *     TurnwireError
- *     ├── CommandError      the hub refused a command; `code` says why
- *     ├── Disconnected      the connection broke before the reply: the command may or may not have been done
- *     ├── AccessDenied      the token or the role is wrong; the client does not try again
- *     └── ProtocolError     the hub said something this client cannot understand
+ *     ├── CommandFailed     the hub refused a command or a following; `code` says why
+ *     ├── ConnectionLost    there is no connection, or it broke before the reply: the command may or may not have been done
+ *     ├── TimedOut          the hub did not answer in time: the command may or may not have been done
+ *     ├── AccessRefused     the token is wrong, or this client may not come in at all; it is not tried again
+ *     └── ProtocolError     the hub said something this client cannot understand; it is not tried again
  */
 import type { ReplyError } from "./schema.js";
 
@@ -13,8 +14,9 @@ export class TurnwireError extends Error {
   override name = "TurnwireError";
 }
 
-export class CommandError extends TurnwireError {
-  override name = "CommandError";
+export class CommandFailed extends TurnwireError {
+  override name = "CommandFailed";
+  /** Why: one of REPLY_CODES, or of a newer hub's. */
   readonly code: string;
   /** The field of the command that is wrong. */
   readonly field: string | undefined;
@@ -26,12 +28,16 @@ export class CommandError extends TurnwireError {
   }
 }
 
-export class Disconnected extends TurnwireError {
-  override name = "Disconnected";
+export class ConnectionLost extends TurnwireError {
+  override name = "ConnectionLost";
 }
 
-export class AccessDenied extends TurnwireError {
-  override name = "AccessDenied";
+export class TimedOut extends TurnwireError {
+  override name = "TimedOut";
+}
+
+export class AccessRefused extends TurnwireError {
+  override name = "AccessRefused";
 }
 
 export class ProtocolError extends TurnwireError {

@@ -1,68 +1,67 @@
 /**
- * One subscription's place in a session's log. Pure: takes what the hub sent, returns what is new.
+ * A reader's place in a session's log. Pure: takes what the hub sent, says what is new.
  *
- * Numbers are contiguous within one epoch, except after a `gap` frame. A number seen before is dropped; a hole that no
- * gap frame announced means that something between here and the hub lost an event, and the feed asks to subscribe anew
- * from the cursor it has.
+ * Numbers are contiguous within one epoch, except after a gap. A number seen before is passed over; a hole that no gap
+ * announced means that an event was lost on the way, and is asked for again.
  */
-import type { EventFrame, GapFrame } from "./schema.js";
+import type { GapFrame } from "./schema.js";
 
-/** The last number a reader has seen, in one life of the log. `epoch` is undefined before anything was seen. */
+/** The last number a reader has seen, in one life of the log: `epoch` is empty, and `seq` 0, while nothing was seen. */
 export interface Cursor {
-  epoch: string | undefined;
-  seq: number;
+  readonly epoch: string;
+  readonly seq: number;
 }
 
-export interface Taken {
-  /** New events, in order, without holes. */
-  fresh: EventFrame[];
-  /** True when a hole was found: subscribe again after the cursor. */
-  hole: boolean;
+/** From the first event. */
+export const BEGINNING: Cursor = { epoch: "", seq: 0 };
+
+/** Events that are gone: the numbers `from` to `to`. */
+export interface Gap {
+  readonly session: string;
+  readonly from: number;
+  readonly to: number;
+  /** The epoch that now counts. */
+  readonly epoch: string;
+  /** The log began anew: forget all that was given before. */
+  readonly restarted: boolean;
 }
 
 export class Feed {
-  private epoch: string | undefined;
-  private seq: number;
-  private afterGap = false;
-  /** Events that came again and were dropped. */
-  repeats = 0;
+  private place: Cursor;
+  private restarted = false;
 
-  constructor(cursor: Cursor) {
-    this.epoch = cursor.seq > 0 ? cursor.epoch : undefined;
-    this.seq = cursor.seq;
+  constructor(after: Cursor = BEGINNING) {
+    this.place = after.seq > 0 ? after : BEGINNING;
   }
 
+  /** The last event that was new. */
   get cursor(): Cursor {
-    return { epoch: this.epoch, seq: this.seq };
+    return this.place;
   }
 
-  /** The connection is up and its hub counts in this epoch. */
+  /** The hub begins to send what follows the cursor, and counts in this epoch. */
   begin(epoch: string): void {
-    if (this.seq === 0) this.epoch = epoch;
-    this.afterGap = false;
+    this.restarted = false;
+    if (this.place.seq === 0) this.place = { epoch, seq: 0 };
   }
 
-  take(events: readonly EventFrame[]): Taken {
-    const fresh: EventFrame[] = [];
-    for (const event of events) {
-      if (!this.afterGap && event.seq <= this.seq) {
-        this.repeats += 1;
-        continue;
-      }
-      if (!this.afterGap && event.seq !== this.seq + 1) return { fresh, hole: true };
-      this.afterGap = false;
-      this.seq = event.seq;
-      fresh.push(event);
+  /** Takes an event's number; `hole`: events are missing before it. */
+  take(seq: number): "fresh" | "repeat" | "hole" {
+    if (!this.restarted) {
+      if (seq <= this.place.seq) return "repeat";
+      if (seq !== this.place.seq + 1) return "hole";
     }
-    return { fresh, hole: false };
+    this.restarted = false;
+    this.place = { epoch: this.place.epoch, seq };
+    return "fresh";
   }
 
-  /** Returns true when what was seen before belongs to another life of the log and no longer counts. */
-  gap(frame: GapFrame): boolean {
-    const restarted = this.seq > 0 && (frame.epoch !== this.epoch || frame.from <= this.seq);
-    this.epoch = frame.epoch;
-    this.seq = restarted ? 0 : frame.to;
-    this.afterGap = true;
-    return restarted;
+  /** Takes a gap: goes on behind it, or anew where it begins at or before what was seen, or in another life. */
+  gap({ session, from, to, epoch }: GapFrame): Gap {
+    const seen = this.place;
+    this.restarted = seen.seq > 0 && (epoch !== seen.epoch || from <= seen.seq);
+    // A log that began anew counts from wherever it begins, whatever number the gap ends with.
+    this.place = { epoch, seq: this.restarted ? 0 : to };
+    return { session, from, to, epoch, restarted: this.restarted };
   }
 }

@@ -1,6 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import WebSocket from "ws";
-import { AccessDenied, Client, type ClientOptions, CommandError, Disconnected } from "../src/index.js";
+import {
+  AccessRefused,
+  type AgentEvent,
+  CLOSE_CODES,
+  Client,
+  type ClientOptions,
+  CommandFailed,
+  ConnectionLost,
+  type Cursor,
+  FINAL_CLOSE_CODES,
+  ProtocolError,
+  TimedOut,
+  type TurnwireError,
+} from "../src/index.js";
 import { MockHub } from "./mock_hub.js";
 
 let hub: MockHub;
@@ -12,15 +25,26 @@ function client(options: Partial<ClientOptions> = {}): Client {
   return made;
 }
 
-function follow(from: Client, after?: { epoch: string; seq: number }) {
+function follow(from: Client, after?: Cursor, session = "s") {
   const seen: number[] = [];
+  const types: string[] = [];
   const gaps: boolean[] = [];
-  const subscription = from.subscribe(
-    "s",
-    { onEvents: (events) => seen.push(...events.map((event) => event.seq)), onGap: (_gap, restarted) => gaps.push(restarted) },
+  const lags: number[] = [];
+  const failures: TurnwireError[] = [];
+  const following = from.follow(
+    session,
+    {
+      onEvents: (events) => {
+        seen.push(...events.map((event) => event.seq));
+        types.push(...events.map((event) => event.event.type));
+      },
+      onGap: (gap) => gaps.push(gap.restarted),
+      onLag: (behind) => lags.push(behind),
+      onFailed: (failure) => failures.push(failure),
+    },
     after,
   );
-  return { seen, gaps, subscription };
+  return { seen, types, gaps, lags, failures, following };
 }
 
 const numbers = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
@@ -34,7 +58,7 @@ afterEach(async () => {
   await hub.stop();
 });
 
-describe("a subscription", () => {
+describe("a following", () => {
   test("gets what was, then what comes", async () => {
     hub.publish(3);
     const { seen } = follow(client());
@@ -50,7 +74,7 @@ describe("a subscription", () => {
   });
 
   test("loses and repeats nothing through a hundred broken connections", async () => {
-    const { seen, subscription } = follow(client());
+    const { seen, following } = follow(client());
     for (let round = 0; round < 100; round += 1) {
       hub.publish(7);
       if (round % 2 === 0) await vi.waitFor(() => expect(seen.length).toBeGreaterThan(round * 7));
@@ -59,15 +83,16 @@ describe("a subscription", () => {
     }
     await vi.waitFor(() => expect(seen.length).toBe(1000), 5000);
     expect(seen).toEqual(numbers(1, 1000));
-    expect(subscription.cursor).toEqual({ epoch: "e1", seq: 1000 });
+    expect(following.cursor).toEqual({ epoch: "e1", seq: 1000 });
   });
 
   test("drops what comes twice", async () => {
     hub.stutter = true;
     hub.publish(4);
-    const { seen, subscription } = follow(client());
-    await vi.waitFor(() => expect(subscription.repeats).toBe(4));
-    expect(seen).toEqual([1, 2, 3, 4]);
+    const { seen } = follow(client());
+    await vi.waitFor(() => expect(seen).toEqual([1, 2, 3, 4]));
+    hub.publish(1);
+    await vi.waitFor(() => expect(seen).toEqual([1, 2, 3, 4, 5]));
   });
 
   test("asks again when an event is missing", async () => {
@@ -79,21 +104,74 @@ describe("a subscription", () => {
 
   test("says that the log began anew, and starts over", async () => {
     hub.publish(5);
-    const { seen, gaps, subscription } = follow(client());
+    const { seen, gaps, following } = follow(client());
     await vi.waitFor(() => expect(seen).toHaveLength(5));
     hub.forget("e2");
     hub.publish(2);
     hub.breakAll();
     await vi.waitFor(() => expect(seen).toEqual([1, 2, 3, 4, 5, 1, 2]));
     expect(gaps).toEqual([true]);
-    expect(subscription.cursor).toEqual({ epoch: "e2", seq: 2 });
+    expect(following.cursor).toEqual({ epoch: "e2", seq: 2 });
+  });
+
+  test("passes over what retention took, and says so", async () => {
+    hub.publish(5);
+    hub.gone = 3;
+    const { seen, gaps } = follow(client());
+    await vi.waitFor(() => expect(seen).toEqual([4, 5]));
+    expect(gaps).toEqual([false]);
+  });
+
+  test("fails when the hub never sends what follows the cursor", async () => {
+    hub.publish(5);
+    hub.skip = 3;
+    const { seen, failures } = follow(client());
+    await vi.waitFor(() => expect(failures).toHaveLength(1));
+    expect(failures[0]).toBeInstanceOf(ProtocolError);
+    expect(failures[0]?.message).toContain("again and again, not what follows 2");
+    expect(seen).toEqual([1, 2]);
+  });
+
+  test("that the hub refuses fails with its reason", async () => {
+    const { failures } = follow(client(), undefined, "nope");
+    await vi.waitFor(() => expect(failures).toHaveLength(1));
+    expect(failures[0]).toBeInstanceOf(CommandFailed);
+    expect(failures[0]).toMatchObject({ code: "unknown_session" });
+  });
+
+  test("of a session that is followed already ends the former", async () => {
+    const one = client();
+    const former = follow(one);
+    const latter = follow(one);
+    hub.publish(2);
+    await vi.waitFor(() => expect(latter.seen).toEqual([1, 2]));
+    former.following.close();
+    hub.publish(1);
+    await vi.waitFor(() => expect(latter.seen).toEqual([1, 2, 3]));
+    expect(former.seen).toEqual([]);
+  });
+
+  test("is told how far it is behind", async () => {
+    const { lags, seen } = follow(client());
+    hub.publish(1);
+    await vi.waitFor(() => expect(seen).toEqual([1]));
+    hub.say({ type: "lag", session: "s", behind: 7 });
+    await vi.waitFor(() => expect(lags).toEqual([7]));
+  });
+
+  test("gives an event of an unknown type in its place", async () => {
+    hub.publish(1, { type: "of_tomorrow" } as unknown as AgentEvent);
+    hub.publish(1);
+    const { seen, types } = follow(client());
+    await vi.waitFor(() => expect(seen).toEqual([1, 2]));
+    expect(types).toEqual(["of_tomorrow", "notice"]);
   });
 
   test("gives nothing more once it is closed", async () => {
-    const { seen, subscription } = follow(client());
+    const { seen, following } = follow(client());
     hub.publish(1);
     await vi.waitFor(() => expect(seen).toEqual([1]));
-    subscription.close();
+    following.close();
     hub.publish(1);
     await vi.waitFor(() => expect(hub.received.at(-1)?.type).toBe("unsubscribe"));
     expect(seen).toEqual([1]);
@@ -105,7 +183,7 @@ describe("a command", () => {
     const waiting: Array<() => void> = [];
     hub.answer = (command) => new Promise((resolve) => waiting.push(() => resolve(command.type)));
     const one = client();
-    await one.ready();
+    await one.connected();
     const first = one.command({ type: "interrupt", session: "s" });
     const second = one.command({ type: "session.list" });
     await vi.waitFor(() => expect(waiting).toHaveLength(2));
@@ -116,31 +194,112 @@ describe("a command", () => {
   test("that is refused says why", async () => {
     hub.answer = () => Promise.reject(new Error("no such session"));
     const one = client();
-    await one.ready();
+    await one.connected();
     const refusal = await one.command({ type: "interrupt", session: "?" }).catch((error: unknown) => error);
-    expect(refusal).toBeInstanceOf(CommandError);
+    expect(refusal).toBeInstanceOf(CommandFailed);
     expect(refusal).toMatchObject({ code: "refused", message: "Error: no such session" });
   });
 
   test("under way is rejected when the connection breaks, and is not repeated", async () => {
     hub.answer = () => new Promise(() => undefined);
     const one = client();
-    await one.ready();
+    await one.connected();
     const lost = one.command({ type: "prompt", session: "s", text: "hello" });
     await vi.waitFor(() => expect(hub.received.at(-1)?.type).toBe("prompt"));
     hub.breakAll();
-    await expect(lost).rejects.toBeInstanceOf(Disconnected);
-    await one.ready();
+    await expect(lost).rejects.toBeInstanceOf(ConnectionLost);
+    await one.connected();
     expect(hub.received.filter((command) => command.type === "prompt")).toHaveLength(1);
   });
 
   test("without a connection is rejected at once", async () => {
     const one = client();
-    await expect(one.command({ type: "session.list" })).rejects.toBeInstanceOf(Disconnected);
+    await expect(one.command({ type: "session.list" })).rejects.toBeInstanceOf(ConnectionLost);
+  });
+});
+
+describe("the reply to a command", () => {
+  test("that is not answered in time says so, and others go on", async () => {
+    hub.answer = (command) => (command.type === "interrupt" ? new Promise(() => undefined) : "done");
+    const one = client({ replyTimeout: 20 });
+    await one.connected();
+    const late = await one.command({ type: "interrupt", session: "s" }).catch((error: unknown) => error);
+    expect(late).toBeInstanceOf(TimedOut);
+    expect(await one.command({ type: "session.list" }, { timeout: 30_000 })).toBe("done");
+  });
+
+  test("after the client was closed is rejected", async () => {
+    const one = client();
+    await one.connected();
+    one.close();
+    await expect(one.command({ type: "session.list" })).rejects.toThrow("The client was closed.");
+    await expect(one.connected()).rejects.toBeInstanceOf(ConnectionLost);
+  });
+});
+
+describe("a hub that is none", () => {
+  test.each([
+    ["no JSON", "Bad gateway"],
+    ["an event without a number", '{"type":"event","session":"s","event":{"type":"notice"}}'],
+    ["a second welcome", '{"type":"welcome","protocol":"turnwire.v1","version":"0","epoch":"e","role":"view","sessions":[]}'],
+    ["a frame that is too large", `{"type":"of_tomorrow","pad":"${"x".repeat(10_000)}"}`],
+    ["deep nesting", "[".repeat(5_000)],
+  ])("ends the client once and for all: %s", async (_what, frame) => {
+    hub.answer = () => new Promise(() => undefined);
+    const states: string[] = [];
+    const one = client({ maxFrame: 8192, onState: (state) => states.push(state) });
+    await one.connected();
+    const { failures } = follow(one);
+    const pending = one.command({ type: "interrupt", session: "s" });
+    await vi.waitFor(() => expect(hub.received.at(-1)?.type).toBe("interrupt"));
+    hub.sayRaw(frame);
+    await expect(pending).rejects.toBeInstanceOf(ProtocolError);
+    expect(failures).toHaveLength(1);
+    expect(failures[0]).toBeInstanceOf(ProtocolError);
+    expect(states).toEqual(["open", "failed"]);
+    await expect(one.connected()).rejects.toBeInstanceOf(ProtocolError);
+    await expect(one.command({ type: "session.list" })).rejects.toBeInstanceOf(ProtocolError);
+    expect(follow(one).seen).toEqual([]);
+    expect(hub.connections).toBe(1);
+  });
+
+  test("sends binary frames", async () => {
+    const one = client();
+    await one.connected();
+    follow(one);
+    await vi.waitFor(() => expect(hub.received.at(-1)?.type).toBe("subscribe"));
+    hub.sayRaw(Buffer.from("{}"));
+    await vi.waitFor(() => expect(one.state).toBe("failed"));
   });
 });
 
 describe("the connection", () => {
+  test("is looked for where the URL says, with its token and its session", async () => {
+    hub.token = "right";
+    const one = client({ url: `http://127.0.0.1:${hub.port}/#session=s-1&token=right` });
+    await one.connected();
+    expect(one.namedSession).toBe("s-1");
+  });
+
+  test.each(
+    Object.keys(CLOSE_CODES)
+      .map(Number)
+      // 1002, 1006, 1007 and 1009 are not sent by a hub of ours as such: the other end sees them.
+      .filter((code) => code > 1009 || code === 1001),
+  )("closed with %i is made again, unless that is in vain", async (code) => {
+    const states: string[] = [];
+    const one = client({ onState: (state) => states.push(state) });
+    await one.connected();
+    hub.closeAll(code, "because");
+    if (FINAL_CLOSE_CODES.includes(code)) {
+      await vi.waitFor(() => expect(states).toEqual(["open", "failed"]));
+      await expect(one.connected()).rejects.toThrow("because");
+      expect(hub.connections).toBe(1);
+    } else {
+      await vi.waitFor(() => expect(states).toEqual(["open", "connecting", "open"]));
+    }
+  });
+
   test("passes over frames of a newer hub", async () => {
     const { seen } = follow(client());
     hub.publish(1);
@@ -150,12 +309,12 @@ describe("the connection", () => {
     await vi.waitFor(() => expect(seen).toEqual([1, 2]));
   });
 
-  test("with a wrong token is denied and not tried again", async () => {
+  test("with a wrong token is refused and not tried again", async () => {
     hub.token = "right";
     const states: string[] = [];
     const one = client({ token: "wrong", onState: (state) => states.push(state) });
-    await expect(one.ready()).rejects.toBeInstanceOf(AccessDenied);
-    expect(states).toEqual(["denied"]);
+    await expect(one.connected()).rejects.toBeInstanceOf(AccessRefused);
+    expect(states).toEqual(["failed"]);
     expect(hub.received).toHaveLength(1);
   });
 
@@ -165,13 +324,13 @@ describe("the connection", () => {
     const one = new Client({ url, WebSocket, backoff: { first: 5, most: 20 } });
     clients.push(one);
     hub = await MockHub.start(port);
-    expect((await one.ready()).epoch).toBe("e1");
+    expect((await one.connected()).epoch).toBe("e1");
   });
 
   test("that has gone silent is made again", async () => {
     const states: string[] = [];
     const one = client({ silence: 10, onState: (state) => states.push(state) });
-    await one.ready();
+    await one.connected();
     hub.mute = true;
     await vi.waitFor(() => expect(states).toContain("connecting"));
     hub.mute = false;

@@ -1,44 +1,34 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { Backoff, type EventFrame, Feed } from "../src/index.js";
+import { Backoff, Feed } from "../src/index.js";
 
-const event = (seq: number): EventFrame => ({
-  type: "event",
-  session: "s",
-  seq,
-  ts: "2026-01-01T00:00:00.000000Z",
-  event: { type: "notice", kind: "test", level: "info", text: "" },
-});
+interface Step {
+  begin?: string;
+  event?: number;
+  is?: string;
+  gap?: [number, number, string];
+  restarted?: boolean;
+}
+interface Case {
+  what: string;
+  after: [string, number];
+  steps: Step[];
+  cursor: [string, number];
+}
 
-const gap = (from: number, to: number, epoch: string) => ({ type: "gap" as const, session: "s", from, to, epoch });
+/** The same table that the Python client is held to. */
+const cases = JSON.parse(readFileSync(new URL("../../behaviour/feed.json", import.meta.url), "utf8")) as Case[];
 
-test("events that retention took are a gap, not a restart", () => {
-  const feed = new Feed({ epoch: "a", seq: 2 });
-  feed.begin("a");
-  expect(feed.gap(gap(3, 9, "a"))).toBe(false);
-  expect(feed.take([event(10)]).fresh).toHaveLength(1);
-  expect(feed.cursor).toEqual({ epoch: "a", seq: 10 });
-});
-
-test("a first subscription to a log whose beginning is gone is no restart", () => {
-  const feed = new Feed({ epoch: undefined, seq: 0 });
-  feed.begin("a");
-  expect(feed.gap(gap(1, 4, "a"))).toBe(false);
-  expect(feed.take([event(5), event(6)]).fresh).toHaveLength(2);
-});
-
-test("a cursor of another epoch is a restart", () => {
-  const feed = new Feed({ epoch: "a", seq: 7 });
-  feed.begin("b");
-  expect(feed.gap(gap(1, 7, "b"))).toBe(true);
-  expect(feed.take([event(1)]).fresh).toHaveLength(1);
-  expect(feed.cursor).toEqual({ epoch: "b", seq: 1 });
-});
-
-test("events after a hole are not given", () => {
-  const feed = new Feed({ epoch: "a", seq: 2 });
-  const { fresh, hole } = feed.take([event(3), event(5), event(6)]);
-  expect(fresh.map(({ seq }) => seq)).toEqual([3]);
-  expect(hole).toBe(true);
+test.each(cases)("$what", ({ after, steps, cursor }) => {
+  const feed = new Feed({ epoch: after[0], seq: after[1] });
+  for (const { begin, event, is, gap, restarted } of steps) {
+    if (begin !== undefined) feed.begin(begin);
+    if (event !== undefined) expect(feed.take(event)).toBe(is);
+    if (gap !== undefined) {
+      expect(feed.gap({ type: "gap", session: "s", from: gap[0], to: gap[1], epoch: gap[2] }).restarted).toBe(restarted);
+    }
+  }
+  expect(feed.cursor).toEqual({ epoch: cursor[0], seq: cursor[1] });
 });
 
 test("waits double up to a bound and begin anew after a success", () => {

@@ -6,7 +6,7 @@ import { Client } from "../dist/index.js";
 const [url, token, session] = process.argv.slice(2);
 const print = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 const client = new Client({ url, token, WebSocket, backoff: { first: 20, most: 200 } });
-client.subscribe(session, {
+client.follow(session, {
   onEvents: (events) => print(events.map(({ seq }) => seq)),
   onGap: (gap) => print({ gap }),
 });

@@ -1,7 +1,7 @@
 /** A small hub for tests: a log per session in memory, cursor delivery, and faults on demand. */
 import type { AddressInfo } from "node:net";
 import { type WebSocket, WebSocketServer } from "ws";
-import type { AnyCommand, JsonValue } from "../src/index.js";
+import type { AgentEvent, AnyCommand, JsonValue } from "../src/index.js";
 
 type Answer = (command: AnyCommand) => JsonValue | Promise<JsonValue>;
 
@@ -12,6 +12,12 @@ export class MockHub {
   answer: Answer = () => null;
   /** Leave out this number once, as a broken proxy would. */
   swallow: number | undefined;
+  /** Never send this number. */
+  skip: number | undefined;
+  /** Retention took the events up to this number. */
+  gone = 0;
+  /** Connections made up to now. */
+  connections = 0;
   /** Send each event twice. */
   stutter = false;
   mute = false;
@@ -20,6 +26,7 @@ export class MockHub {
 
   private constructor(private readonly server: WebSocketServer) {
     server.on("connection", (socket) => {
+      this.connections += 1;
       socket.on("message", (data) => void this.handle(socket, JSON.parse(String(data)) as AnyCommand));
       socket.on("close", () => this.followers.delete(socket));
     });
@@ -39,9 +46,9 @@ export class MockHub {
     return `ws://127.0.0.1:${this.port}/ws`;
   }
 
-  publish(count: number): void {
+  publish(count: number, event?: AgentEvent): void {
     for (let i = 0; i < count; i += 1) {
-      this.log.push({ type: "notice", kind: "test", level: "info", text: String(this.log.length + 1) });
+      this.log.push(event ?? { type: "notice", kind: "test", level: "info", text: String(this.log.length + 1) });
     }
     for (const socket of this.followers.keys()) this.pump(socket);
   }
@@ -49,6 +56,15 @@ export class MockHub {
   /** Send a frame of any kind to all who follow. */
   say(frame: unknown): void {
     for (const socket of this.followers.keys()) this.send(socket, frame);
+  }
+
+  /** Send anything to all who follow. */
+  sayRaw(data: string | Buffer): void {
+    for (const socket of this.followers.keys()) socket.send(data);
+  }
+
+  closeAll(code: number, reason: string): void {
+    for (const socket of this.server.clients) socket.close(code, reason);
   }
 
   forget(epoch: string): void {
@@ -72,6 +88,7 @@ export class MockHub {
   private pump(socket: WebSocket): void {
     for (let seq = (this.followers.get(socket) ?? 0) + 1; seq <= this.log.length; seq += 1) {
       this.followers.set(socket, seq);
+      if (seq <= this.gone || this.skip === seq) continue;
       if (this.swallow === seq) {
         this.swallow = undefined;
         continue;
@@ -85,14 +102,21 @@ export class MockHub {
   private async handle(socket: WebSocket, command: AnyCommand): Promise<void> {
     this.received.push(command);
     if (command.type === "hello") {
-      if (this.token !== undefined && command.token !== this.token) return socket.close(1008, "the token is wrong");
+      if (this.token !== undefined && command.token !== this.token) return socket.close(4401, "the token is wrong");
       this.send(socket, { type: "welcome", protocol: "turnwire.v1", version: "0", epoch: this.epoch, role: "control", sessions: [] });
       return this.send(socket, { type: "reply", id: command.id, ok: true });
+    }
+    if (command.type === "subscribe" && command.session !== "s") {
+      const error = { code: "unknown_session", message: "There is no such session.", field: "session" };
+      return this.send(socket, { type: "reply", id: command.id, ok: false, error });
     }
     if (command.type === "subscribe") {
       this.send(socket, { type: "reply", id: command.id, ok: true });
       const known = (command.after ?? 0) === 0 || (command.epoch === this.epoch && (command.after ?? 0) <= this.log.length);
       if (!known) this.send(socket, { type: "gap", session: "s", from: 1, to: command.after, epoch: this.epoch });
+      if (known && this.gone > (command.after ?? 0)) {
+        this.send(socket, { type: "gap", session: "s", from: (command.after ?? 0) + 1, to: this.gone, epoch: this.epoch });
+      }
       this.followers.set(socket, known ? (command.after ?? 0) : 0);
       this.pump(socket);
       return this.send(socket, { type: "caught_up", session: "s", seq: this.log.length });

@@ -1,5 +1,13 @@
 /** The console's own state: the connection, the sessions, the one on screen, and what went wrong. */
-import { Client, type CommandInput, type ConnectionState, type JsonValue, type SessionSummary, type Welcome } from "turnwire-client";
+import {
+  AccessRefused,
+  Client,
+  type CommandInput,
+  type ConnectionState,
+  type JsonValue,
+  type SessionSummary,
+  type Welcome,
+} from "turnwire-client";
 import { decoded, yieldToken } from "./access.js";
 import { LiveSession } from "./live.js";
 import { Source } from "./source.js";
@@ -21,6 +29,8 @@ export class Hub {
   readonly toasted = new Source();
   state: ConnectionState = "connecting";
   reason: string | undefined;
+  /** The hub does not accept our token. */
+  refused = false;
   welcome: Welcome | undefined;
   sessions: SessionSummary[] = [];
   current: LiveSession | undefined;
@@ -41,7 +51,8 @@ export class Hub {
       onState: (state, reason) => {
         this.state = state;
         this.reason = reason?.message;
-        if (state === "denied" && token !== undefined) yieldToken(token);
+        this.refused = state === "failed" && reason instanceof AccessRefused;
+        if (this.refused && token !== undefined) yieldToken(token);
         this.changed.emit();
       },
       onWelcome: (welcome) => {

@@ -2,7 +2,7 @@
  * A session on screen: its conversation, and who watches which row. Events are folded as they come; views are told once
  * a frame, and only those whose row changed. While the log is caught up with, nothing is drawn but the progress.
  */
-import type { Client, CommandError, Subscription } from "turnwire-client";
+import { type Client, CommandFailed, type Following } from "turnwire-client";
 import { Conversation } from "../model/conversation.js";
 import type { Row } from "../model/rows.js";
 import { Source, type Unwatch } from "./source.js";
@@ -19,13 +19,13 @@ export class LiveSession {
   caughtUp = false;
   behind = 0;
   refused: string | undefined;
-  private readonly subscription: Subscription;
+  private readonly following: Following;
   private readonly rowWatchers = new Map<Row, Set<() => void>>();
   private scheduled = false;
 
   constructor(client: Client, id: string) {
     this.id = id;
-    this.subscription = client.subscribe(id, {
+    this.following = client.follow(id, {
       onEvents: (events) => {
         for (const event of events) this.conversation.fold(event);
         this.behind = 0;
@@ -37,8 +37,8 @@ export class LiveSession {
         this.delivery.emit();
         this.flush();
       },
-      onGap: (gap, restarted) => {
-        if (restarted) this.conversation = new Conversation();
+      onGap: (gap) => {
+        if (gap.restarted) this.conversation = new Conversation();
         else this.conversation.gap(gap.from, gap.to);
         this.schedule();
       },
@@ -46,8 +46,9 @@ export class LiveSession {
         this.behind = behind;
         this.delivery.emit();
       },
-      onRefused: (error: CommandError) => {
-        this.refused = error.message;
+      onFailed: (error) => {
+        // What has failed for all sessions is said once, for the connection.
+        if (error instanceof CommandFailed) this.refused = error.message;
         this.delivery.emit();
       },
     });
@@ -63,7 +64,7 @@ export class LiveSession {
   }
 
   close(): void {
-    this.subscription.close();
+    this.following.close();
   }
 
   private schedule(): void {

@@ -19,6 +19,12 @@ export function ConnectionBar() {
       </div>
     );
   }
+  if (hub.state === "failed")
+    return (
+      <div class="connection bad" role="status">
+        {hub.reason} Reload the page to try again.
+      </div>
+    );
   if (hub.state === "closed")
     return (
       <div class="connection bad" role="status">
