@@ -9,6 +9,7 @@ from typing import Any, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from hub.schema.field_docs import model_docs
 from sidecar.config.settings import Settings, state_directory
 from sidecar.config.trust import HARMLESS
 from tracing.metrics.measurements import READ, RECORDED, Instrument
@@ -36,7 +37,7 @@ def settings() -> str:
     """Return the table of all settings."""
     rows = ["| setting | environment | default | |", "|---|---|---|---|"]
     for name, field in Settings.model_fields.items():
-        about = " ".join((field.description or "").split())
+        about = " ".join(model_docs(Settings)[name].split())
         rows.append(f"| `{name}` | {_variables(name, field)} | {_default(field)} | {about} |")
     return "\n".join(rows)
 

@@ -11,7 +11,7 @@ MIB = 1 << 20
 class Limits(BaseModel):
     """Bounds that protect the sidecar, each with its documented refusal (docs/protocol.md)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     connections: int = Field(default=512, ge=1)
     """TCP connections at once; one more is answered 503 and closed. The last eighth is for the role control."""
@@ -56,7 +56,7 @@ class Limits(BaseModel):
 class HubConfig(BaseModel):
     """Where the hub listens and who may come in."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     host: str = "127.0.0.1"
     """Address to listen on. One that is not loopback needs `token`."""

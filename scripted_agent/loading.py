@@ -2,15 +2,18 @@
 
 import re
 from collections.abc import Iterator
-from importlib.resources import files
+from itertools import accumulate
 from pathlib import Path
 
 import msgspec
 import yaml
 
-from protocol.depth import TOO_DEEP, is_deep
+from protocol.depth import MAX_DEPTH, TOO_DEEP, is_deep
 from protocol.json_values import Json
 from scripted_agent.script import STEP_KINDS, Script
+
+SCRIPTS = Path(__file__).parent / "scripts"
+"""Those that ship with turnwire."""
 
 _STEP_LISTS = ("steps", "on_deny", "start", "parallel")
 
@@ -21,9 +24,7 @@ class ScriptError(Exception):
 
 def bundled() -> list[str]:
     """List the names of the scripts that ship with turnwire."""
-    return sorted(
-        entry.name.removesuffix(".yaml") for entry in files("scripted_agent").joinpath("scripts").iterdir()
-    )
+    return sorted(file.stem for file in SCRIPTS.iterdir())
 
 
 def load(name: str) -> Script:
@@ -36,7 +37,7 @@ def load(name: str) -> Script:
     if path.is_file():
         source = path.read_text(encoding="utf-8")
     elif name in bundled():
-        source = files("scripted_agent").joinpath("scripts", f"{name}.yaml").read_text(encoding="utf-8")
+        source = (SCRIPTS / f"{name}.yaml").read_text(encoding="utf-8")
     else:
         raise ScriptError(
             f"{name}: no such file, nor one of the scripts that ship with it ({', '.join(bundled())})"
@@ -51,15 +52,14 @@ def parse(source: str, name: str) -> Script:
         ScriptError: the text does not follow the format.
     """
     try:
-        root = yaml.compose(source, Loader=yaml.SafeLoader)
-        content = yaml.safe_load(source)
+        content = _loaded(source)
     except yaml.YAMLError as error:
         raise ScriptError(f"{name}: not YAML: {' '.join(str(error).split())}") from error
     except RecursionError as error:
         raise ScriptError(f"{name}: {TOO_DEEP}; make it flatter") from error
     if is_deep(content):
         raise ScriptError(f"{name}: {TOO_DEEP}; make it flatter")
-    if not isinstance(content, dict) or root is None:
+    if not isinstance(content, dict):
         raise ScriptError(f"{name}: a script is an object with the key `turns`, not {type(content).__name__}")
     try:
         _name_steps(content)
@@ -67,8 +67,32 @@ def parse(source: str, name: str) -> Script:
     except msgspec.ValidationError as error:
         reason, _, where = str(error).partition(" - at `$")
         path = where.rstrip("`").lstrip(".")
+        root = yaml.compose(source, Loader=yaml.SafeLoader)
+        assert root is not None, "it was an object a moment ago"
         line = _line(root, path)
         raise ScriptError(f"{name}, line {line}: {path or 'script'}: {reason}") from error
+
+
+def _loaded(source: str) -> Json:
+    """Read YAML: by libyaml, a tenth of the time, where PyYAML has it; what it refuses is refused in Python's words.
+
+    Depth is counted first, over events: libyaml's values are made by recursion in C, which a deep one ends with the process.
+    """
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        depths = accumulate(_step(event) for event in yaml.parse(source, Loader=loader))
+        if any(depth > MAX_DEPTH for depth in depths):
+            raise RecursionError(TOO_DEEP)
+        content: Json = yaml.load(source, Loader=loader)
+    except yaml.YAMLError:
+        content = yaml.safe_load(source)
+    return content
+
+
+def _step(event: yaml.Event) -> int:
+    if isinstance(event, yaml.CollectionStartEvent):
+        return 1
+    return -1 if isinstance(event, yaml.CollectionEndEvent) else 0
 
 
 def _name_steps(value: Json, path: str = "$") -> None:

@@ -1,12 +1,14 @@
 """Logging: a fixed sentence plus fields, on standard error; for humans on a terminal, as JSON otherwise.
 
-Modules log with the standard library, fields in `extra`. structlog writes these lines and is loaded with the first of
-them: it brings rich, a sixth of what a start would cost, and most processes never say a thing. Exceptions are told as
-sidecar/log_exceptions.py has it: no line holds a local variable.
+Modules log with the standard library, fields in `extra`. For a terminal structlog draws the lines, and is loaded with the
+first of them: it brings rich, a sixth of what a start would cost. Exceptions are told as sidecar/log_exceptions.py has
+it: no line holds a local variable.
 """
 
+import json
 import logging
 import sys
+from datetime import UTC, datetime
 from functools import cached_property
 from types import TracebackType
 from typing import TextIO, TypeAlias
@@ -40,39 +42,55 @@ class Plain(logging.Formatter):
         return super().formatMessage(record)
 
 
-class Lines(logging.StreamHandler[TextIO]):
-    """Writes our lines; what a full disk or a closed pipe does not take is lost, and nothing else is."""
+_STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
+"""Attributes that any record has; what else a record has are the fields of its line."""
+
+
+class Json(logging.Formatter):
+    """Writes an object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return a line, as plain text where no structlog can be loaded: a process may be out of descriptors."""
+        """Return the line."""
+        fields = {name: value for name, value in vars(record).items() if name not in _STANDARD}
+        line = {"event": record.getMessage(), **fields, "level": record.levelname.lower()}
+        line["timestamp"] = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+        if record.exc_info:
+            line["exception"] = told(record.exc_info[1])
+        return json.dumps(line, ensure_ascii=False, default=repr)
+
+
+class Drawn(Plain):
+    """Writes for a person; in plain text where structlog cannot be loaded: a process may be out of descriptors."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the lines."""
         try:
-            return self._shaped.format(record)
+            return self._structlog.format(record)
         except (ImportError, OSError):
             return super().format(record)
 
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the standard library's name
-        """Go on without that line."""
-
     @cached_property
-    def _shaped(self) -> logging.Formatter:
+    def _structlog(self) -> logging.Formatter:
         import structlog  # noqa: PLC0415 - with the first line
 
-        shape: list[structlog.typing.Processor] = (
-            [structlog.dev.ConsoleRenderer(exception_formatter=_write_exception)]
-            if self.stream.isatty()
-            else [
-                structlog.processors.ExceptionRenderer(lambda exc_info: told(exc_info[1])),
-                structlog.processors.JSONRenderer(ensure_ascii=False),
-            ]
-        )
         return structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[
                 structlog.stdlib.ExtraAdder(),
                 structlog.processors.add_log_level,
                 structlog.processors.TimeStamper(fmt="iso", utc=True),
             ],
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *shape],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.dev.ConsoleRenderer(exception_formatter=_write_exception),
+            ],
         )
+
+
+class Lines(logging.StreamHandler[TextIO]):
+    """Writes our lines; what a full disk or a closed pipe does not take is lost, and nothing else is."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the standard library's name
+        """Go on without that line."""
 
 
 def configure(level: str, stream: TextIO | None = None) -> None:
@@ -82,7 +100,7 @@ def configure(level: str, stream: TextIO | None = None) -> None:
     ours.setLevel(LEVELS[level])
     ours.propagate = False
     ours.handlers = [Lines(stream)]
-    ours.handlers[0].setFormatter(Plain())
+    ours.handlers[0].setFormatter(Drawn() if stream.isatty() else Json())
     # Libraries that use the standard library's logging speak up only when something is wrong.
     others = logging.StreamHandler(stream)
     others.setFormatter(Plain("%(name)s: %(message)s"))

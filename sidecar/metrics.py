@@ -3,6 +3,8 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from hub.host import Host
 from hub.hub import Hub
@@ -11,7 +13,9 @@ from sidecar.version import VERSION
 from tracing.export.wanted import metrics_wanted
 from tracing.metrics import measurements as m
 from tracing.metrics.measurements import Measurement
-from tracing.metrics.prometheus import PrometheusMeter
+
+if TYPE_CHECKING:
+    from tracing.metrics.prometheus import PrometheusMeter
 
 REFRESH_S = 5.0
 """How old the values may be that the OTLP exporter reads, and the journal's size at /metrics."""
@@ -29,7 +33,6 @@ class Metrics:
         self._journal_damaged: Callable[[], int] = lambda: 0
         self._latest: Sequence[Measurement] = ()
         self._read: Callable[[], list[Measurement]] = list
-        self._prometheus = PrometheusMeter(self._now)
         self._otlp = None
         if metrics_wanted():
             from tracing.metrics.otel import OtelMeter  # noqa: PLC0415 - nothing of OpenTelemetry is imported while it is off
@@ -37,8 +40,16 @@ class Metrics:
             # The SDK's thread gets what the event loop has read: nothing here is made for two threads.
             self._otlp = OtelMeter(VERSION, lambda: self._latest)
 
+    @cached_property
+    def _prometheus(self) -> "PrometheusMeter":
+        from tracing.metrics.prometheus import PrometheusMeter  # noqa: PLC0415 - with the first measurement, or the first scrape
+
+        return PrometheusMeter(self._now)
+
     def record(self, measurements: Sequence[Measurement]) -> None:
         """Count measurements in."""
+        if not measurements:
+            return
         self._prometheus.record(measurements)
         if self._otlp is not None:
             self._otlp.record(measurements)

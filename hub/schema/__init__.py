@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from hub.schema.asyncapi import asyncapi
 from hub.schema.shapes import Schema, as_received, as_sent
-from hub.wire.frames import commands
+from hub.wire.frames import AnyCommand, commands
 from hub.wire.frames_out import OutFrame
 from normalize.events import AgentEvent
 
@@ -30,7 +30,9 @@ def _frames() -> Schema:
 
 
 def _commands() -> Schema:
-    return _titled("commands", "A frame a frontend sends; `type` tells which.", as_received(commands))
+    return _titled(
+        "commands", "A frame a frontend sends; `type` tells which.", as_received(commands, AnyCommand)
+    )
 
 
 def _titled(what: str, description: str, schema: Schema) -> Schema:

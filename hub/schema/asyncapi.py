@@ -5,7 +5,7 @@ from pydantic.alias_generators import to_camel
 
 from hub.schema.shapes import Schema, as_received, as_sent
 from hub.wire.codes import CLOSE_CODES, HTTP_CODES, REPLY_CODES
-from hub.wire.frames import commands
+from hub.wire.frames import AnyCommand, commands
 from hub.wire.frames_out import OutFrame
 
 IN_COMPONENTS = "#/components/schemas/{model}"
@@ -22,7 +22,7 @@ then `caught_up`, then what happens, without gap or repeat. Every command carrie
 
 def asyncapi(version: str = "1.0.0") -> Schema:
     """Return the document; the version is the wire's."""
-    received, sent = as_received(commands, IN_COMPONENTS), as_sent(OutFrame, IN_COMPONENTS)
+    received, sent = as_received(commands, AnyCommand, IN_COMPONENTS), as_sent(OutFrame, IN_COMPONENTS)
     command_names, frame_names = _members(received), _members(sent)
     schemas: Schema = {**_definitions(received), **_definitions(sent)}
     channel = "#/channels/frontend"

@@ -1,9 +1,14 @@
-"""The docstrings under the fields of published structs, read from their source: Python keeps them nowhere else."""
+"""The docstrings under the fields of structs and models, read from their source: Python keeps them nowhere else.
+
+Read when a schema or a page is written, and not when a model is made: pydantic's own reading costs each start a twentieth.
+"""
 
 import ast
 import inspect
 import textwrap
 from functools import cache
+
+from pydantic import BaseModel
 
 from normalize.model import Published
 
@@ -19,7 +24,17 @@ def field_docs(model: type[Published]) -> dict[str, str]:
     return {names[name]: text for name, text in found.items() if name in names}
 
 
-def _own(model: type[Published]) -> dict[str, str]:
+@cache
+def model_docs(model: type[BaseModel]) -> dict[str, str]:
+    """Return what is written under each field of a pydantic model and of its bases: name to text."""
+    found: dict[str, str] = {}
+    for base in reversed(model.__mro__):
+        if issubclass(base, BaseModel) and not base.__module__.startswith("pydantic"):
+            found |= _own(base)
+    return {name: text for name, text in found.items() if name in model.model_fields}
+
+
+def _own(model: type) -> dict[str, str]:
     (definition,) = ast.parse(textwrap.dedent(inspect.getsource(model))).body
     assert isinstance(definition, ast.ClassDef), "a class's source"
     found = {}

@@ -6,6 +6,7 @@ from pydantic import JsonValue
 
 from hub.config import Limits
 from hub.schema import document
+from hub.schema.field_docs import model_docs
 from hub.wire.codes import CLOSE_CODES, FINAL_CLOSE_CODES, HTTP_CODES, REPLY_CODES
 from hub.wire.commands import VIEW_COMMANDS
 
@@ -103,7 +104,7 @@ def render() -> str:
         "A request whose head cannot be read, or that has a body, is cut off without an answer.\n",
         "## Limits\n\n| limit | default | |\n|---|---|---|\n"
         + "".join(
-            f"| `{name}` | {field.default} | {field.description} |\n"
+            f"| `{name}` | {field.default} | {model_docs(Limits)[name]} |\n"
             for name, field in Limits.model_fields.items()
         ),
     ]

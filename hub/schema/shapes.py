@@ -10,9 +10,9 @@ from types import UnionType
 from typing import Any, Literal, get_args, get_origin
 
 import msgspec
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
-from hub.schema.field_docs import field_docs
+from hub.schema.field_docs import field_docs, model_docs
 from normalize.model import JsonValue, Published
 
 Schema = dict[str, JsonValue]
@@ -88,12 +88,37 @@ def _structs(annotation: Any) -> Iterator[type[Published]]:
             yield from _structs(part)
 
 
-def as_received(adapter: TypeAdapter[Any], references: str = IN_PLACE) -> Schema:
-    """Return the schema of what we accept."""
+def as_received(adapter: TypeAdapter[Any], union: Any, references: str = IN_PLACE) -> Schema:
+    """Return the schema of what we accept: a union of models, and what validates it."""
     schema: Schema = adapter.json_schema(mode="validation", ref_template=references)
+    definitions = schema["$defs"]
+    assert isinstance(definitions, dict), "a schema's definitions"
+    for model in _models(union):
+        _describe(definitions[model.__name__], model_docs(model))
     for definition in _objects(schema):
         _require_tags(definition)
     return _without_generated_titles(schema)
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Return all models that a type mentions, and those that they mention."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+        for field in annotation.model_fields.values():
+            yield from _models(field.annotation)
+    else:
+        for part in get_args(annotation):
+            yield from _models(part)
+
+
+def _describe(definition: JsonValue, texts: dict[str, str]) -> None:
+    assert isinstance(definition, dict), "a model's schema"
+    properties = definition["properties"]
+    assert isinstance(properties, dict), "a model's fields"
+    for name, text in texts.items():
+        field = properties[name]
+        assert isinstance(field, dict), "a field's schema"
+        properties[name] = dict(sorted({**field, "description": text}.items()))
 
 
 def _objects(schema: Schema) -> list[dict[str, JsonValue]]:

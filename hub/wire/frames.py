@@ -70,7 +70,7 @@ def _with_subtype(request: JsonObject) -> JsonObject:
 class Received(BaseModel):
     """What a frontend sends; checked, since it is somebody else's."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
 class Command(Received):
@@ -368,7 +368,7 @@ AnyCommand = Annotated[
     Field(discriminator="type"),
 ]
 
-commands: TypeAdapter[AnyCommand] = TypeAdapter(AnyCommand)
+commands: TypeAdapter[AnyCommand] = TypeAdapter(AnyCommand, config=ConfigDict(defer_build=True))
 """Validates commands and gives their JSON Schema."""
 
 

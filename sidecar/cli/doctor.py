@@ -1,6 +1,5 @@
 """The command that looks whether turnwire can work here."""
 
-import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -29,6 +28,8 @@ def doctor_command(
     config: ConfigOption = None,
 ) -> None:
     """Look whether turnwire can work here: CLI, ports, journal, collector, and what is new in a recording."""
+    import asyncio
+
     from sidecar.cli.standard_input import on_disk
     from sidecar.doctor import run
     from tracing.recordings.reading import RecordingError

@@ -1,6 +1,5 @@
 """The commands that serve frontends: run, serve and replay."""
 
-import asyncio
 import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -11,6 +10,8 @@ import typer
 from sidecar.cli.application import ConfigOption, app, fail, plain_errors
 
 if TYPE_CHECKING:
+    import asyncio
+
     from sidecar.config.settings import Settings
 
 Host = Annotated[str | None, typer.Option(help="Address to listen on.", show_default="127.0.0.1")]
@@ -192,6 +193,8 @@ def configured(context: typer.Context, **fixed: object) -> "Settings":
 
 def serving(work: Coroutine[None, None, None]) -> None:
     """Run the sidecar's event loop; what the user can mend is one sentence."""
+    import asyncio
+
     from hub.hub import CertificateError
     from hub.server.access import AccessError
     from journal.base import JournalError
@@ -221,7 +224,7 @@ def serving(work: Coroutine[None, None, None]) -> None:
             raise first_of(group) from None
 
 
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+def _loop_factory() -> "Callable[[], asyncio.AbstractEventLoop] | None":
     """Return uvloop's event loop where it is installed (the extra `uvloop`); None for the standard library's."""
     try:
         import uvloop

@@ -5,8 +5,9 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
+
+import scripted_agent
 
 
 class AgentNotFoundError(Exception):
@@ -27,7 +28,7 @@ class Agent:
 
 def demo_script() -> str:
     """Return the path of the script that the demo plays."""
-    return str(files("scripted_agent") / "scripts" / "demo.yaml")
+    return str(Path(scripted_agent.__file__).parent / "scripts" / "demo.yaml")
 
 
 def find(name: str, configured: Mapping[str, Sequence[str]]) -> Agent:

@@ -77,7 +77,7 @@ def trust_store() -> TrustStore:
 class HostedMcp(BaseModel):
     """An MCP server that lives in the sidecar: an entry point, or a command that speaks MCP on stdio."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     entry_point: str | None = None
     """`package.module:attribute`, an async callable of one JSON-RPC message."""
@@ -94,7 +94,6 @@ class Settings(BaseSettings):
         env_prefix="TURNWIRE_",
         extra="forbid",
         frozen=True,
-        use_attribute_docstrings=True,
         populate_by_name=True,
         env_ignore_empty=True,
     )

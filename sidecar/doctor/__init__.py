@@ -6,8 +6,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 from sidecar.config.settings import Settings
 from sidecar.doctor.checks import examine
@@ -29,6 +27,9 @@ async def run(settings: Settings, recording: Path | None, *, as_json: bool) -> N
 
 def show(findings: Sequence[Finding]) -> None:
     """Print a line for each finding, and one for its remedy."""
+    from rich.console import Console  # noqa: PLC0415 - where something is drawn
+    from rich.markup import escape  # noqa: PLC0415 - as above
+
     console = Console(highlight=False, soft_wrap=True)
     for finding in findings:
         console.print(f"{MARKS[finding.status]} {escape(f'{finding.what}: {finding.found}')}")

@@ -60,6 +60,11 @@ class Turn:
     result: ev.CompleteData | None = None
 
     @property
+    def seconds(self) -> float:
+        """How long it took; 0 for one that never ended."""
+        return 0.0 if self.ended is None else self.ended - self.began
+
+    @property
     def verdict(self) -> str:
         """Return in words how the turn ended."""
         if self.result is None:

@@ -95,6 +95,8 @@ def test_the_script_in_the_document_loads() -> None:
     [
         "turns: " + "[" * 500 + "]" * 500,
         "turns: " + "[" * 5_000 + "]" * 5_000,
+        "turns: " + "[" * 200_000 + "]" * 200_000,
+        "turns:\n" + "- " * 200_000 + "x",
         "turns: &a [*a]",
     ],
 )

@@ -145,18 +145,30 @@ def test_a_line_that_cannot_be_written_is_lost_and_nothing_else_is(
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_line_is_plain_text_where_structlog_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = written()
+def test_a_person_reads_plain_text_where_structlog_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Terminal()
+    logs.configure("info", stream)
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "structlog", None)
         log.warning("too many open files")
     log.warning("and again")
-    plain, whole = stream.getvalue().splitlines()
+    plain, drawn = stream.getvalue().splitlines()
     assert plain == "too many open files"
-    assert json.loads(whole)["event"] == "and again"
+    assert "and again" in drawn
+    assert "warning" in drawn
 
 
-def test_a_process_that_says_nothing_loads_no_structlog() -> None:
-    quiet = "import sys; from sidecar import logs; logs.configure('info'); print('structlog' in sys.modules)"
-    result = subprocess.run([sys.executable, "-c", quiet], capture_output=True, text=True, check=True)
+def test_a_field_that_is_no_json_is_written_as_python_shows_it() -> None:
+    stream = written()
+    log.warning("a file was not kept", extra={"path": Path("/x")})
+    assert json.loads(stream.getvalue())["path"].endswith("Path('/x')")
+
+
+def test_a_line_for_a_file_loads_no_structlog() -> None:
+    says = (
+        "import logging, sys; from sidecar import logs; logs.configure('info'); "
+        "logging.getLogger('turnwire').error('x', exc_info=OSError()); print('structlog' in sys.modules)"
+    )
+    result = subprocess.run([sys.executable, "-c", says], capture_output=True, text=True, check=True)
     assert result.stdout == "False\n"
+    assert json.loads(result.stderr)["exception"][0]["exc_type"] == "OSError"

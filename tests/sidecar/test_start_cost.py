@@ -1,0 +1,114 @@
+"""What a command loads before it works: modules are counted, since seconds tell more of the machine.
+
+Each test process and each agent's start pays for what is loaded here. A command that needs more has a reason for it.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from recordings import ROOT, recordings
+from turnwire_process import environment, turnwire
+
+SAY = """
+import atexit, json, os, sys
+say = lambda *_: open({out!r}, "w").write(json.dumps(sorted(sys.modules)))
+atexit.register(say)
+os._exit = lambda code, leave=os._exit: leave(say() and code)
+sys.argv = ["turnwire", *sys.argv[1:]]
+from sidecar.cli import main
+main()
+"""
+
+DRAWS = ("rich", "structlog", "pygments")
+TRACES = ("opentelemetry", "grpc", "google", "prometheus_client")
+SERVES = ("asyncio", "websockets", "uvloop", "ssl", "sqlite3")
+CHECKS = ("pydantic", "pydantic_settings", "typer", "sidecar.config.settings")
+OPTIONAL = ("redis", "yaml", "detect_secrets")
+RECORDING = recordings("partial-messages")[0].folder / "stdout.jsonl"
+
+
+def loaded(tmp_path: Path, *arguments: str, stdin: str = "") -> set[str]:
+    """Run a command to its end; return the names of the modules it had loaded then."""
+    out = tmp_path / "modules.json"
+    subprocess.run(
+        [sys.executable, "-c", SAY.format(out=str(out)), *arguments],
+        input=stdin.encode(),
+        env=environment(tmp_path / "home"),
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    return set(json.loads(out.read_text()))
+
+
+def among(names: tuple[str, ...], modules: set[str]) -> list[str]:
+    return sorted(name for name in names if name in modules)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "absent", "most"),
+    [
+        (["--help"], DRAWS + TRACES + SERVES + ("pydantic", "sidecar.config.settings") + OPTIONAL, 200),
+        (["run", "--help"], DRAWS + TRACES + SERVES + ("sidecar.config.settings", "hub") + OPTIONAL, 310),
+        (["translate", str(RECORDING)], DRAWS + TRACES + SERVES + CHECKS + OPTIONAL, 270),
+        (["inspect", str(RECORDING), "--json"], DRAWS + TRACES + SERVES + ("sidecar.config.settings",), 430),
+        (["inspect", str(RECORDING)], ("structlog", *TRACES, *SERVES, "sidecar.config.settings"), 500),
+        (["schema", "events"], DRAWS + TRACES + ("websockets", "uvloop", "sqlite3", *OPTIONAL), 400),
+        (["doctor", "--json", "--agent", "demo"], DRAWS + TRACES + ("uvloop", *OPTIONAL), 570),
+    ],
+    ids=lambda value: " ".join(value[:1]) if isinstance(value, list) else "",
+)
+def test_a_command_loads_what_it_needs(
+    arguments: list[str], absent: tuple[str, ...], most: int, tmp_path: Path
+) -> None:
+    modules = loaded(tmp_path, *arguments)
+    assert among(absent, modules) == []
+    assert len(modules) <= most
+
+
+def test_a_relay_loads_neither_the_hub_nor_a_journal(tmp_path: Path) -> None:
+    modules = loaded(tmp_path, "stdio", "--agent", "demo")
+    absent = (*DRAWS, *TRACES, "typer", "websockets", "hub.hub", "sqlite3", *OPTIONAL)
+    assert among(absent, modules) == []
+    assert len(modules) <= 520
+
+
+def test_a_runner_loads_no_hub_and_no_journal(tmp_path: Path) -> None:
+    modules = loaded(tmp_path, "runner", "--agent", "demo")
+    absent = (*DRAWS, *TRACES, "websockets", "hub.hub", "sqlite3", *OPTIONAL)
+    assert among(absent, modules) == []
+    assert len(modules) <= 540
+
+
+def test_the_scripted_agent_loads_no_settings_and_no_command_line(tmp_path: Path) -> None:
+    modules = loaded(tmp_path, "agent", "demo")
+    assert "scripted_agent.session" in modules
+    absent = (*DRAWS, *TRACES, *CHECKS, "normalize", "hub", "importlib.resources")
+    assert among(absent, modules) == []
+    assert len(modules) <= 260
+
+
+async def test_a_sidecar_in_which_nothing_happened_has_loaded_nothing_that_draws_or_measures(
+    tmp_path: Path,
+) -> None:
+    hook = tmp_path / "hook"
+    hook.mkdir()
+    out = tmp_path / "modules.json"
+    (hook / "sitecustomize.py").write_text(
+        "import atexit, json, sys\n"
+        "if sys.argv[1:2] == ['run'] or 'run' in sys.orig_argv:\n"
+        f"    atexit.register(lambda: open({str(out)!r}, 'w').write(json.dumps(sorted(sys.modules))))\n"
+    )
+    variables = environment(tmp_path / "home", PYTHONPATH=os.pathsep.join([str(hook), str(ROOT)]))
+    async with turnwire(tmp_path, "run", "--agent", "demo", env=variables):
+        pass
+    modules = set(json.loads(out.read_text()))
+    assert "hub.hub" in modules
+    assert among((*DRAWS, *TRACES, *OPTIONAL, "hub.schema"), modules) == []
+    assert len(modules) <= 700
