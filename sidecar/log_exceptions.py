@@ -4,7 +4,6 @@ Locals hold prompts, variables of the environment and bodies of requests, and so
 ("invalid literal for int(): 'my secret'"). Words are told of those kinds alone that are known to hold none.
 """
 
-import sqlite3
 import traceback
 from pathlib import Path
 
@@ -18,8 +17,10 @@ WORDS = 300
 """Characters told of an exception's words, at most."""
 
 _ROOT = Path(__file__).resolve().parents[1]
-_OURS = frozenset({"adapter", "hub", "journal", "normalize", "protocol", "runner", "sidecar", "tracing"})
-_HARMLESS = (OSError, RecursionError, MemoryError, AttributeError, NameError, ImportError, sqlite3.Error)
+_WORDS_OF = frozenset(
+    {"adapter", "hub", "journal", "normalize", "protocol", "runner", "sidecar", "sqlite3", "tracing"}
+)
+_HARMLESS = (OSError, RecursionError, MemoryError, AttributeError, NameError, ImportError)
 
 
 def told(error: BaseException | None) -> list[dict[str, str | list[str]]]:
@@ -60,7 +61,7 @@ def _kind(error: BaseException) -> str:
 
 
 def _words(error: BaseException) -> str:
-    if isinstance(error, _HARMLESS) or type(error).__module__.partition(".")[0] in _OURS:
+    if isinstance(error, _HARMLESS) or type(error).__module__.partition(".")[0] in _WORDS_OF:
         return " ".join(str(error).split())[:WORDS]
     return ""
 
