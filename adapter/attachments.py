@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from protocol.claude.blocks import AnyBlock, ImageBlock, TextBlock
+from protocol.errors import TurnwireError
 
 FOLDER = Path(".turnwire/attachments")
 """Where attachments are saved, in the workspace."""
@@ -30,7 +31,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _MAX_NAME = 80
 
 
-class AttachmentRefused(ValueError):
+class AttachmentRefused(TurnwireError, ValueError):
     """An attachment that is not taken; says which, why, and what to do."""
 
 

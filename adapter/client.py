@@ -21,6 +21,7 @@ from protocol.claude.encode import encode
 from protocol.claude.messages import Message
 from protocol.claude.requests import AnyRequest
 from protocol.dialects import CLAUDE, Peer
+from protocol.errors import TurnwireError
 from protocol.framing import DEFAULT_LIMIT, LineFramer, OversizeLine
 from protocol.json_values import JsonObject
 
@@ -32,7 +33,7 @@ _OURS = "turnwire_"
 Value = TypeVar("Value")
 
 
-class RequestTimeout(Exception):
+class RequestTimeout(TurnwireError):
     """The CLI did not answer a control request in time; old versions never answer what they do not know."""
 
     def __init__(self, subtype: str, deadline: float) -> None:
@@ -40,7 +41,7 @@ class RequestTimeout(Exception):
         self.subtype = subtype
 
 
-class RequestFailed(Exception):
+class RequestFailed(TurnwireError):
     """The CLI answered a control request with an error; the text is the CLI's."""
 
 

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from hub.wire.frames import AnyCommand
 from hub.wire.frames_out import SessionSummary
+from protocol.errors import TurnwireError
 
 Role = Literal["control", "view"]
 
@@ -21,7 +22,7 @@ class Frontend:
     role: Role
 
 
-class CommandRefused(Exception):
+class CommandRefused(TurnwireError):
     """A command cannot be done; becomes the error of its reply and disturbs nothing else."""
 
     def __init__(self, code: str, message: str, field: str | None = None) -> None:

@@ -21,12 +21,13 @@ from hub.server.listener import Listener
 from hub.server.refusals import Refusals
 from hub.server.routes import Probes, Routes
 from hub.server.static_files import load
+from protocol.errors import TurnwireError
 
 LOOK_S = 0.01
 """How often the end looks whether everything is delivered."""
 
 
-class CertificateError(Exception):
+class CertificateError(TurnwireError):
     """The hub cannot speak TLS; the message names the setting, the file, and what to do."""
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from normalize.events.envelope import Cursor, Envelope
+from protocol.errors import TurnwireError
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ Watcher = Callable[[str, int], None]
 """Called in the event loop with a session and the newest readable number of its log. Must not block."""
 
 
-class JournalError(Exception):
+class JournalError(TurnwireError):
     """The journal cannot do what it is for; the message says whose fault, where, and what to do."""
 
 

@@ -8,11 +8,12 @@ from typing import Protocol, TypeAlias
 from normalize.inputs import Ended, Received
 from protocol.claude.control import ControlResponse
 from protocol.claude.requests import AnyRequest
+from protocol.errors import TurnwireError
 from protocol.json_values import JsonObject
 from runner.wire import RunParams
 
 
-class AgentFailed(Exception):
+class AgentFailed(TurnwireError):
     """The CLI cannot be started, or does not answer; says why."""
 
 

@@ -19,6 +19,7 @@ from typing import Self
 import msgspec
 
 from protocol import generic
+from protocol.errors import TurnwireError
 from protocol.framing import LineFramer
 from protocol.json_values import JsonObject
 from runner.wire import Diag, End, Event, Fatal, Status, cancel_line, read_note, read_output, run_line
@@ -31,7 +32,7 @@ STOP_DEADLINE = 10.0
 """Seconds that a runner has to end after its stdin was closed, before it is killed."""
 
 
-class RunError(Exception):
+class RunError(TurnwireError):
     """A run ended with an error; the text is the runner's."""
 
 

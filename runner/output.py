@@ -12,11 +12,13 @@ import select
 import threading
 from collections import deque
 
+from protocol.errors import TurnwireError
+
 CAPACITY = 1024 * 1024
 """Bytes that may wait to be written before `put` waits."""
 
 
-class OutputLost(Exception):
+class OutputLost(TurnwireError):
     """Nobody reads the stream any more."""
 
 

@@ -15,6 +15,7 @@ from protocol.claude.control import ControlRequest, ControlResponse, failure
 from protocol.claude.messages import Malformed
 from protocol.claude.requests import CanUseTool
 from protocol.claude.results import Result
+from protocol.errors import TurnwireError
 from runner.agent import Agent, AgentFactory, AgentFailed, AgentGone, Start
 from runner.mcp import connect_servers
 from runner.output import Output
@@ -28,7 +29,7 @@ LINGER = 10.0
 _Item = TypeVar("_Item")
 
 
-class RunFailed(Exception):
+class RunFailed(TurnwireError):
     """The run ends with an error; says why."""
 
 

@@ -17,6 +17,7 @@ from protocol.claude.blocks import TextBlock
 from protocol.claude.control import AnyRequest, ControlRequest, ControlResponse, failure
 from protocol.claude.encode import to_json
 from protocol.claude.messages import Malformed, Message, User
+from protocol.errors import TurnwireError
 from protocol.json_values import Json, JsonObject
 
 
@@ -30,7 +31,7 @@ class Prompt:
     """As the host wrote it, for echoes."""
 
 
-class BadInput(Exception):
+class BadInput(TurnwireError):
     """A line on stdin that the real CLI dies of."""
 
 

@@ -9,6 +9,7 @@ import msgspec
 import yaml
 
 from protocol.depth import MAX_DEPTH, TOO_DEEP, is_deep
+from protocol.errors import TurnwireError
 from protocol.json_values import Json
 from scripted_agent.script import STEP_KINDS, Script
 
@@ -18,7 +19,7 @@ SCRIPTS = Path(__file__).parent / "scripts"
 _STEP_LISTS = ("steps", "on_deny", "start", "parallel")
 
 
-class ScriptError(Exception):
+class ScriptError(TurnwireError):
     """A script that cannot be played: says which file, which line, which field, and what is expected."""
 
 

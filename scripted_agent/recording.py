@@ -17,6 +17,7 @@ from typing import Literal
 
 import msgspec
 
+from protocol.errors import TurnwireError
 from protocol.json_values import Json, JsonObject
 
 
@@ -41,7 +42,7 @@ UNKNOWN = "2.1.999"
 """The version that is told of a recording that names none."""
 
 
-class RecordingError(Exception):
+class RecordingError(TurnwireError):
     """A folder that cannot be played, and why."""
 
 

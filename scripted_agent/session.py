@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from protocol.errors import TurnwireError
 from protocol.json_values import Json, JsonObject
 from scripted_agent.dialect import BLANK_LINE, Dialect
 from scripted_agent.host import Host, Prompt
@@ -142,7 +143,7 @@ class TurnState:
                 return value
 
 
-class TurnEnds(Exception):
+class TurnEnds(TurnwireError):
     """The turn ends here, with the result that these fields make; says why in `reason`."""
 
     def __init__(self, reason: str, fields: JsonObject) -> None:

@@ -15,6 +15,7 @@ from hub.host import Host
 from hub.hub import Hub
 from hub.server.routes import Probes
 from journal.base import Journal, JournalError
+from protocol.errors import TurnwireError
 from sidecar.config.kept_access import KeptAccess
 from sidecar.config.settings import Settings
 from sidecar.metrics import Metrics
@@ -32,7 +33,7 @@ DELIVER_S = 3.0
 """How long frontends have to take the last events; whoever is further behind comes back for them."""
 
 
-class PortError(Exception):
+class PortError(TurnwireError):
     """The hub cannot listen; the message says where, why, and what to do."""
 
 

@@ -9,6 +9,7 @@ import typer
 from hub.host import CommandRefused
 from hub.hub import Hub
 from hub.wire.frames import SessionCreate
+from protocol.errors import TurnwireError
 from sidecar.config.agents import find, named
 from sidecar.config.settings import Settings
 from sidecar.config.state_directory import claimed
@@ -21,7 +22,7 @@ GREETING_S = 15.0
 """How long a CLI may take to answer `initialize` before the URL is printed all the same."""
 
 
-class StartError(Exception):
+class StartError(TurnwireError):
     """The first session cannot be started; the message says why and what to do."""
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapter.claude.version import Version, abilities
+from protocol.errors import TurnwireError
 from protocol.json_values import JsonObject
 
 PROTOCOL_OPTIONS = (
@@ -50,7 +51,7 @@ PERMISSION_MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dont
 """The modes that some version knows."""
 
 
-class CommandError(ValueError):
+class CommandError(TurnwireError, ValueError):
     """Options that make no command; says which option, and what to do."""
 
     def __init__(self, option: str, message: str) -> None:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from adapter.hooks.settings import HookSetting
 from protocol import depth
 from protocol.claude.encode import line_of
+from protocol.errors import TurnwireError
 from protocol.json_values import JsonObject, text_at
 
 MAX_ANSWER = 1024 * 1024
@@ -24,7 +25,7 @@ BLOCKED = 2
 """The exit code by which a command blocks."""
 
 
-class HookFailed(Exception):
+class HookFailed(TurnwireError):
     """A hook did not answer; the text says how."""
 
 

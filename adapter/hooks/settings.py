@@ -13,13 +13,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from protocol.errors import TurnwireError
+
 DEFAULT_TIMEOUT = 30.0
 
 _KEYS = frozenset({"event", "matcher", "command", "url", "timeout"})
 _PREFIX = "turnwire_hook_"
 
 
-class HookError(ValueError):
+class HookError(TurnwireError, ValueError):
     """A hook of the configuration that cannot be read; says which, and why."""
 
 

@@ -15,6 +15,7 @@ from typing import Protocol, TypeAlias
 from protocol.claude.control import ControlResponse, success
 from protocol.claude.requests import McpMessage
 from protocol.depth import TOO_DEEP, is_deep
+from protocol.errors import TurnwireError
 from protocol.json_values import Json, JsonObject
 
 METHOD_NOT_FOUND = -32601
@@ -26,7 +27,7 @@ MessageHandler: TypeAlias = Callable[[JsonObject], Awaitable[JsonObject | None]]
 """An MCP server in Python: takes a JSON-RPC message, returns the response to a request and None to a notification."""
 
 
-class McpError(Exception):
+class McpError(TurnwireError):
     """A server that cannot be hosted; the text says which, why, and what to do."""
 
 

@@ -16,6 +16,7 @@ from normalize.inputs import Decision
 from protocol.claude.answers import Allow, Deny, answer_permission
 from protocol.claude.control import ControlResponse, success
 from protocol.claude.requests import CanUseTool, Elicitation, RequestUserDialog
+from protocol.errors import TurnwireError
 from protocol.json_values import JsonObject
 
 DENIED = "The user does not want to proceed with this tool call."
@@ -33,7 +34,7 @@ TIMED_OUT = "Nobody answered in time."
 Question = Elicitation | RequestUserDialog
 
 
-class InvalidAnswer(Exception):
+class InvalidAnswer(TurnwireError):
     """The answer does not fit the request; names the field of the command that is wrong."""
 
     def __init__(self, message: str, field: str | None = None) -> None:

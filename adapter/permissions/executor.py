@@ -39,9 +39,10 @@ from adapter.permissions.policies import PermissionSettings
 from normalize.inputs import Decision
 from protocol.claude.control import ControlResponse, failure
 from protocol.claude.requests import AnyRequest
+from protocol.errors import TurnwireError
 
 
-class AnswerRefused(Exception):
+class AnswerRefused(TurnwireError):
     """An answer does not count; `code` is already_answered, unknown_request, cancelled or invalid_answer."""
 
     def __init__(self, refusal: Refuse) -> None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
 
+from protocol.errors import TurnwireError
 from protocol.json_values import JsonObject
 
 Action: TypeAlias = Literal["allow", "deny", "ask"]
@@ -28,7 +29,7 @@ _SEPARATORS = re.compile(r"[;&|\n`()]+|\$\(")
 _KEYS = frozenset({"action", "tool", "input", "regex", "reason"})
 
 
-class RuleError(ValueError):
+class RuleError(TurnwireError, ValueError):
     """A rule of the configuration that cannot be read; says which, and why."""
 
 

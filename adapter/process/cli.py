@@ -20,6 +20,7 @@ from adapter.process import launch
 from adapter.process.identity import MARK, ProcessIdentity, expected, identify, reap, signal_all
 from adapter.process.transport import Exit, ProcessGone
 from adapter.process.watchdog import Watchdog
+from protocol.errors import TurnwireError
 
 READ_AHEAD = 1024 * 1024
 """Bytes of a pipe that are held for its reader, at most (and one chunk more)."""
@@ -30,7 +31,7 @@ STDERR_TAIL = 16 * 1024
 _PIPE_GRACE = 1.0
 
 
-class ProgramNotFound(Exception):
+class ProgramNotFound(TurnwireError):
     """There is no such program to run."""
 
 

@@ -6,6 +6,8 @@ Values are never logged and never published; only names appear in errors.
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 
+from protocol.errors import TurnwireError
+
 ALLOWED = (
     *("HOME", "PATH", "SHELL", "USER", "LOGNAME", "TMPDIR", "TERM", "TZ", "LANG", "LC_*", "XDG_*"),
     *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
@@ -16,7 +18,7 @@ ALLOWED = (
 """Names (with wildcards) that a CLI gets from the sidecar's own environment unless configured otherwise."""
 
 
-class EnvironmentRefused(ValueError):
+class EnvironmentRefused(TurnwireError, ValueError):
     """A variable that may not be set; names it, and never its value."""
 
 

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from protocol.errors import TurnwireError
 
-class ProcessGone(Exception):
+
+class ProcessGone(TurnwireError):
     """The CLI takes no more input: it has exited, or its stdin is closed."""
 
 

@@ -16,6 +16,7 @@ from hub.delivery.log import LogGap
 from hub.delivery.pages import Pages
 from hub.wire.frames_out import CaughtUp, GapFrame, Lag, OutFrame
 from normalize.events.envelope import Cursor
+from protocol.errors import TurnwireError
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -45,11 +46,11 @@ class Sink(Protocol):
         ...
 
 
-class SinkClosed(Exception):
+class SinkClosed(TurnwireError):
     """Nothing can be written any more; raised by `Sink.drained`."""
 
 
-class LogUnreadable(Exception):
+class LogUnreadable(TurnwireError):
     """The log cannot be read at present."""
 
 

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from hub.config import HubConfig
 from hub.host import Role
+from protocol.errors import TurnwireError
 
 TOKEN_SUBPROTOCOL = "turnwire.token."
 """Prefix of the subprotocol a browser can carry a token in."""
@@ -30,7 +31,7 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 KEYS_REMEMBERED = 1024
 
 
-class AccessError(Exception):
+class AccessError(TurnwireError):
     """The configuration would let in whom it should not; the message says what to change."""
 
 
@@ -112,7 +113,7 @@ class Allowance:
         return max(0.0, spent - (now - at) * self._per_s)
 
 
-class WrongToken(Exception):
+class WrongToken(TurnwireError):
     """A token that gives no role."""
 
     def __init__(self, retry_after_s: float | None) -> None:

@@ -14,6 +14,7 @@ from pydantic import JsonValue
 from hub.host import Role
 from hub.wire.codes import HTTP_CODES
 from normalize.events.envelope import Cursor
+from protocol.errors import TurnwireError
 
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -107,7 +108,7 @@ def session_of_stream(path: str) -> str | None:
     return parts[2] if len(parts) == 4 and parts[:2] == ["", "sessions"] and parts[3] == "events" else None
 
 
-class BadCursor(Exception):
+class BadCursor(TurnwireError):
     """What should be a cursor is none."""
 
 

@@ -16,12 +16,13 @@ from protocol.claude.control import ControlRequest, ControlResponse
 from protocol.claude.decode import decode
 from protocol.claude.messages import Malformed, Message, User
 from protocol.claude.system import System, UnknownSystem
+from protocol.errors import TurnwireError
 from protocol.json_values import Foreign, Json
 
 _NEVER = object()
 
 
-class EncodeError(ValueError):
+class EncodeError(TurnwireError, ValueError):
     """A message that must not be written; the text says why."""
 
 

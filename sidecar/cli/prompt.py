@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from protocol.errors import TurnwireError
+
 FLAGS = frozenset(
     {
         *(
@@ -59,7 +61,7 @@ _SHORT_FLAGS = re.compile("-[pchv]+")
 _PACKAGE = re.compile(r"@anthropic-ai/claude-code(@.*)?")
 
 
-class PromptError(Exception):
+class PromptError(TurnwireError):
     """The arguments hold no single prompt; the message says what to do."""
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import scripted_agent
+from protocol.errors import TurnwireError
 
 
-class AgentNotFoundError(Exception):
+class AgentNotFoundError(TurnwireError):
     """There is no such agent, or its program is not here; the message says what to do."""
 
 

@@ -9,6 +9,8 @@ import os
 import sys
 from collections.abc import Mapping
 
+from protocol.errors import TurnwireError
+
 SECRETS = frozenset({"TURNWIRE_TOKEN", "TURNWIRE_VIEW_TOKEN", "TURNWIRE_REDIS_URL"})
 """Variables that nobody else is to see, in whatever case they are written: Settings reads them so."""
 
@@ -20,7 +22,7 @@ PR_SET_DUMPABLE = 4
 _kept: dict[str, str] = {}
 
 
-class HandingFailed(Exception):
+class HandingFailed(TurnwireError):
     """The process cannot begin anew without its secrets; the message says why and what to do."""
 
 

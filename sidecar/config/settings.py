@@ -28,6 +28,7 @@ from pydantic_settings import (
 from hub.wire.frames import AgentOptions
 from normalize.model import JsonObject
 from protocol.depth import TOO_DEEP, is_deep
+from protocol.errors import TurnwireError
 from sidecar.config import secrecy
 from sidecar.config.trust import HARMLESS, PROJECT_FILE, TrustStore, full_name
 
@@ -53,7 +54,7 @@ def _captures(value: object) -> object:
     return words.get(value.lower(), value) if isinstance(value, str) else value
 
 
-class ConfigurationError(Exception):
+class ConfigurationError(TurnwireError):
     """The configuration is wrong; the message names the setting, where it came from, and what it takes."""
 
 

@@ -17,13 +17,14 @@ from normalize.events.limits import cut
 from normalize.families import new_core
 from normalize.inputs import Ended
 from protocol.dialects import Transcript
+from protocol.errors import TurnwireError
 from protocol.framing import LineFramer
 from tracing.recordings.reading import is_rows, read
 
 CHUNK = 1 << 18
 
 
-class InputError(Exception):
+class InputError(TurnwireError):
     """There is nothing to translate; the message says why and what to do."""
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from protocol.dialects import DIALECTS, MIRIAD
+from protocol.errors import TurnwireError
 
 USAGE = """\
 usage: turnwire stdio [--as auto|claude|miriad|json_rpc] [--agent NAME] [--config FILE] [--] [OPTIONS OF THE CLI]
@@ -31,7 +32,7 @@ SPEAKS = (
 """What every CLI underneath must be started with."""
 
 
-class UsageError(Exception):
+class UsageError(TurnwireError):
     """A wrong call; says what is wrong."""
 
 

@@ -3,10 +3,12 @@
 import os
 from typing import Literal
 
+from protocol.errors import TurnwireError
+
 Signal = Literal["TRACES", "METRICS"]
 
 
-class TracingError(Exception):
+class TracingError(TurnwireError):
     """Nothing can be exported as configured; the message says which setting and what it takes."""
 
 

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from normalize.inputs import SessionInput
+from protocol.errors import TurnwireError
 from protocol.framing import LineFramer, OversizeLine
 
 CHUNK = 1 << 20
 
 
-class RecordingError(Exception):
+class RecordingError(TurnwireError):
     """A recording cannot be read or written; the message says which, why, and what to do."""
 
 

@@ -1,0 +1,52 @@
+"""The root of all errors that turnwire raises on purpose."""
+
+
+class TurnwireError(Exception):
+    """Something is wrong that was foreseen; the text says whose fault, where, and what to do.
+
+    Those that are a ValueError as well are raised where a value of a configuration or a command is checked.
+
+        adapter.attachments.AttachmentRefused
+        adapter.claude.command.CommandError
+        adapter.client.RequestFailed
+        adapter.client.RequestTimeout
+        adapter.hooks.programs.HookFailed
+        adapter.hooks.settings.HookError
+        adapter.mcp.host.McpError
+        adapter.permissions.answers.InvalidAnswer
+        adapter.permissions.executor.AnswerRefused
+        adapter.permissions.rules.RuleError
+        adapter.process.cli.ProgramNotFound
+        adapter.process.environment.EnvironmentRefused
+        adapter.process.transport.ProcessGone
+        hub.delivery.subscription.LogUnreadable
+        hub.delivery.subscription.SinkClosed
+        hub.host.CommandRefused
+        hub.hub.CertificateError
+        hub.server.access.AccessError
+        hub.server.access.WrongToken
+        hub.server.http.BadCursor
+        journal.base.JournalError
+            journal.base.JournalUnavailable
+                journal.base.JournalInUse
+        protocol.claude.encode.EncodeError
+        runner.agent.AgentFailed
+            runner.agent.AgentGone
+        runner.client.RunError
+        runner.output.OutputLost
+        runner.run.RunFailed
+        scripted_agent.host.BadInput
+        scripted_agent.loading.ScriptError
+        scripted_agent.recording.RecordingError
+        scripted_agent.session.TurnEnds
+        sidecar.cli.prompt.PromptError
+        sidecar.config.agents.AgentNotFoundError
+        sidecar.config.secrecy.HandingFailed
+        sidecar.config.settings.ConfigurationError
+        sidecar.filters.translate.InputError
+        sidecar.listening.PortError
+        sidecar.run.StartError
+        sidecar.stdio.arguments.UsageError
+        tracing.export.wanted.TracingError
+        tracing.recordings.recorded.RecordingError
+    """

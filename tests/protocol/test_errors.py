@@ -1,0 +1,55 @@
+"""All errors of ours have one root, and its docstring draws the tree."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+
+from protocol.errors import TurnwireError
+from recordings import ROOT
+
+PACKAGES = (
+    "adapter",
+    "hub",
+    "journal",
+    "normalize",
+    "protocol",
+    "runner",
+    "scripted_agent",
+    "sidecar",
+    "tracing",
+)
+PROGRAMS = (".__main__", ".launch", ".supervisor")
+"""Modules that are programs and are run, not imported."""
+
+
+def tree(root: type[Exception], depth: int = 1) -> Iterator[str]:
+    for error in sorted(root.__subclasses__(), key=lambda error: (error.__module__, error.__name__)):
+        if not error.__name__.startswith("_"):
+            yield "    " * depth + f"{error.__module__}.{error.__name__}"
+        yield from tree(error, depth + 1)
+
+
+def test_the_tree_of_errors_is_drawn_as_it_is() -> None:
+    for package in PACKAGES:
+        for module in pkgutil.walk_packages([str(ROOT / package)], f"{package}."):
+            if not module.name.endswith(PROGRAMS):
+                importlib.import_module(module.name)
+    assert TurnwireError.__doc__ is not None
+    drawn = [
+        line.removeprefix("    ")
+        for line in TurnwireError.__doc__.splitlines()
+        if line.startswith("        ")
+    ]
+    assert drawn == list(tree(TurnwireError))
+
+
+def test_no_error_of_ours_stands_beside_the_tree() -> None:
+    beside = [
+        f"{path.relative_to(ROOT)}: {line}"
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.startswith("class ") and line.endswith(("(Exception):", "(ValueError):", "(RuntimeError):"))
+        if not line.startswith("class _") and path.name != "errors.py"
+    ]
+    assert beside == []
