@@ -1,14 +1,18 @@
 """What was accepted and is not yet readable: its bound, and those who wait for it.
 
-The policy of a journal that writes elsewhere than in the event loop: append waits while the bound is reached, is refused
-when nothing can be written besides, and a flush that cannot succeed fails instead of waiting for a disk or a network.
+The policy of a journal that writes elsewhere than in the event loop: append waits while the bound is reached, however long
+that takes, so that whoever reads an agent stops reading and nothing is lost; a flush that cannot succeed fails instead of
+waiting for a disk or a network. A session whose log takes nothing more is refused by itself, and the others go on.
 """
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable
 
 from journal.base import JournalUnavailable
+
+log = logging.getLogger(f"turnwire.{__name__}")
 
 
 class Backlog:
@@ -23,6 +27,8 @@ class Backlog:
         self._closed: JournalUnavailable | None = None
         self._trouble: JournalUnavailable | None = None
         self._watchers: dict[object, Callable[[], None]] = {}
+        self._refused: dict[str, JournalUnavailable] = {}
+        """Why the last batch of a session was given up, until it is told to who appends the next one."""
 
     @property
     def trouble(self) -> JournalUnavailable | None:
@@ -39,11 +45,18 @@ class Backlog:
 
         return remove
 
-    async def room(self) -> None:
-        """Wait for room; raises JournalUnavailable when there is none to wait for."""
-        while self._closed is not None or self._size >= self._limit:
-            if (refusal := self._closed or self.trouble) is not None:
+    @property
+    def is_full(self) -> bool:
+        """Whether `room` waits."""
+        return self._size >= self._limit
+
+    async def room(self, session: str) -> None:
+        """Wait for room; raises JournalUnavailable once closed, or when the session's own log has refused something."""
+        while True:
+            if (refusal := self._closed or self._refused.pop(session, None)) is not None:
                 raise refusal
+            if not self.is_full:
+                return
             self._room.clear()
             await self._room.wait()
 
@@ -64,6 +77,14 @@ class Backlog:
             if not flushed.done():
                 flushed.set_result(None)
 
+    def refuse(self, session: str, count: int, size: int, reason: JournalUnavailable) -> None:
+        """Count batches out that will never be readable, since their session's log does not take them."""
+        self._refused[session] = reason
+        self._fail_flushes(reason)
+        self._committed += count
+        self._size -= size
+        self._room.set()
+
     async def flush(self) -> None:
         """Wait until all batches counted in are counted out; raises JournalUnavailable when that cannot be now."""
         if self._committed == self._accepted:
@@ -77,7 +98,9 @@ class Backlog:
     def stuck(self, reason: JournalUnavailable) -> None:
         """Note that nothing can be written at present, and tell those who wait."""
         self._turn(reason)
-        self._room.set()
+        self._fail_flushes(reason)
+
+    def _fail_flushes(self, reason: JournalUnavailable) -> None:
         while self._flushes:
             _, flushed = self._flushes.popleft()
             if not flushed.done():
@@ -88,7 +111,10 @@ class Backlog:
         self._trouble = trouble
         if changed:
             for watcher in tuple(self._watchers.values()):
-                watcher()
+                try:
+                    watcher()
+                except Exception:
+                    log.exception("whoever was told of the journal's trouble failed")
 
     def close(self, refusal: JournalUnavailable) -> None:
         """Accept no more."""

@@ -129,6 +129,11 @@ class Journal(Protocol):
         """Why nothing can be made durable at present, as a sentence for people; None when all is well."""
         ...
 
+    @property
+    def is_full(self) -> bool:
+        """Whether so much waits to be made durable that `append` waits as well."""
+        ...
+
     def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:
         """Tell the watcher when `trouble` has begun, changed or ended, until the returned function is called."""
         ...
@@ -143,9 +148,10 @@ class Journal(Protocol):
     async def append(self, session: str, entries: Sequence[Entry]) -> int:
         """Accept entries in order and return the number of the last.
 
-        Returns once they are accepted and numbered, which is before they are durable; waits only while
-        more is accepted than the backend's bound allows. Raises JournalUnavailable when it is in trouble and
-        the bound is reached; entries are then refused as a whole.
+        Returns once they are accepted and numbered, which is before they are durable; waits while more is
+        accepted than the backend's bound allows, as long as that takes: who appends is to read no more meanwhile.
+        Raises JournalUnavailable when the journal is closed, and once after the session's own log has refused what
+        was accepted before, which is then lost; entries are refused as a whole.
         """
         ...
 

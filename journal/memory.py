@@ -60,6 +60,11 @@ class MemoryJournal:
         """Always None: memory does not fail."""
         return None
 
+    @property
+    def is_full(self) -> bool:
+        """Always False: retention makes room at once."""
+        return False
+
     def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:  # noqa: ARG002 - journal.base.Journal
         """Never tell: memory does not fail."""
         return lambda: None

@@ -89,6 +89,11 @@ class RedisJournal:
         """Why nothing can be written at present."""
         return None if self._backlog.trouble is None else str(self._backlog.trouble)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether `append` waits for room."""
+        return self._backlog.is_full
+
     def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:
         """Tell the watcher when `trouble` has become another."""
         return self._backlog.watch(watcher)
@@ -104,7 +109,7 @@ class RedisJournal:
 
     async def append(self, session: str, entries: Sequence[Entry]) -> int:
         """Number the entries and queue them to be sent."""
-        await self._backlog.room()
+        await self._backlog.room(session)
         if entries:
             size = sum(entry.size for entry in entries)
             self._backlog.accept(size)

@@ -38,6 +38,14 @@ def damaged(path: Path, how: str) -> JournalUnavailable:
     )
 
 
+def refused(path: Path, session: str, error: Exception) -> JournalUnavailable:
+    """Return the refusal of what one session's log does not take, while the others' do."""
+    return JournalUnavailable(
+        f"The log of session {session!r} in the journal {path} does not take its events: {error}. Other sessions go on; "
+        "continue in a new one."
+    )
+
+
 def foreign(path: Path, what: str) -> JournalUnavailable:
     """Return the refusal of a file that is not ours."""
     return JournalUnavailable(

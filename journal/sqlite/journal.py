@@ -6,6 +6,7 @@ The file is one sidecar's at a time. See docs/journal.md for what is guaranteed 
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -33,6 +34,8 @@ from journal.sqlite.rows import Append, Extent, delete_log, entry_at, events_aft
 from journal.sqlite.writer import Writer
 from journal.timestamps import Clock, now, stamp
 from normalize.events.envelope import Cursor, Envelope
+
+log = logging.getLogger(f"turnwire.{__name__}")
 
 BACKLOG_BYTES = 32 << 20
 """Accepted but not yet readable bytes from which on `append` waits."""
@@ -85,6 +88,11 @@ class SqliteJournal:
         """Why nothing can be written at present."""
         return None if self._backlog.trouble is None else str(self._backlog.trouble)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether `append` waits for room."""
+        return self._backlog.is_full
+
     def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:
         """Tell the watcher when `trouble` has become another."""
         return self._backlog.watch(watcher)
@@ -100,7 +108,7 @@ class SqliteJournal:
         size = sum(entry.size for entry in entries)
         if size >= BATCH_BYTES:
             raise JournalError(f"{size} bytes cannot be journaled at once; the limit is {BATCH_BYTES}.")
-        await self._backlog.room()
+        await self._backlog.room(session)
         if entries:
             self._backlog.accept(size)
             self.writer.append(self._logs.accept(session, entries, self._clock(), size))
@@ -191,6 +199,20 @@ class SqliteJournal:
     def stuck(self, reason: JournalUnavailable) -> None:
         """Note that nothing can be written at present, and tell those who wait for it."""
         self._backlog.stuck(reason)
+
+    def refused(self, batch: Append, reason: JournalUnavailable) -> None:
+        """Give up a batch that its session's log does not take: the others' logs do."""
+        log.error(
+            "events are lost: the session's own log does not take them",
+            extra={
+                "journal": str(self.path),
+                "session": batch.session,
+                "first": batch.first,
+                "last": batch.first + len(batch.entries) - 1,
+                "error": str(reason),
+            },
+        )
+        self._backlog.refuse(batch.session, 1, batch.size, reason)
 
     def _take_over(self, extents: dict[int, Extent]) -> None:
         for number, extent in extents.items():

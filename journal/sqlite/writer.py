@@ -16,7 +16,7 @@ from queue import Empty, SimpleQueue
 from typing import Protocol, TypeVar
 
 from journal.base import JournalUnavailable, Retention
-from journal.sqlite.errors import explain
+from journal.sqlite.errors import explain, refused
 from journal.sqlite.opening import end_life
 from journal.sqlite.rows import Append, Extent, append_all, retain_all
 from journal.sqlite.schema import transaction
@@ -35,12 +35,21 @@ ROOM = 1 << 16
 SPARE_PAGES = 1024
 """Free pages from which on the file is made smaller, this many at a time."""
 
+_OF_THE_BATCH = frozenset(
+    (sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_RANGE)
+)
+"""Primary result codes that are the values' fault."""
+
 
 class Listener(Protocol):
     """Who is told, in the event loop, what the thread did."""
 
     def committed(self, appends: list[Append], extents: dict[int, Extent]) -> None:
         """These are in the file now, and these logs hold this."""
+        ...
+
+    def refused(self, batch: Append, reason: JournalUnavailable) -> None:
+        """This one will never be in the file, for a reason of its own."""
         ...
 
     def stuck(self, reason: JournalUnavailable) -> None:
@@ -195,23 +204,55 @@ class Writer:
         return group
 
     def _write(self, group: list[Append]) -> JournalUnavailable | None:
-        """Write a group, trying until it is written or the journal is closed; return why it was given up."""
-        while True:
+        """Write a group, trying until it is written or the journal is closed; return why it was given up.
+
+        A group that fails is written batch by batch: on a disk with little room some of it may fit, and a batch that fails
+        for a reason of its own is refused without the others.
+        """
+        alone = False
+        while group:
+            part = group[:1] if alone else group
             try:
                 with transaction(self._connection):
-                    extents = append_all(self._connection, group, self._retention)
-            except sqlite3.Error as error:
+                    extents = append_all(self._connection, part, self._retention)
+            except Exception as error:  # noqa: BLE001 - whatever one session's events do to us, the others' go on
                 reason = explain(self._path, error)
+                if len(part) > 1:
+                    alone = True
+                    continue
+                if self._is_its_own(error):
+                    self._tell(self._listener.refused, part[0], refused(self._path, part[0].session, error))
+                    group = group[1:]
+                    continue
             else:
                 self._ailing = False
-                self._tell(self._listener.committed, group, extents)
-                return None
+                self._tell(self._listener.committed, part, extents)
+                group = group[len(part) :]
+                alone = False
+                continue
             self._tell(self._listener.stuck, reason)
             if isinstance(self._held, _Stop):
                 lost = sum(len(batch.entries) for batch in group)
                 return JournalUnavailable(f"{reason} Closed with {lost} events unwritten.")
             self._stopping.wait(RETRY_S)
             self._take_in(group, reason)
+        return None
+
+    def _is_its_own(self, error: Exception) -> bool:
+        """Tell what is wrong with one batch, or with the pages of one session's log, from what is wrong with the disk."""
+        if isinstance(error, MemoryError):
+            return False
+        code = getattr(error, "sqlite_errorcode", None)
+        if not isinstance(error, sqlite3.Error) or code is None or code & 0xFF in _OF_THE_BATCH:
+            return True
+        if code & 0xFF != sqlite3.SQLITE_CORRUPT:
+            return False
+        try:
+            with transaction(self._connection):
+                _take_room(self._connection)
+        except sqlite3.Error:
+            return False
+        return True
 
     def _take_in(self, group: list[Append], reason: JournalUnavailable) -> None:
         """Let what has been queued meanwhile join the group; refuse calls, whose callers wait."""

@@ -147,22 +147,77 @@ async def test_readers_far_behind_go_on_while_the_disk_is_full(tmp_path: Path) -
     assert journal.last("a") == 3003
 
 
-async def test_appending_is_refused_only_once_the_backlog_is_full(
+async def test_appending_waits_while_the_disk_is_full_and_the_backlog_too_and_nothing_is_lost(
+    journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal._backlog, "_limit", 350_000)
+    with small_files(1):
+        for expected in range(11, 15):
+            assert await journal.append("a", [BIG]) == expected
+        await fails(journal)
+        assert journal.is_full
+        waiting = [asyncio.ensure_future(journal.append(session, [BIG])) for session in "aba"]
+        await asyncio.wait(waiting, timeout=0.2)
+        assert not any(one.done() for one in waiting)
+    async with asyncio.timeout(30):
+        assert await asyncio.gather(*waiting) == [15, 1, 16]
+        await journal.flush()
+    assert not journal.is_full
+    assert journal.trouble is None
+    assert [e.seq for e in (await journal.read_after("a", BEGINNING, size=1 << 30)).envelopes] == list(
+        range(1, 17)
+    )
+
+
+async def test_one_who_waits_for_room_is_refused_when_the_journal_is_closed(
     journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal._backlog, "_limit", 350_000)
     with small_files(150_000):
-        for expected in range(11, 15):
-            assert await journal.append("a", [BIG]) == expected
+        await journal.append("a", [BIG] * 4)
         await fails(journal)
-        with pytest.raises(JournalUnavailable):
-            await journal.append("a", [BIG])
-    await recovers(journal)
-    assert await journal.append("a", [BIG]) == 15
+        waiting = asyncio.ensure_future(journal.append("a", [BIG]))
+        await asyncio.sleep(0)
+        with pytest.raises(JournalUnavailable, match="Closed with 4 events unwritten"):
+            await journal.close()
+        with pytest.raises(JournalUnavailable, match="is closed"):
+            await waiting
+    journal.close = _closed  # type: ignore[method-assign]
+
+
+async def test_a_session_whose_log_takes_nothing_more_is_refused_and_the_others_go_on(
+    journal: SqliteJournal, caplog: pytest.LogCaptureFixture
+) -> None:
+    # rows in the place of the next ones, as a damaged log table would have it
+    taken = "INSERT INTO event VALUES ((1 << 40) | 12, 0, 0, x'', 0)"
+    await journal.writer.call(lambda connection: connection.execute(taken))
+    await journal.append("a", [Entry(b'{"n":11}')] * 3)
+    await journal.append("b", [Entry(b"{}")] * 2)
+    with pytest.raises(JournalUnavailable, match="UNIQUE"):
+        await journal.flush()
     await journal.flush()
-    assert [e.seq for e in (await journal.read_after("a", BEGINNING, size=1 << 30)).envelopes] == list(
-        range(1, 16)
-    )
+    assert (journal.last("a"), journal.last("b")) == (10, 2)
+    assert journal.trouble is None
+    assert "events are lost" in caplog.text
+    with pytest.raises(JournalUnavailable, match="UNIQUE"):
+        await journal.append("a", [Entry(b"{}")])
+    assert await journal.append("b", [Entry(b"{}")]) == 3
+    # told once; the next life of the session begins behind what was lost, with a gap
+    assert await journal.append("a", [Entry(b"{}")]) == 14
+    await journal.flush()
+    page = await journal.read_after("a", Cursor(journal.epoch, 10), count=1)
+    assert page.gap is not None
+
+
+async def test_events_that_no_file_can_have_cost_their_session_alone(journal: SqliteJournal) -> None:
+    await journal.append("no \ud800 name", [Entry(b"{}")])
+    await journal.append("b", [Entry(b"{}")])
+    with pytest.raises(JournalUnavailable):
+        await journal.flush()
+    await journal.flush()
+    assert journal.last("b") == 1
+    with pytest.raises(JournalUnavailable):
+        await journal.append("no \ud800 name", [Entry(b"{}")])
 
 
 async def test_appending_waits_while_the_backlog_is_full_and_then_goes_on_in_order(
@@ -174,18 +229,6 @@ async def test_appending_waits_while_the_backlog_is_full_and_then_goes_on_in_ord
             assert await journal.append("a", [BIG]) == expected
         await journal.flush()
     assert journal.last("a") == 210
-
-
-async def test_one_who_waits_for_room_is_refused_when_the_disk_fails(
-    journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(journal._backlog, "_limit", 50_000)
-    with small_files(150_000):
-        await journal.append("a", [BIG] * 3)
-        async with asyncio.timeout(10):
-            with pytest.raises(JournalUnavailable):
-                await journal.append("a", [BIG])
-    await recovers(journal)
 
 
 async def test_calls_are_refused_while_the_disk_is_full_and_the_record_is_kept_in_memory(
