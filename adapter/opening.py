@@ -134,9 +134,11 @@ async def open_session(
                     helper.cancel()
                 await mcp.close()
     finally:
-        # reached with a living CLI only when something failed before the session was whole
+        # only when something failed before the session was whole, or in its reader
         if not process.has_exited:
             process.kill()
+        if not process.is_over:
+            process.discard()
             await process.wait()
     if failed is not None:
         raise failed

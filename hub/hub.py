@@ -122,6 +122,14 @@ class Hub:
         except TimeoutError:
             pass  # a frontend that does not read comes back with its cursor
 
+    async def failed(self) -> None:
+        """Wait as long as the hub lives; raises what ended it, other than `stop`."""
+        assert self._life is not None, "it was started"
+        try:
+            await asyncio.shield(self._life)
+        except BaseExceptionGroup as group:
+            raise _first(group) from None
+
     async def stop(self) -> None:
         """Close the port and all connections, and stop what is still being done."""
         self._stop.set()

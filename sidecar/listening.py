@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from hub.config import HubConfig, Limits
 from hub.host import Host
@@ -20,6 +21,7 @@ from sidecar.config.kept_access import KeptAccess
 from sidecar.config.settings import Settings
 from sidecar.metrics import Metrics
 from sidecar.signals import stop_signals
+from sidecar.supervision import kept_up
 from sidecar.version import VERSION
 
 PORTS = 100
@@ -77,17 +79,22 @@ async def with_hub(
     loop = asyncio.get_running_loop()
     for number in stop_signals():
         loop.add_signal_handler(number, _stop, stopped, number)
-    watching = asyncio.create_task(metrics.watch(hub, host, journal))
+    # Their parent is this function: all of them are over when it is left.
+    watching = asyncio.create_task(kept_up("metrics", partial(metrics.watch, hub, host, journal)))
     starting = asyncio.ensure_future(start())
     stopping = asyncio.create_task(stopped.wait())
+    failing = asyncio.create_task(hub.failed())
     try:
         await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
         if not stopped.is_set():
             await starting
             await ready(hub)
-            await stopping
+            await asyncio.wait((stopping, failing), return_when=asyncio.FIRST_COMPLETED)
+            if failing.done():
+                await failing
     finally:
         stopping.cancel()
+        failing.cancel()
         try:
             await stop()
             await _delivered(hub, journal)
@@ -95,7 +102,7 @@ async def with_hub(
             watching.cancel()
             await hub.stop()
             # what comes of a start that was stopped on its way interests nobody
-            await asyncio.gather(starting, watching, return_exceptions=True)
+            await asyncio.gather(starting, watching, stopping, failing, return_exceptions=True)
 
 
 async def _delivered(hub: Hub, journal: Journal) -> None:

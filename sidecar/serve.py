@@ -5,8 +5,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from sidecar.sessions.observers import Observers
 from sidecar.sessions.record_writer import RecordWriter
 from sidecar.sessions.registry import Registry
 from sidecar.sessions.services import SessionServices
+from sidecar.supervision import supervised
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -50,13 +51,17 @@ async def serve(
     try:
         async with open_journal(settings) as (journal, store), Watchdog.start() as watchdog:
             record_writer, registry = RecordWriter(store), Registry[LiveSession]()
-            async with _background(record_writer.run(), _retaining(journal)) as tasks:
+            async with AsyncExitStack() as last, supervised() as supervisor:
+                supervisor.keep_up("records of sessions", record_writer.run)
+                supervisor.keep_up("retention", partial(_retaining, journal))
+                # when no session can change its record any more
+                last.push_async_callback(record_writer.flush)
                 services = SessionServices(
                     settings=settings,
                     journal=journal,
                     watchdog=watchdog,
                     audit=partial(_audit, settings),
-                    spawn=tasks.create_task,
+                    spawn=supervisor.spawn,
                     save=record_writer.save,
                     keep=record_writer.keep,
                     forget=record_writer.forget,
@@ -80,22 +85,9 @@ async def serve(
                     )
                 finally:
                     await host.stop()
-                    await record_writer.flush()
     finally:
         observers.close()
         metrics.close()
-
-
-@asynccontextmanager
-async def _background(*jobs: Coroutine[None, None, None]) -> AsyncIterator[asyncio.TaskGroup]:
-    """A task group with jobs that run until it is left; what else was started in it is waited for."""
-    async with asyncio.TaskGroup() as tasks:
-        running = [tasks.create_task(job) for job in jobs]
-        try:
-            yield tasks
-        finally:
-            for task in running:
-                task.cancel()
 
 
 async def _retaining(journal: Journal) -> None:
@@ -103,7 +95,7 @@ async def _retaining(journal: Journal) -> None:
         try:
             await journal.retain()
         except JournalError as error:
-            log.warning("old events were not dropped", extra={"extra": {"extra": {"error": str(error)}}})
+            log.warning("old events were not dropped", extra={"error": str(error)})
         await asyncio.sleep(RETAIN_EVERY_S)
 
 

@@ -146,6 +146,8 @@ class CliProcess:
         assert pipes.transport is not None
         self.identity = identity
         """What to record, so that it can be reaped after a crash of the sidecar."""
+        self.is_over = False
+        """True once `wait` has returned: nothing of it is left."""
         self._pipes = pipes
         self._transport = pipes.transport
         self._watchdog = watchdog
@@ -269,6 +271,7 @@ class CliProcess:
             self._watchdog.release(self.identity)
         ended = _exit(self._transport.get_returncode())
         self._transport.close()
+        self.is_over = True
         return ended
 
     @property

@@ -152,5 +152,6 @@ class Feeds(AbstractAsyncContextManager["Feeds"]):
             log.exception(
                 "A session's log cannot be read.", extra={"extra": {"extra": {"session": feed.session}}}
             )
-            del self._feeds[feed.session]
+            if (known := self._feeds.get(feed.session)) is not None and known[0] is feed:
+                del self._feeds[feed.session]
             feed.let_go()

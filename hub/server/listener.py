@@ -45,6 +45,8 @@ log = logging.getLogger(f"turnwire.{__name__}")
 _library_log = logging.getLogger("hub.websockets")
 _library_log.setLevel(logging.WARNING)
 
+log = logging.getLogger(f"turnwire.{__name__}")
+
 
 CLOSE_S = 2.0
 """How long a peer may take to read what is left and to close."""
@@ -349,7 +351,13 @@ class Listener:
             await asyncio.sleep(self.context.config.limits.ping_s)
             now = asyncio.get_running_loop().time()
             for connection in tuple(self.connections):
-                connection.beat(now)
+                try:
+                    connection.beat(now)
+                except Exception:
+                    # The others are asked all the same, now and later.
+                    log.exception(
+                        "A peer could not be asked whether it lives.", extra={"peer": connection.address}
+                    )
 
     async def _answer(self, connection: ServerConnection, head: HttpRequest) -> Response | None:
         assert isinstance(connection, FrontendConnection), "made by create_connection"

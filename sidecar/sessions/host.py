@@ -13,6 +13,7 @@ from msgspec import to_builtins
 from pydantic import JsonValue
 
 from adapter.process.identity import ProcessIdentity, reap
+from adapter.process.transport import ProcessGone
 from hub.host import CommandRefused, Frontend
 from hub.wire import frames
 from hub.wire.frames_out import SessionSummary
@@ -56,20 +57,38 @@ class LiveHost:
         """List the sessions of earlier lives, and end the CLIs a crashed sidecar left behind."""
         left: list[ProcessIdentity] = []
         for record in await self._store.list():
-            if record.process is not None:
-                left.append(ProcessIdentity.from_text(record.process))
-            known = replace(record, state="exited", pid=None, process=None)
-            if record.state != "exited":
-                known = brought_up_to(known, await close_left_open(self._services.journal, record.session))
-                self._services.save(known)
+            # Its log is closed by its next start, should it not come to that here.
+            known = replace(record, pid=None, process=None)
+            try:
+                if record.process is not None:
+                    left.append(ProcessIdentity.from_text(record.process))
+                known = await self._closed(known)
+            except Exception:
+                # One session that cannot be read must not keep the others from being served.
+                log.exception(
+                    "a session of an earlier life was not closed", extra={"session": record.session}
+                )
             self._registry.sessions[record.session] = LiveSession(known, self._services)
         if left:
             await asyncio.to_thread(reap, left)
 
+    async def _closed(self, record: SessionRecord) -> SessionRecord:
+        """Return a record as it is after the end of its CLI, of which its log is told; raises JournalError."""
+        if record.state == "exited":
+            return record
+        left, _ = await close_left_open(self._services.journal, record.session)
+        known = brought_up_to(replace(record, state="exited"), left)
+        self._services.save(known)
+        return known
+
     async def stop(self) -> None:
         """Stop all CLIs, side by side, and start no more."""
         self._stopping = True
-        await asyncio.gather(*(self._close(session) for session in self._registry.sessions))
+        closing = [self._close(session) for session in self._registry.sessions]
+        for failed in await asyncio.gather(*closing, return_exceptions=True):
+            # One that was deleted meanwhile is refused.
+            if isinstance(failed, BaseException) and not isinstance(failed, CommandRefused):
+                log.error("a session was not stopped as it should be", exc_info=failed)
 
     def sessions(self) -> Sequence[SessionSummary]:
         """Return all sessions as they are now."""
@@ -79,8 +98,14 @@ class LiveHost:
         """Tell the watcher when the list has changed."""
         return self._registry.watch(watcher)
 
-    async def execute(self, command: frames.AnyCommand, frontend: Frontend) -> JsonValue:  # noqa: RET503 - the match is closed
+    async def execute(self, command: frames.AnyCommand, frontend: Frontend) -> JsonValue:
         """Do a command; raises CommandRefused."""
+        try:
+            return await self._execute(command, frontend)
+        except JournalError as error:
+            refuse("journal_unavailable", str(error))
+
+    async def _execute(self, command: frames.AnyCommand, frontend: Frontend) -> JsonValue:  # noqa: RET503 - the match is closed
         match command:
             case frames.SessionList():
                 return [to_builtins(summary) for summary in self.sessions()]
@@ -247,6 +272,7 @@ class LiveHost:
 
     async def _forget(self, name: str) -> None:
         async with self._alone_with(name) as session:
+            await self._check_journal()
             await session.stop()
             del self._registry.sessions[name]
             await self._services.forget(name)
@@ -297,7 +323,7 @@ class LiveHost:
         try:
             options = options_for(session.record, self._settings, self._rulebook, resume_point, session.env)
             await session.start(options, resume_point)
-        except (*CANNOT_START, JournalError, OSError) as error:
+        except (*CANNOT_START, JournalError, OSError, ProcessGone) as error:
             refuse("cannot_start", str(error))
         self._services.changed()
 
@@ -314,6 +340,20 @@ def workspace_of(name: str | None) -> Path:
     workspace = Path(name or ".").expanduser().resolve()
     if not workspace.is_dir():
         refuse(
-            "invalid_params", f"workspace {workspace} is no directory on the sidecar's machine", "workspace"
+            "invalid_params",
+            f"workspace {_shown(workspace)} is no directory on the sidecar's machine",
+            "workspace",
+        )
+    if _shown(workspace) != str(workspace):
+        refuse(
+            "invalid_params",
+            f"the path of the workspace, {_shown(workspace)}, is no UTF-8, which events and records are; rename it, or name "
+            "another",
+            "workspace",
         )
     return workspace
+
+
+def _shown(path: Path) -> str:
+    r"""Return a path as text that can be sent: bytes that are no UTF-8 as `\udcff`."""
+    return str(path).encode(errors="backslashreplace").decode()

@@ -36,6 +36,11 @@ log = logging.getLogger(f"turnwire.{__name__}")
 ATTACHED = "attached"
 """The option of a record that says how many attachments went with what was said last."""
 
+PAUSED = "The agent is paused until there is room again: its output is not read, and nothing of it is lost."
+
+LOOK_S = 1.0
+"""How often someone who stops a session looks whether the journal still has room for its end."""
+
 
 class LiveSession:
     """A session as long as the sidecar knows it, with or without a running CLI."""
@@ -55,6 +60,12 @@ class LiveSession:
         self._task: asyncio.Task[None] | None = None
         self._exit: ev.ProcessStatus | None = None
         """How the last CLI ended."""
+        self._stopped = False
+        """Whether the CLI was stopped; what it said last may still wait for the journal."""
+        self._paused = False
+        """Whether the CLI is not read, since the journal takes nothing more."""
+        self._failure: str | None = None
+        """What went wrong in turnwire itself and ended the last CLI."""
         self._state = SessionState(
             state="exited",
             model=record.model,
@@ -70,7 +81,8 @@ class LiveSession:
             services.journal,
             field_limit=services.settings.field_limit,
             keep_raw=services.settings.keep_raw,
-            observers=[self._observe, *services.observers(record.session, record.agent or "agent")],
+            state=self._observe,
+            observers=services.observers(record.session, record.agent or "agent"),
             core=new_core(first_turn=record.turns + 1),
         )
 
@@ -82,7 +94,7 @@ class LiveSession:
     @property
     def cli(self) -> Session | None:
         """The running CLI; None from its end on, also while it is still cleared away."""
-        return None if self._exit is not None else self._cli
+        return None if self._exit is not None or self._stopped else self._cli
 
     def summary(self) -> SessionSummary:
         """Return what a list of sessions shows."""
@@ -101,8 +113,14 @@ class LiveSession:
             total_cost_usd=state.total_cost_usd,
             pending=len(state.pending),
             created=record.created,
-            trouble=self._services.journal.trouble,
+            trouble=self._trouble(),
         )
+
+    def _trouble(self) -> str | None:
+        found = self._services.journal.trouble
+        if found is not None and self._paused:
+            found = f"{found} {PAUSED}"
+        return found or self._failure
 
     @property
     def has_process(self) -> bool:
@@ -111,14 +129,18 @@ class LiveSession:
 
     async def cleared(self) -> None:
         """Wait until nothing is left of a CLI that has ended."""
-        if self._exit is not None and self._task is not None:
+        if (self._exit is not None or self._stopped) and self._task is not None:
             await asyncio.wait([self._task])
 
     async def start(self, options: SessionOptions, resume_point: ResumePoint) -> None:
         """Start a CLI; returns once it runs. Raises what sidecar.sessions.launch.CANNOT_START names, and JournalError."""
         running: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._task = self._services.spawn(self._live(options, resume_point, running))
-        await running
+        self._task = self._services.spawn(self.session, self._live(options, resume_point, running))
+        # Not the future alone: whatever ends the task, nobody waits here for ever.
+        await asyncio.wait((running, self._task), return_when=asyncio.FIRST_COMPLETED)
+        if not running.done():
+            raise ProcessGone("the session ended before its agent ran; the log says why")
+        running.result()
 
     async def greeting(self, deadline: float) -> str | None:
         """Wait until the CLI has introduced itself; return why it has gone instead, if it has."""
@@ -145,13 +167,19 @@ class LiveSession:
         return f"{how} and the words {' '.join(said.split())[-300:]!r}" if said else f"{how}, saying nothing"
 
     async def stop(self) -> None:
-        """Stop the CLI, by the ladder, and wait until its last event is journaled; with `changing` held."""
-        if self._cli is not None:
+        """Stop the CLI, by the ladder, and wait until its last event is journaled; with `changing` held.
+
+        While the journal has no room, nobody waits for that: the session's task goes on and journals it later.
+        """
+        if (cli := self._cli) is not None:
             self._state.state = "stopping"
             self._services.changed()
-            await self._cli.stop()
-        if self._task is not None:
-            await asyncio.wait([self._task])
+            await cli.stop()
+            self._stopped = True
+        while self._task is not None and not self._task.done():
+            await asyncio.wait([self._task], timeout=LOOK_S)
+            if self._services.journal.is_full:
+                return
 
     def take_back(self, before: SessionRecord) -> None:
         """Forget a way that led nowhere: the conversation is where it was before."""
@@ -178,11 +206,13 @@ class LiveSession:
         self, options: SessionOptions, resume_point: ResumePoint, running: asyncio.Future[None]
     ) -> None:
         audit = None
-        whole = False
+        whole = self.record.state == "exited"
+        self._stopped, self._failure = False, None
         """Whether the log has all that happened."""
         try:
-            if self.record.state != "exited":
+            if not whole:
                 await close_left_open(self._services.journal, self.session)
+                whole = True
             self._state.state = "starting"
             audit = self._services.audit(self.session)
             opened = open_session(
@@ -193,28 +223,76 @@ class LiveSession:
                 notify=self._noticed,
             )
             async with opened as cli:
-                self._cli, self._exit = cli, None
+                self._cli, self._exit, whole = cli, None, False
                 await self._begin(cli, resume_point)
                 running.set_result(None)
                 async for batch in cli.inputs():
-                    await self._pipeline.feed(batch)
+                    await self._journaled(batch)
                 whole = True
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever fails in one session ends that one
             if self._cli is not None:
-                # What the core holds open, the log has not seen closed: the next start closes it there.
-                self._pipeline.core.handle(Ended("stopped"))
-            if running.done():
-                log.exception("session failed", extra={"extra": {"session": self.session}})
-            else:
-                whole = self._cli is None
+                whole = await self._failed(error)
+            if not running.done():
                 running.set_exception(error)
+        except asyncio.CancelledError:
+            # no fault of the program, and no place in it to show
+            log.error(  # noqa: TRY400
+                "a session is given up before its end was journaled", extra={"session": self.session}
+            )
+            raise
         finally:
-            if audit is not None:
-                audit.close()
-            self._cli = None
+            self._cli, self._paused = None, False
             self._state.state = "exited"
             self.amend(state="exited" if whole else "stopping", pid=None, process=None)
             self._services.changed()
+            if audit is not None:
+                audit.close()
+
+    async def _journaled(self, batch: Sequence[SessionInput]) -> None:
+        """Hand on what happened; while the journal has no room nothing more is read of the CLI, which so waits as well."""
+        journal = self._services.journal
+        if journal.is_full and journal.trouble is not None:
+            self._pause(paused=True)
+        await self._pipeline.feed(batch)
+        if self._paused:
+            self._pause(paused=False)
+
+    def _pause(self, *, paused: bool) -> None:
+        self._paused = paused
+        what = "the agent is paused" if paused else "the agent goes on"
+        log.warning(
+            f"{what}: the journal {'has no' if paused else 'has'} room",  # noqa: G004 - one of two fixed sentences
+            extra={"session": self.session, "trouble": self._services.journal.trouble},
+        )
+        self._services.changed()
+
+    async def _failed(self, error: Exception) -> bool:
+        """End the session after something of ours has failed in it, and tell; return whether its log says so."""
+        log.error("a session failed and is ended", exc_info=error, extra={"session": self.session})
+        while isinstance(error, ExceptionGroup):
+            error = error.exceptions[0]
+        why = str(error) if isinstance(error, JournalError) else f"{type(error).__name__}: {error}"
+        self._failure = f"turnwire failed in this session and has ended its agent ({why}); others go on"
+        # Whatever state it was left in, what it holds open is closed by what the log says.
+        self._pipeline.core = new_core(first_turn=self._pipeline.core.turns + 1)
+        try:
+            _, closing = await close_left_open(self._services.journal, self.session, self._failure)
+        except JournalError as refusal:
+            log.warning(
+                "the end of a session is not in its log; the next start puts it there",
+                extra={"session": self.session, "error": str(refusal)},
+            )
+            return False
+        for event in closing:
+            self._state.observe((event,))
+            match event:
+                case ev.Withdrawn():
+                    self.prompt_history.observe(event)
+                case ev.ProcessStatus():
+                    self._exit = event
+                case _:
+                    pass
+        return True
 
     async def _begin(self, cli: Session, resume_point: ResumePoint) -> None:
         """Note the process, so that it can be reaped, and where it goes; then tell of it."""
@@ -283,12 +361,10 @@ class LiveSession:
         event: AgentEvent = ev.Notice(kind=notice.code, level="warning", text=notice.message)
         if notice.code == "stalled":
             event = ev.ProcessStatus(state="stalled", reason=notice.message)
-        self._services.spawn(self._mention(event))
+        self._services.spawn(self.session, self._mention(event))
 
     async def _mention(self, event: AgentEvent) -> None:
         try:
             await self.announce(event)
         except JournalError as error:
-            log.warning(
-                "a notice was not published", extra={"extra": {"session": self.session, "error": str(error)}}
-            )
+            log.warning("a notice was not published", extra={"session": self.session, "error": str(error)})

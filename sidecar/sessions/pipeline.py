@@ -35,25 +35,41 @@ class Pipeline:
         field_limit: int,
         keep_raw: bool = True,
         observers: Sequence[Observer] = (),
+        state: Observer | None = None,
         core: Core | None = None,
     ) -> None:
+        """`state` is the session's own account of itself: where it fails, the session does; an observer is left out."""
         self.session = session
         self.core = core or new_core()
         self._journal = journal
         self._field_limit = field_limit
         self._keep_raw = keep_raw
         self._observers = list(observers)
+        self._state = state
 
     async def feed(self, batch: Sequence[SessionInput]) -> None:
-        """Hand a batch to the core and append its events; raises journal.base.JournalUnavailable."""
+        """Hand a batch to the core and append its events; waits while the journal has no room.
+
+        Raises journal.base.JournalUnavailable, and whatever goes wrong with an item once the events of those before it
+        are appended.
+        """
         entries: list[Entry] = []
+        failed: Exception | None = None
         for item in batch:
-            events = self.core.handle(item)
-            self._show(item, events)
-            raw = item.line if self._keep_raw and isinstance(item, Received | Sent) else None
-            entries += self._entries(events, raw)
+            try:
+                events = self.core.handle(item)
+                if self._state is not None:
+                    self._state(item, events)
+                self._show(item, events)
+                raw = item.line if self._keep_raw and isinstance(item, Received | Sent) else None
+                entries += self._entries(events, raw)
+            except Exception as error:  # noqa: BLE001 - raised again below
+                failed = error
+                break
         if entries:
             await self._journal.append(self.session, entries)
+        if failed is not None:
+            raise failed
 
     def _show(self, item: SessionInput, events: Sequence[AgentEvent]) -> None:
         for observer in tuple(self._observers):
@@ -64,7 +80,7 @@ class Pipeline:
                 self._observers.remove(observer)
                 log.exception(
                     "what looks on at a session failed and is left out",
-                    extra={"extra": {"session": self.session}},
+                    extra={"session": self.session},
                 )
 
     def _entries(self, events: Sequence[AgentEvent], raw: bytes | None) -> Iterator[Entry]:

@@ -55,10 +55,12 @@ class RecordWriter:
             await self._store.put(record)
         except JournalError as error:
             log.warning(
-                "a session's record was not written",
-                extra={"extra": {"session": record.session, "error": str(error)}},
+                "a session's record was not written", extra={"session": record.session, "error": str(error)}
             )
-        else:
-            # A newer one, saved while this one was being written, stays.
-            if self._unwritten.get(record.session) is record:
-                del self._unwritten[record.session]
+            return
+        except Exception:
+            # It would fail again and again; the other sessions' records are written all the same.
+            log.exception("a session's record cannot be written", extra={"session": record.session})
+        # A newer one, saved while this one was being written, stays.
+        if self._unwritten.get(record.session) is record:
+            del self._unwritten[record.session]

@@ -4,6 +4,7 @@ Exactly one `complete` follows every `turn_started`, and no dialog waits for eve
 on the next start the log is read once, and what it lacks is appended.
 """
 
+import logging
 from dataclasses import replace
 
 from msgspec import structs
@@ -15,6 +16,8 @@ from normalize.events import AgentEvent, from_json, to_json
 from normalize.events.envelope import Cursor
 from sidecar.sessions.resume_point import RESUME_POINT
 from sidecar.sessions.state import SessionState
+
+log = logging.getLogger(f"turnwire.{__name__}")
 
 LOST = "the sidecar ended before the agent did"
 
@@ -73,9 +76,9 @@ class LeftOpen:
         for prompt in prompts or ():
             self._queued.pop(prompt, None)
 
-    def closing(self) -> list[AgentEvent]:
+    def closing(self, reason: str = LOST) -> list[AgentEvent]:
         """Return the events that close what is open, in the order of a turn's end."""
-        found: list[AgentEvent] = [_ended(call) for call in self._calls.values()]
+        found: list[AgentEvent] = [_ended(call, reason) for call in self._calls.values()]
         for pending_id, tool_call_id in self._pending.items():
             found.append(
                 ev.PermissionCancelled(
@@ -86,17 +89,17 @@ class LeftOpen:
                 )
             )
         for operation_id in self._turns:
-            data = ev.CompleteData(outcome="process_exited", is_error=True, errors=[LOST])
+            data = ev.CompleteData(outcome="process_exited", is_error=True, errors=[reason])
             found.append(
-                ev.Complete(session_id=self._session_id, operation_id=operation_id, data=data, error=LOST)
+                ev.Complete(session_id=self._session_id, operation_id=operation_id, data=data, error=reason)
             )
         found += [ev.Withdrawn(session_id=self._session_id, prompt=prompt) for prompt in self._queued]
         if self._running:
-            found.append(ev.ProcessStatus(session_id=self._session_id, state="exited", reason=LOST))
+            found.append(ev.ProcessStatus(session_id=self._session_id, state="exited", reason=reason))
         return found
 
 
-def _ended(call: ev.ToolCall) -> ev.ToolUpdate:
+def _ended(call: ev.ToolCall, reason: str) -> ev.ToolUpdate:
     return ev.ToolUpdate(
         session_id=call.session_id,
         operation_id=call.operation_id,
@@ -108,7 +111,7 @@ def _ended(call: ev.ToolCall) -> ev.ToolUpdate:
         tool_title=call.tool_title,
         tool_status="error",
         normalized=call.normalized,
-        error=LOST,
+        error=reason,
         reason="process_exited",
     )
 
@@ -139,19 +142,31 @@ def brought_up_to(record: SessionRecord, left: LeftOpen) -> SessionRecord:
     )
 
 
-async def close_left_open(journal: Journal, session: str) -> LeftOpen:
-    """Append what the log of a session lacks, and return what the log says; raises JournalError."""
+async def close_left_open(
+    journal: Journal, session: str, reason: str = LOST
+) -> tuple[LeftOpen, list[AgentEvent]]:
+    """Append what the log of a session lacks; return what the log says, and what was appended. Raises JournalError."""
     left = LeftOpen()
     cursor = Cursor(journal.epoch, 0)
+    # What was accepted and cannot be read yet would be missing.
+    await journal.flush()
     while True:
         page = await journal.read_after(session, cursor)
         for envelope in page.envelopes:
-            left.observe(from_json(envelope.event))
+            try:
+                event = from_json(envelope.event)
+            except ValueError:
+                # A file from before there were checksums may hold anything; no session is worth less for one event.
+                log.warning(
+                    "an event in the journal cannot be read", extra={"session": session, "seq": envelope.seq}
+                )
+                continue
+            left.observe(event)
         if page.cursor.seq >= page.last:
             break
         cursor = page.cursor
-    entries = [Entry(to_json(event)) for event in left.closing()]
-    if entries:
-        await journal.append(session, entries)
+    closing = left.closing(reason)
+    if closing:
+        await journal.append(session, [Entry(to_json(event)) for event in closing])
         await journal.flush()
-    return left
+    return left, closing

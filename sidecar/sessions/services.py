@@ -25,8 +25,8 @@ class SessionServices:
     """Opens the audit trail for a session; None where nothing is kept."""
     grants: GrantStore | None
     """Always-answers that outlive their session; None where nothing is kept."""
-    spawn: Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
-    """Starts a task in the host's task group."""
+    spawn: Callable[[str, Coroutine[None, None, None]], asyncio.Task[None]]
+    """Starts a task of a session; what goes wrong in it ends it, and nothing else."""
     save: Callable[[SessionRecord], None]
     """Has the record written soon, without waiting for it."""
     keep: Callable[[SessionRecord], Awaitable[None]]

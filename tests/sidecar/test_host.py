@@ -2,8 +2,9 @@
 
 import asyncio
 import json
+import os
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -13,21 +14,22 @@ from adapter.process.identity import ProcessIdentity, start_time
 from adapter.process.watchdog import Watchdog
 from hub.host import CommandRefused, Frontend
 from hub.wire import frames
-from journal.base import Entry, JournalUnavailable
+from journal.base import Entry, Journal, JournalUnavailable, Page
 from journal.memory import MemoryJournal
-from journal.sessions import MemorySessions
+from journal.sessions import MemorySessions, SessionRecord
 from normalize import events as ev
-from normalize.events import AgentEvent, from_json
+from normalize.events import AgentEvent, from_json, to_json
 from normalize.events.envelope import Cursor
 from normalize.inputs import SessionInput
 from recordings import ROOT
 from sidecar.config.rulebook import Rulebook
 from sidecar.config.settings import Settings
-from sidecar.sessions.host import LiveHost
+from sidecar.sessions.host import LiveHost, workspace_of
 from sidecar.sessions.live import LiveSession
 from sidecar.sessions.record_writer import RecordWriter
 from sidecar.sessions.registry import Registry
 from sidecar.sessions.services import SessionServices
+from sidecar.supervision import supervised
 from waiting import until
 
 SOMEBODY = Frontend("somebody", "control")
@@ -103,7 +105,7 @@ async def place(folder: Path, monkeypatch: pytest.MonkeyPatch, **more: object) -
     broken.chmod(0o755)
     store, registry = MemorySessions(), Registry[LiveSession]()
     record_writer = RecordWriter(store)
-    async with Watchdog.start() as watchdog, asyncio.TaskGroup() as tasks:
+    async with Watchdog.start() as watchdog, supervised() as supervisor:
         values: dict[str, object] = {
             "journal": FailingJournal(),
             "audit": lambda session: None,
@@ -114,7 +116,7 @@ async def place(folder: Path, monkeypatch: pytest.MonkeyPatch, **more: object) -
             settings=settings,
             watchdog=watchdog,
             grants=None,
-            spawn=tasks.create_task,
+            spawn=supervisor.spawn,
             save=record_writer.save,
             keep=record_writer.keep,
             forget=record_writer.forget,
@@ -271,3 +273,149 @@ async def test_a_log_that_could_not_be_written_to_its_end_is_closed_by_the_next_
     assert turns == [event.operation_id for event in seen if isinstance(event, ev.Complete)]
     assert turns == ["turn-1", "turn-2"]
     assert json.dumps([event.type for event in seen]).count("process_status") == 3
+
+
+# --- what goes wrong in one session ---
+
+
+class Broken:
+    """Something of one session's that fails when told to."""
+
+    def __init__(self) -> None:
+        self.now = False
+
+    def __call__(self, *_: object) -> None:
+        if self.now:
+            raise RuntimeError("broken on purpose")
+
+
+async def failed_alone(here: Place, bad: str, good: str) -> str:
+    """Wait until one session has failed; the other must go on as if nothing was. Return what was told."""
+    ended = await here.until(bad, ev.ProcessStatus, count=2)
+    status = [event for event in ended if isinstance(event, ev.ProcessStatus)][-1]
+    assert status.state == "exited"
+    (complete,) = [event for event in ended if isinstance(event, ev.Complete)][-1:]
+    assert complete.data.is_error
+    assert complete.error == status.reason
+    await until(lambda: here.states().count("exited") == 1, 60)
+    known = {summary.session: summary for summary in here.host.sessions()}
+    assert known[bad].trouble == status.reason
+    assert known[good].trouble is None
+    await here.do("prompt", good, text="still here")
+    await here.until(good, ev.Complete, count=2)
+    assert status.reason is not None
+    return status.reason
+
+
+@pytest.mark.parametrize("what", ["core", "journal", "state", "adapter"])
+async def test_whatever_fails_in_a_session_ends_it_with_an_event_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        bad, good = await here.create(), await here.create()
+        for session in (bad, good):
+            await here.do("prompt", session, text="hello")
+            await here.until(session, ev.Complete)
+        live, broken = here.host._registry.sessions[bad], Broken()
+        match what:
+            case "core":
+                monkeypatch.setattr(live._pipeline.core, "handle", broken)
+            case "state":
+                monkeypatch.setattr(live._pipeline, "_state", broken)
+            case "adapter":
+                assert live._cli is not None
+                monkeypatch.setattr(live._cli._turns, "received", broken)
+            case "journal":
+                append = here.services.journal.append
+
+                async def refuse_one(session: str, entries: Sequence[Entry]) -> int:
+                    if session == bad and broken.now and len(entries) > 0:
+                        broken.now = False
+                        raise JournalUnavailable("broken on purpose")
+                    return await append(session, entries)
+
+                monkeypatch.setattr(here.services.journal, "append", refuse_one)
+        # a turn is open when it happens
+        await here.services.journal.append(
+            bad, [Entry(to_json(ev.TurnStarted(operation_id="turn-2", origin="user", prompts=[])))]
+        )
+        broken.now = True
+        await here.do("prompt", bad, text="into the open")
+        assert "broken on purpose" in await failed_alone(here, bad, good)
+        # and it can go on
+        monkeypatch.undo()
+        monkeypatch.setenv("PYTHONPATH", str(ROOT))
+        await here.do("prompt", bad, text="once more")
+        await here.until(bad, ev.Complete, count=3)
+
+
+async def test_an_observer_that_fails_is_left_out_and_the_session_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = Broken()
+    broken.now = True
+    async with place(tmp_path, monkeypatch, observers=lambda session, agent: [broken]) as here:
+        session = await here.create()
+        await here.do("prompt", session, text="hello")
+        await here.until(session, ev.Complete)
+
+
+async def test_a_session_of_an_earlier_life_that_cannot_be_read_keeps_no_other_from_being_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        for session in ("s-bad", "s-good"):
+            await here.store.put(SessionRecord(session=session, created="c", state="running"))
+        monkeypatch.setattr(here.services.journal, "read_after", _unreadable(here.services.journal, "s-bad"))
+        await here.host.restore()
+        assert {summary.session for summary in here.host.sessions()} == {"s-bad", "s-good"}
+        assert here.host._registry.sessions["s-good"].record.state == "exited"
+        # its log is closed by its next start
+        assert here.host._registry.sessions["s-bad"].record.state == "running"
+
+
+def _unreadable(journal: Journal, bad: str) -> Callable[..., Awaitable[Page]]:
+    read_after = journal.read_after
+
+    async def read(session: str, cursor: Cursor, **limits: int) -> Page:
+        if session == bad:
+            raise ValueError("rubbish")
+        return await read_after(session, cursor, **limits)
+
+    return read
+
+
+async def test_a_workspace_whose_path_is_no_utf8_is_refused_and_nothing_else_happens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.fsencode(tmp_path) + b"/caf\xe9"
+    os.mkdir(real)  # noqa: PTH102 - a name as bytes
+    (tmp_path / "link").symlink_to(os.fsdecode(real))
+    async with place(tmp_path, monkeypatch) as here:
+        good = await here.create()
+        with pytest.raises(CommandRefused, match=r"no UTF-8.*rename it") as refused:
+            await here.create(workspace=str(tmp_path / "link"))
+        assert refused.value.field == "workspace"
+        with pytest.raises(CommandRefused, match=r"no UTF-8.*rename it"):
+            workspace_of(os.fsdecode(real))
+        assert len(here.host.sessions()) == 1
+        await here.do("prompt", good, text="hello")
+        await here.until(good, ev.Complete)
+
+
+async def test_a_record_that_cannot_be_written_keeps_no_other_from_being_written(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Store(MemorySessions):
+        async def put(self, record: SessionRecord) -> None:
+            if record.session == "s-bad":
+                raise UnicodeEncodeError("utf-8", "\udcff", 0, 1, "surrogates not allowed")
+            await super().put(record)
+
+    store = Store()
+    writer = RecordWriter(store)
+    writer.save(SessionRecord(session="s-bad", created="c"))
+    writer.save(SessionRecord(session="s-good", created="c"))
+    await writer.flush()
+    assert [record.session for record in await store.list()] == ["s-good"]
+    assert "a session's record cannot be written" in caplog.text
