@@ -325,7 +325,7 @@ async def test_whatever_fails_in_a_session_ends_it_with_an_event_and_no_other(
             case "adapter":
                 assert live._cli is not None
                 monkeypatch.setattr(live._cli._turns, "received", broken)
-            case "journal":
+            case _:
                 append = here.services.journal.append
 
                 async def refuse_one(session: str, entries: Sequence[Entry]) -> int:
