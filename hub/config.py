@@ -39,12 +39,16 @@ class Limits(BaseModel):
     """Bytes waiting to be sent to a frontend, over which it gets no more events until it has read."""
     unread_replies: int = Field(default=MIB, ge=KIB)
     """Bytes waiting to be sent to a frontend, over which no more commands are read from it."""
+    unread: int = Field(default=64 * MIB, ge=KIB)
+    """Bytes waiting to be sent to all frontends together, over which an event or a reply larger than 256 KiB waits."""
+    unread_s: float = Field(default=10, gt=0)
+    """While one waits so, a frontend that has read nothing for so long is cut; it can come back to where it was."""
     socket_buffer: int | None = Field(default=256 * KIB, ge=KIB)
     """Size of the kernel's send buffer for each connection; None leaves it to the kernel."""
     ping_s: float = Field(default=20, gt=0)
     """How often a frontend is pinged."""
     silence_s: float = Field(default=60, gt=0)
-    """A frontend that neither answers nor reads for so long is cut; it can come back to where it was."""
+    """A frontend that does not answer, or reads nothing of what waits for it, for so long is cut; it can come back to where it was."""
     failed_tokens: int = Field(default=10, ge=1)
     """Wrong tokens from one address, before a further wrong one is answered 429 (or closed with 4429)."""
     failed_tokens_per_s: float = Field(default=0.2, gt=0)

@@ -21,7 +21,11 @@ from hub.server.listener import Listener
 from hub.server.refusals import Refusals
 from hub.server.routes import Probes, Routes
 from hub.server.static_files import load
+from hub.server.unread import Unread
 from protocol.errors import TurnwireError
+
+PAYLOADS = 2
+"""Events in full that are read at once, for all frontends: each may be of many MiB."""
 
 LOOK_S = 0.01
 """How often the end looks whether everything is delivered."""
@@ -95,6 +99,11 @@ class Hub:
     def lag(self) -> int:
         """By how many events the frontend that is furthest behind is behind."""
         return max((reader.lag for reader in self._readers()), default=0)
+
+    @property
+    def unread(self) -> int:
+        """Bytes that wait for frontends."""
+        return sum(connection.unread for connection in self._listener.connections) if self._listener else 0
 
     async def start(self) -> str:
         """Listen, and return the console's URL with the control token in its fragment.
@@ -187,6 +196,8 @@ class Hub:
                 self.refusals.add,
             ),
             refusals=self.refusals,
+            unread=Unread(limits.unread, limits.unread_s),
+            payloads=asyncio.Semaphore(PAYLOADS),
             tasks=commands,
             version=self._version,
         )

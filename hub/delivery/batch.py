@@ -19,6 +19,11 @@ class Batch:
         self.envelopes = envelopes
         self._encoded: dict[Encoder, bytes] = {}
 
+    @property
+    def size(self) -> int:
+        """Bytes of its events."""
+        return sum(len(envelope.event) for envelope in self.envelopes)
+
     def encoded(self, encoder: "Encoder") -> bytes:
         """Return what the encoder makes of this batch; it is called once."""
         encoded = self._encoded.get(encoder)

@@ -72,11 +72,13 @@ class Feed:
         if not page.envelopes:
             return False
         batch = Batch(end.epoch, page.envelopes)
+        size = batch.size
         self.position = end.seq
         for index, subscription in enumerate(tuple(self.live), 1):
             if subscription not in self.live:
                 continue
-            if subscription.cursor.seq == start and subscription.reader.sink.writable:
+            sink = subscription.reader.sink
+            if subscription.cursor.seq == start and sink.writable and sink.has_room(size):
                 subscription.deliver(batch, end)
             elif subscription.cursor.seq < end.seq:
                 self._let_go(subscription)

@@ -37,6 +37,14 @@ class Sink(Protocol):
         """Wait until it is writable; raises SinkClosed."""
         ...
 
+    def has_room(self, size: int) -> bool:
+        """May so many bytes be added to what all frontends have not read yet?"""
+        ...
+
+    async def room(self, size: int) -> bool:
+        """Wait until they may; False when the sink is closed."""
+        ...
+
     def deliver(self, batch: Batch) -> None:
         """Write events."""
         ...
@@ -150,6 +158,11 @@ class Reader:
             )
             raise LogUnreadable(subscription.session) from error
         if subscription not in self._behind:
+            return
+        if page.batch is not None and not self.sink.has_room(size := page.batch.size):
+            # Nothing is held meanwhile: the page is read again.
+            del page
+            await self.sink.room(size)
             return
         if page.gap is not None:
             self.sink.tell(gap_frame(subscription.session, page.gap, page.cursor.epoch))

@@ -5,7 +5,6 @@ the host does go on when the frontend leaves, and their replies are then dropped
 """
 
 import asyncio
-import json
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -17,17 +16,18 @@ from pydantic import JsonValue
 from hub.config import HubConfig
 from hub.delivery.feed import Feeds
 from hub.delivery.frontends import FrontendRegistry
-from hub.delivery.log import EventLog
+from hub.delivery.log import EventLog, WholeEvent
 from hub.delivery.pages import Pages
 from hub.delivery.subscription import Reader, Sink
 from hub.host import CommandRefused, Frontend, Host, Role
 from hub.server.access import Allowance, TokenCheck, Tokens, WrongToken
 from hub.server.cookies import Cookies
 from hub.server.refusals import Refusals
+from hub.server.unread import Unread
 from hub.wire.codes import CloseCode
 from hub.wire.commands import check_role, id_of, parse, refusal
 from hub.wire.frames import AnyCommand, Hello, PayloadGet, SessionList, Subscribe, Unsubscribe
-from hub.wire.frames_out import OutFrame, Reply, Welcome
+from hub.wire.frames_out import OutFrame, Reply, Welcome, encode_payload
 from normalize.events.envelope import Cursor
 
 log = logging.getLogger(f"turnwire.{__name__}")
@@ -37,6 +37,10 @@ TOO_MANY_WRONG = "This is not a token of this hub, nor were too many before from
 
 REFUSALS_IN_A_ROW = 1000
 """Refused for their rate: a frontend that goes on for so long is closed."""
+
+
+PAYLOAD_ROOM = 1 << 20
+"""Bytes that must be free among what all frontends have not read before an event in full is read."""
 
 
 class TextSink(Sink, Protocol):
@@ -78,6 +82,9 @@ class HubContext:
     cookies: Cookies
     check: TokenCheck
     refusals: Refusals
+    unread: Unread
+    payloads: asyncio.Semaphore
+    """So many events in full are read at once."""
     tasks: asyncio.TaskGroup
     """Parent of the commands being done."""
     version: str
@@ -95,6 +102,10 @@ class Conversation:
         self._role = role
         self._rate = Allowance(limits.commands_burst, limits.commands_per_s)
         self._refused = 0
+        self._answering = asyncio.Lock()
+        """Held by the one command whose reply is written next, once what was written before is read."""
+        self._fetching = asyncio.Lock()
+        """Held by the one `payload.get` that is being done."""
         self._slots = asyncio.Semaphore(limits.commands_in_flight)
         self._left = False
 
@@ -221,9 +232,12 @@ class Conversation:
     async def _do(self, command: AnyCommand, frontend: Frontend) -> None:
         try:
             if isinstance(command, PayloadGet):
-                self._reply(command, await self._payload(command))
+                await self._answer_with_payload(command)
             else:
-                self._reply(command, await self._context.host.execute(command, frontend))
+                result = await self._context.host.execute(command, frontend)
+                async with self._answering:
+                    await self._sink.replies_taken()
+                    self._reply(command, result)
         except CommandRefused as refused:
             self._send(refusal(command.id, refused.code, refused.message, refused.field))
         except Exception:
@@ -265,14 +279,27 @@ class Conversation:
         self._reply(command, {"epoch": events.epoch, "last": last})
         self.reader.subscribe(command.session, Cursor(command.epoch or "", command.after))
 
-    async def _payload(self, command: PayloadGet) -> JsonValue:
+    async def _answer_with_payload(self, command: PayloadGet) -> None:
+        """Answer with an event in full: read only once its reply can be written, one after the other."""
+        async with self._fetching:
+            while not self._left:
+                await self._sink.replies_taken()
+                if not await self._sink.room(PAYLOAD_ROOM):
+                    return
+                async with self._context.payloads:
+                    if self._sink.has_room(PAYLOAD_ROOM):
+                        whole = await self._whole(command)
+                        if not self._left:
+                            self._sink.send_text(encode_payload(command.id, whole.event, whole.raw))
+                        return
+
+    async def _whole(self, command: PayloadGet) -> WholeEvent:
         whole = await self._context.events.whole(command.session, command.seq)
         if whole is None:
             raise CommandRefused(
                 "unknown_event", f"The log of {command.session!r} has no event {command.seq}.", "seq"
             )
-        raw = None if whole.raw is None else whole.raw.decode(errors="replace")
-        return {"event": json.loads(whole.event), "raw": raw}
+        return whole
 
     def _reply(self, command: AnyCommand, result: JsonValue) -> None:
         self._send(Reply(id=command.id, ok=True, result=result))

@@ -31,6 +31,14 @@ class Wire(Protocol):
         """Wait until it is writable; raises SinkClosed."""
         ...
 
+    def has_room(self, size: int) -> bool:
+        """May so many bytes be added to what all frontends have not read yet?"""
+        ...
+
+    async def room(self, size: int) -> bool:
+        """Wait until they may; False when it is closed."""
+        ...
+
     def write(self, data: bytes) -> None:
         """Write bytes; a closed connection drops them."""
         ...
@@ -51,6 +59,14 @@ class EventStream:
     async def drained(self) -> None:
         """Wait until it is writable; raises SinkClosed."""
         await self._wire.drained()
+
+    def has_room(self, size: int) -> bool:
+        """May so many bytes be added to what all frontends have not read yet?"""
+        return self._wire.has_room(size)
+
+    async def room(self, size: int) -> bool:
+        """Wait until they may; False when the wire is closed."""
+        return await self._wire.room(size)
 
     def deliver(self, batch: Batch) -> None:
         """Write events."""

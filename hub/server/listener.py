@@ -48,6 +48,9 @@ _library_log.setLevel(logging.WARNING)
 log = logging.getLogger(f"turnwire.{__name__}")
 
 
+FRAMES_READ_AHEAD = 4
+"""Frames of a frontend that wait to be heard; then it is not read from."""
+
 CLOSE_S = 2.0
 """How long a peer may take to read what is left and to close."""
 
@@ -91,6 +94,11 @@ class FrontendConnection(ServerConnection):
         self._begun = False
         """Is it a connection for websockets: after TLS, where there is TLS?"""
         self._is_shaking_hands = False
+        self._unread = listener.context.unread
+        self._read_at = 0.0
+        """When it was last seen to read, while more than the write limit waits for it."""
+        self._waited = 0
+        """How much waited then."""
         self._is_refused = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -164,6 +172,7 @@ class FrontendConnection(ServerConnection):
     def _forget(self) -> None:
         self._deadline.cancel()
         self._limit.leave(self)
+        self._unread.flows(self)
         self._connections.discard(self)
 
     def _refuse(self, reason: str) -> None:
@@ -197,10 +206,32 @@ class FrontendConnection(ServerConnection):
         self.heard_at = self.loop.time()
         super().data_received(data)
 
+    def pause_writing(self) -> None:
+        """Note that more waits than the write limit."""
+        super().pause_writing()
+        self._read_at, self._waited = self.loop.time(), self.unread
+        self._unread.stalls(self)
+
     def resume_writing(self) -> None:
         """Note that the peer reads."""
         self.heard_at = self.loop.time()
         super().resume_writing()
+        self._unread.flows(self)
+
+    @property
+    def unread(self) -> int:
+        """Bytes that wait to be written."""
+        return self.transport.get_write_buffer_size()
+
+    def stuck_s(self, now: float) -> float:
+        """Return for how long it has read nothing of what waits: what is sent to us does not count."""
+        if not self.paused:
+            return 0
+        waits = self.unread
+        if waits < self._waited:
+            self._read_at = now
+        self._waited = waits
+        return now - self._read_at
 
     def _cut_without_request(self) -> None:
         if self.request is None:
@@ -223,9 +254,20 @@ class FrontendConnection(ServerConnection):
 
     async def drained(self) -> None:
         """Wait until it is writable; raises SinkClosed."""
-        await self.drain()
+        try:
+            await self.drain()
+        except OSError:
+            raise SinkClosed from None
         if self.closed:
             raise SinkClosed
+
+    def has_room(self, size: int) -> bool:
+        """May so many bytes be added to what all frontends have not read yet?"""
+        return self._unread.has_room(size)
+
+    async def room(self, size: int) -> bool:
+        """Wait until they may; False when it is closed."""
+        return await self._unread.room(size, self)
 
     def write(self, data: bytes) -> None:
         """Write bytes as they are; a closed connection drops them."""
@@ -257,17 +299,23 @@ class FrontendConnection(ServerConnection):
         return True
 
     async def replies_taken(self) -> None:
-        """Wait while more replies are unread than the limit allows."""
-        if self.transport.get_write_buffer_size() > self._limits.unread_replies:
-            await self.drain()
+        """Wait while more is unread than the limit of replies allows, or until it is closed."""
+        try:
+            if self.unread > self._limits.unread_replies:
+                await self.drain()
+        except OSError:
+            pass  # it is lost
 
     def beat(self, now: float) -> None:
         """Ask whether the peer lives, or cut it when it has been silent for too long."""
         if self.closed:
             return
-        if now - self.heard_at > self._limits.silence_s and (not self.streams or self.paused):
+        if self.paused:
+            if self.stuck_s(now) > self._limits.silence_s:
+                self.drop("unread")
+        elif now - self.heard_at > self._limits.silence_s and not self.streams:
             self.transport.abort()
-        elif not self.paused:
+        else:
             self.transport.write(PING if self.streams else PING_FRAME)
 
 
@@ -306,6 +354,7 @@ class Listener:
             close_timeout=CLOSE_S,
             max_size=config.limits.first_frame,
             write_limit=config.limits.write_buffer,
+            max_queue=FRAMES_READ_AHEAD,
             logger=_library_log,
             start_serving=False,
         )

@@ -169,3 +169,10 @@ def encode(frame: OutFrame) -> bytes:
 def decode(text: str | bytes) -> OutFrame:
     """Read a frame; raises msgspec.ValidationError when it is none."""
     return _decoder.decode(text)
+
+
+def encode_payload(command_id: str, event: bytes, raw: bytes | None) -> bytes:
+    """Serialise the reply to `payload.get`; the event's JSON goes in as it is."""
+    line = None if raw is None else raw.decode(errors="replace")
+    result: dict[str, msgspec.Raw | str | None] = {"event": msgspec.Raw(event), "raw": line}
+    return msgspec.json.encode({"type": "reply", "id": command_id, "ok": True, "result": result})

@@ -14,6 +14,8 @@ from websockets.typing import Subprotocol
 from hub.config import HubConfig, Limits
 from hub.wire.frames import AnyCommand, PermissionRespond, Prompt
 from hub.wire.frames_out import SessionSummary
+from journal.base import Whole
+from journal.memory import MemoryJournal
 
 
 async def test_welcome_comes_first_and_says_who_one_is() -> None:
@@ -494,3 +496,62 @@ async def test_a_frontend_that_may_view_cannot_guess_the_other_token_for_ever() 
             assert "not a token" in (await ask(frontend, type="hello", token="guess"))["error"]["message"]
         assert "too many" in (await ask(frontend, type="hello", token="guess"))["error"]["message"]
         assert hub.hub.refusals.counts["guessing"] == 1
+
+
+class CountingJournal(MemoryJournal):
+    """Counts the events that were read in full."""
+
+    read = 0
+
+    async def whole(self, session: str, seq: int) -> Whole | None:
+        self.read += 1
+        return await super().whole(session, seq)
+
+
+async def test_events_in_full_are_read_only_as_fast_as_their_replies_are() -> None:
+    journal = CountingJournal()
+    size, count = 2 << 20, 60
+    async with stand(journal=journal) as hub, hub.websocket(max_size=None) as good:
+        await hub.append("x" * size)
+        async with hub.websocket(hub.hub.tokens.view, max_size=None) as greedy:
+            await receive(greedy)
+            greedy.transport.pause_reading()
+            for number in range(count):
+                await greedy.send(
+                    json.dumps({"type": "payload.get", "id": str(number), "session": SESSION, "seq": 1})
+                )
+            while journal.read < 1:
+                await ask(good, type="session.list")
+            for _ in range(50):
+                await ask(good, type="session.list")
+            # What the buffers of both ends take, and one that waits.
+            assert journal.read <= 4
+            assert (await ask(good, type="payload.get", session=SESSION, seq=1))["ok"] is True
+            greedy.transport.resume_reading()
+            answered: set[str] = set()
+            while len(answered) < count:
+                frame = await receive(greedy)
+                if frame["type"] == "reply":
+                    assert len(frame["result"]["event"]["text"]) == size
+                    answered.add(frame["id"])
+            assert journal.read == count + 1
+
+
+async def test_one_that_does_not_read_keeps_no_large_event_from_the_others() -> None:
+    limits = Limits(unread=4 << 20, unread_s=0.3, silence_s=3600)
+    async with stand(HubConfig(limits=limits)) as hub, AsyncExitStack() as stack:
+        stalled = [await stack.enter_async_context(hub.websocket(hub.hub.tokens.view)) for _ in range(4)]
+        for frontend in stalled:
+            await ask(frontend, type="subscribe", session=SESSION)
+            frontend.transport.pause_reading()
+        good = await stack.enter_async_context(hub.websocket(max_size=None))
+        await ask(good, type="subscribe", session=SESSION)
+        large = "x" * (3 << 20)
+        for number in range(1, 4):
+            await hub.append(large)
+            assert (await events(good, number))[-1] == (number, large)
+        assert hub.hub.unread <= (4 << 20) + (3 << 20)
+        assert hub.hub.refusals.counts["unread"] >= 1
+        # Small ones ask for no room.
+        await hub.append("after")
+        assert (await events(good, 4))[-1] == (4, "after")

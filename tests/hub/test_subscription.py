@@ -63,6 +63,9 @@ class CountingLog(SlowLog):
         return await self.journal.read_after(session, cursor, count=count, size=size)
 
 
+ENDLESS = 1 << 60
+
+
 @dataclass
 class MemorySink:
     """Takes frames while it is open."""
@@ -86,6 +89,12 @@ class MemorySink:
 
     def go(self) -> None:
         self._open.set()
+
+    def has_room(self, size: int) -> bool:
+        return size < ENDLESS
+
+    async def room(self, size: int) -> bool:
+        raise AssertionError(f"there is room for {size} bytes")
 
     async def drained(self) -> None:
         await self._open.wait()
