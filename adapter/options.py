@@ -9,9 +9,9 @@ from adapter.claude.command import CommandOptions
 from adapter.claude.version import Version
 from adapter.hooks.settings import HookSetting
 from adapter.mcp.host import HostedServer
-from adapter.permissions.policies import Policy
 from adapter.permissions.rules import Rule
 from adapter.process.shutdown import StopDeadlines
+from normalize.vocabulary import Policy
 from protocol.dialects import CLAUDE, Dialect
 from protocol.framing import DEFAULT_LIMIT
 

@@ -7,7 +7,7 @@ in the order in which it happened.
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal
 from uuid import uuid4
 
 from adapter.attachments import Attachment, AttachmentFolder
@@ -23,6 +23,7 @@ from adapter.process.shutdown import climb
 from adapter.process.transport import ProcessGone
 from adapter.turns import TurnWatch
 from normalize.inputs import SessionInput
+from normalize.vocabulary import Priority
 from protocol.claude.messages import User, UserBody
 from protocol.claude.requests import (
     AnyRequest,
@@ -33,8 +34,6 @@ from protocol.claude.requests import (
     UnknownRequest,
 )
 from protocol.json_values import JsonObject
-
-Priority: TypeAlias = Literal["now", "next", "later"]
 
 
 class Session:

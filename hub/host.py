@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from pydantic import JsonValue
 
 from hub.wire.frames import AnyCommand
 from hub.wire.frames_out import SessionSummary
+from normalize.vocabulary import Role
 from protocol.errors import TurnwireError
-
-Role = Literal["control", "view"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from hub.delivery.frontends import FrontendRegistry
 from hub.delivery.log import EventLog
 from hub.delivery.pages import Pages
 from hub.delivery.subscription import Reader
-from hub.host import Host, Role
+from hub.host import Host
 from hub.server.access import Allowance, Proxies, TokenCheck, Tokens
 from hub.server.connection_limit import ConnectionLimit
 from hub.server.conversation import HubContext
@@ -22,6 +22,7 @@ from hub.server.refusals import Refusals
 from hub.server.routes import Probes, Routes
 from hub.server.static_files import load
 from hub.server.unread import Unread
+from normalize.vocabulary import Role
 from protocol.errors import TurnwireError
 
 PAYLOADS = 2

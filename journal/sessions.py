@@ -4,11 +4,10 @@ The store holds whole records; the host is their one owner, changes one with `da
 """
 
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Protocol
 
 from normalize.model import JsonObject
-
-SessionState = Literal["starting", "idle", "running", "waiting", "stopping", "exited", "replaying"]
+from normalize.vocabulary import SessionState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from adapter.hooks.settings import HookSetting
 from adapter.permissions.grants import Grant
 from normalize.inputs import Decision
+from normalize.vocabulary import VoidReason
 from protocol.claude.control import ControlResponse
 from protocol.claude.requests import AnyRequest
 from protocol.json_values import Json, JsonObject
@@ -161,7 +162,7 @@ class Void:
     """A request waits no more, and was not answered."""
 
     request_id: str
-    reason: Literal["cancelled", "interrupted", "turn_ended", "process_exited"]
+    reason: VoidReason
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ from adapter.permissions.policies import (
     judge_call,
 )
 from normalize.claude.requests.suggestions import INTERACTIVE
+from normalize.vocabulary import VoidReason
 from protocol.claude.answers import Allow, answer_permission
 from protocol.claude.control import failure
 from protocol.claude.requests import CanUseTool, Elicitation, HookCallback, RequestUserDialog
@@ -300,7 +301,7 @@ def _finish(state: State, request_id: str, outcome: Outcome) -> Step:
 def _void(
     state: State,
     requests: list[str],
-    reason: Literal["cancelled", "interrupted", "turn_ended", "process_exited"],
+    reason: VoidReason,
 ) -> Step:
     effects: list[Effect] = []
     for request_id in requests:

@@ -9,15 +9,14 @@ tool. In the modes used here it is obeyed by every version, and a hook that is l
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 from adapter.hooks.settings import HookSetting, callback_id
 from adapter.permissions.grants import Grant
 from adapter.permissions.rules import Rule, first_match
 from normalize.claude.requests.suggestions import EDITS, INTERACTIVE
+from normalize.vocabulary import Policy
 from protocol.json_values import JsonObject
-
-Policy: TypeAlias = Literal["autonomous", "supervised", "plan"]
 
 PRE_TOOL = "turnwire_pre_tool"
 """Callback id of the hook that judges tool calls."""

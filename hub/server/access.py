@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from hub.config import HubConfig
-from hub.host import Role
+from normalize.vocabulary import Role
 from protocol.errors import TurnwireError
 
 TOKEN_SUBPROTOCOL = "turnwire.token."

@@ -10,8 +10,8 @@ import asyncio
 from typing import Protocol, cast
 
 from hub.config import Limits
-from hub.host import Role
 from hub.server.http import refuse
+from normalize.vocabulary import Role
 
 LINGER_S = 1.0
 """How long a peer that was turned away may take to read why."""

@@ -19,7 +19,7 @@ from hub.delivery.frontends import FrontendRegistry
 from hub.delivery.log import EventLog, WholeEvent
 from hub.delivery.pages import Pages
 from hub.delivery.subscription import Reader, Sink
-from hub.host import CommandRefused, Frontend, Host, Role
+from hub.host import CommandRefused, Frontend, Host
 from hub.server.access import Allowance, TokenCheck, Tokens, WrongToken
 from hub.server.cookies import Cookies
 from hub.server.refusals import Refusals
@@ -29,6 +29,7 @@ from hub.wire.commands import check_role, id_of, parse, refusal
 from hub.wire.frames import AnyCommand, Hello, PayloadGet, SessionList, Subscribe, Unsubscribe
 from hub.wire.frames_out import OutFrame, Reply, Welcome, encode_payload
 from normalize.events.envelope import Cursor
+from normalize.vocabulary import Role
 
 log = logging.getLogger(f"turnwire.{__name__}")
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from hub.host import Role
 from hub.server.access import Tokens
+from normalize.vocabulary import Role
 
 REMEMBERED = 1000
 """Logins that are known one by one to be logged out."""

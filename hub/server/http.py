@@ -11,9 +11,9 @@ from urllib.parse import parse_qs, unquote
 
 from pydantic import JsonValue
 
-from hub.host import Role
 from hub.wire.codes import HTTP_CODES
 from normalize.events.envelope import Cursor
+from normalize.vocabulary import Role
 from protocol.errors import TurnwireError
 
 SECURITY_HEADERS = {

@@ -27,7 +27,6 @@ from websockets.typing import Subprotocol
 
 from hub.delivery.batch import Batch, as_text
 from hub.delivery.subscription import LogUnreadable, Reader, SinkClosed
-from hub.host import Role
 from hub.server.access import Proxies, neighbourhood
 from hub.server.connection_limit import ConnectionLimit
 from hub.server.conversation import Conversation, HubContext
@@ -36,6 +35,7 @@ from hub.server.http import SECURITY_HEADERS, Answer, Request, Stream, refuse
 from hub.server.routes import Routes, Upgrade
 from hub.wire.codes import CloseCode
 from hub.wire.frames_out import OutFrame, encode
+from normalize.vocabulary import Role
 
 SUBPROTOCOL = Subprotocol("turnwire.v1")
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from msgspec import to_builtins
 
-from hub.host import Role
 from hub.server import http
 from hub.server.access import OriginPolicy, WrongToken, token_of
 from hub.server.conversation import HubContext
@@ -15,6 +14,7 @@ from hub.server.cookies import Login
 from hub.server.http import Answer, BadCursor, Request, Stream, refuse
 from hub.server.static_files import StaticFile
 from hub.wire.codes import CloseCode
+from normalize.vocabulary import Role
 
 WEBSOCKET_PATH = "/ws"
 

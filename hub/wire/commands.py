@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from pydantic import ValidationError
 
-from hub.host import CommandRefused, Role
+from hub.host import CommandRefused
 from hub.wire.frames import AnyCommand, commands, fields_of_commands
 from hub.wire.frames_out import Reply, ReplyError
+from normalize.vocabulary import Role
 from protocol.depth import TOO_DEEP, is_too_deep, outermost
 from protocol.json_values import text_at
 

@@ -19,6 +19,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from normalize.deciders import is_reserved
+from normalize.vocabulary import Policy, Priority
 
 JsonObject = dict[str, JsonValue]
 """An object of JSON, checked to be one."""
@@ -169,7 +170,7 @@ class SessionCreate(Command):
     """Which configured agent; the default one when absent."""
     model: str | None = None
     """Model to use."""
-    policy: Literal["autonomous", "supervised", "plan"] | None = None
+    policy: Policy | None = None
     """Permission policy (spec 3, "Permission Modes")."""
     permission_mode: str | None = None
     """The CLI's own permission mode."""
@@ -246,7 +247,7 @@ class Prompt(SessionCommand):
     """The text; may be empty when there are attachments."""
     attachments: Annotated[list[Attachment], Field(fail_fast=True)] | None = None
     """Images and files."""
-    priority: Literal["now", "next", "later"] = "next"
+    priority: Priority = "next"
     """now: interrupt the running turn; next: join it when the CLI can; later: after it."""
 
 

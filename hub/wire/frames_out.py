@@ -1,12 +1,13 @@
 """What the hub sends to a frontend. `event` frames are spliced, not modelled here: see normalize/events/envelope.py."""
 
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 from msgspec import field
 
 from normalize.events import AgentEvent
 from normalize.model import JsonValue, Published
+from normalize.vocabulary import Role, SessionState
 
 
 class Frame(Published, frozen=True, kw_only=True, tag_field="type"):
@@ -25,7 +26,7 @@ class SessionSummary(Published, frozen=True, kw_only=True):
     """turnwire's session id."""
     title: str | None = None
     """What to call it."""
-    state: Literal["starting", "idle", "running", "waiting", "stopping", "exited", "replaying"]
+    state: SessionState
     """`waiting`: for a human's answer; `exited`: no CLI runs, it can be resumed."""
     agent: str | None = None
     """Which agent; scripted ones say so."""
@@ -64,7 +65,7 @@ class Welcome(Frame, frozen=True, kw_only=True, tag="welcome"):
     """turnwire's version."""
     epoch: str
     """The life of the logs; goes with every cursor."""
-    role: Literal["control", "view"]
+    role: Role
     """`view` may only read."""
     sessions: list[SessionSummary]
     """All sessions."""

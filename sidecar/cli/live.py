@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from normalize.vocabulary import Policy
 from sidecar.cli.application import ConfigOption, app, fail, plain_errors
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ StateDir = Annotated[
     ),
 ]
 Agent = Annotated[str | None, typer.Option(help="claude, demo, or a configured name.", show_default="claude")]
-Policy = Annotated[
-    Literal["autonomous", "supervised", "plan"] | None,
+PolicyOption = Annotated[
+    Policy | None,
     typer.Option(help="Permission policy.", show_default=False),
 ]
 Model = Annotated[str | None, typer.Option(help="Model to ask for.", show_default=False)]
@@ -83,7 +84,7 @@ def run_command(
         bool, typer.Option("--continue", help="Go on with the workspace's newest conversation.")
     ] = False,
     agent: Agent = None,
-    policy: Policy = None,
+    policy: PolicyOption = None,
     model: Model = None,
     rules: Rules = None,
     host: Host = None,
@@ -116,7 +117,7 @@ def serve_command(
     context: typer.Context,
     *,
     agent: Agent = None,
-    policy: Policy = None,
+    policy: PolicyOption = None,
     model: Model = None,
     rules: Rules = None,
     host: Host = None,

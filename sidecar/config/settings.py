@@ -27,6 +27,7 @@ from pydantic_settings import (
 
 from hub.wire.frames import AgentOptions
 from normalize.model import JsonObject
+from normalize.vocabulary import Policy
 from protocol.depth import TOO_DEEP, is_deep
 from protocol.errors import TurnwireError
 from sidecar.config import secrecy
@@ -159,7 +160,7 @@ class Settings(BaseSettings):
     """What the agent speaks."""
     model: str | None = None
     """Model to ask for."""
-    policy: Literal["autonomous", "supervised", "plan"] | None = None
+    policy: Policy | None = None
     """Permission policy (spec 3); without one the CLI asks by its own rules and frontends answer."""
     rules: Path | None = None
     """TOML file with permission rules and hooks."""

@@ -21,7 +21,7 @@ from sidecar.replay.player import Player
 from sidecar.sessions.hosted import Changed, refuse, timestamp
 from sidecar.sessions.pipeline import Pipeline
 from sidecar.sessions.registry import Registry
-from sidecar.sessions.state import SessionState
+from sidecar.sessions.state import ObservedState
 from tracing.recordings.reading import length, read
 
 
@@ -44,7 +44,7 @@ class ReplaySession:
         self._journal = journal
         self._changed = changed
         self._created = timestamp()
-        self._state = SessionState()
+        self._state = ObservedState()
         self._pipeline = Pipeline(session, journal, field_limit=field_limit, observers=[self._observe])
         self._player = Player(read(recording), length(recording), self._feed, speed=speed, position=position)
 

@@ -11,12 +11,12 @@ from adapter.attachments import AttachmentSettings
 from adapter.claude.command import CHECKPOINTING, CommandError, CommandOptions
 from adapter.mcp.host import HostedServer, McpError
 from adapter.options import SessionOptions
-from adapter.permissions.policies import Policy
 from adapter.process.cli import ProgramNotFound
 from adapter.process.environment import ALLOWED, EnvironmentRefused, build_environment
 from hub.wire.frames import AgentOptions
 from journal.sessions import SessionRecord
 from normalize.model import JsonObject
+from normalize.vocabulary import Policy
 from sidecar.config.agents import AgentNotFoundError, find
 from sidecar.config.dialects import in_dialect
 from sidecar.config.rulebook import Rulebook

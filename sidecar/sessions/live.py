@@ -29,7 +29,7 @@ from sidecar.sessions.prompt_history import PromptHistory
 from sidecar.sessions.recovery import close_left_open
 from sidecar.sessions.resume_point import NEW, RESUME_POINT, ResumePoint, without_resume_point
 from sidecar.sessions.services import SessionServices
-from sidecar.sessions.state import SessionState
+from sidecar.sessions.state import ObservedState
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -66,7 +66,7 @@ class LiveSession:
         """Whether the CLI is not read, since the journal takes nothing more."""
         self._failure: str | None = None
         """What went wrong in turnwire itself and ended the last CLI."""
-        self._state = SessionState(
+        self._state = ObservedState(
             state="exited",
             model=record.model,
             permission_mode=record.permission_mode,

@@ -15,7 +15,7 @@ from normalize import events as ev
 from normalize.events import AgentEvent, from_json, to_json
 from normalize.events.envelope import Cursor
 from sidecar.sessions.resume_point import RESUME_POINT
-from sidecar.sessions.state import SessionState
+from sidecar.sessions.state import ObservedState
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -26,7 +26,7 @@ class LeftOpen:
     """Folds a log into what is open at its end."""
 
     def __init__(self) -> None:
-        self.state = SessionState()
+        self.state = ObservedState()
         """What the log says of the session; its record may be older."""
         self.turns = 0
         """Number of the newest turn."""

@@ -2,19 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from normalize import events as ev
 from normalize.events import AgentEvent
-
-State = Literal["starting", "idle", "running", "waiting", "stopping", "exited", "replaying"]
+from normalize.vocabulary import SessionState
 
 
 @dataclass(slots=True)
-class SessionState:
+class ObservedState:
     """The running summary of one session."""
 
-    state: State = "starting"
+    state: SessionState = "starting"
     model: str | None = None
     permission_mode: str | None = None
     cli_session_id: str | None = None

@@ -29,8 +29,9 @@ from adapter.permissions.decisions import (
     Void,
 )
 from adapter.permissions.machine import State, step
-from adapter.permissions.policies import PRE_TOOL, STOP, PermissionSettings, Policy
+from adapter.permissions.policies import PRE_TOOL, STOP, PermissionSettings
 from adapter.permissions.rules import read_rules
+from normalize.vocabulary import Policy
 from protocol.claude.requests import (
     AnyRequest,
     CanUseTool,

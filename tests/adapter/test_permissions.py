@@ -34,9 +34,10 @@ from adapter.permissions.decisions import (
 )
 from adapter.permissions.grants import Grant
 from adapter.permissions.machine import State, step
-from adapter.permissions.policies import PRE_TOOL, STOP, PermissionSettings, Policy
+from adapter.permissions.policies import PRE_TOOL, STOP, PermissionSettings
 from adapter.permissions.rules import read_rules
 from normalize.inputs import Decision
+from normalize.vocabulary import Policy
 from protocol.claude.requests import (
     AnyRequest,
     CanUseTool,

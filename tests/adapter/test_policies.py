@@ -6,12 +6,12 @@ from adapter.permissions.policies import (
     STOP,
     Launch,
     PermissionSettings,
-    Policy,
     hook_table,
     launch,
     parse_policy,
 )
 from adapter.permissions.rules import read_rules
+from normalize.vocabulary import Policy
 
 RULES = read_rules([{"action": "ask", "tool": "Bash"}])
 

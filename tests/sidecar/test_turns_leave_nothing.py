@@ -14,7 +14,7 @@ from normalize.inputs import Received, Sent, SessionInput
 from protocol.claude.decode import decode
 from recordings import Recording, recordings
 from sidecar.sessions.pipeline import Pipeline
-from sidecar.sessions.state import SessionState
+from sidecar.sessions.state import ObservedState
 from tracing.recordings.reading import read
 
 WARM, TURNS = 1200, 600
@@ -37,7 +37,7 @@ def anew(line: bytes, number: int) -> bytes:
 @pytest.mark.parametrize("made", CONVERSATIONS, ids=str)
 async def test_what_is_kept_does_not_grow_with_the_turns(made: Recording) -> None:
     inputs = [timed.input for timed in read(Path(made.folder)) if isinstance(timed.input, Received | Sent)]
-    state = SessionState()
+    state = ObservedState()
     journal = MemoryJournal(Retention(max_count=64))
 
     def observe(_: SessionInput, events: Sequence[AgentEvent]) -> None:

@@ -24,11 +24,11 @@ from normalize.events import (
 )
 from normalize.inputs import Decision
 from normalize.payloads import AskUserPayload, ShowPlanPayload
+from normalize.vocabulary import VoidReason
 from protocol.claude import control
 from protocol.claude.answers import Deny, read_permission
 from protocol.json_values import JsonObject, text_at
 
-Void = Literal["cancelled", "interrupted", "process_exited", "turn_ended"]
 Behavior = Literal["allow", "deny", "ask", "answer"]
 
 
@@ -169,7 +169,7 @@ class Requests:
             *self._edited(pending, decision.updated_input),
         ]
 
-    def cancelled(self, request_id: str, reason: Void) -> list[AgentEvent]:
+    def cancelled(self, request_id: str, reason: VoidReason) -> list[AgentEvent]:
         """The CLI takes a request back."""
         pending = self._pending.pop(request_id, None)
         if pending is None:
@@ -189,7 +189,7 @@ class Requests:
             del self._pending[pending.request_id]
         return [self._resolved(pending, "deny" if denied else "allow") for pending in settled]
 
-    def turn_over(self, reason: Void, lost: Collection[str]) -> list[AgentEvent]:
+    def turn_over(self, reason: VoidReason, lost: Collection[str]) -> list[AgentEvent]:
         """What waits for an answer in this turn will not be answered any more; `lost` are its calls without result."""
         self._plans.clear()
         if not self._pending:
@@ -320,7 +320,7 @@ class Requests:
             interrupt=interrupt,
         )
 
-    def _void(self, pending: Pending, reason: Void) -> list[AgentEvent]:
+    def _void(self, pending: Pending, reason: VoidReason) -> list[AgentEvent]:
         if pending.kind == "hook":
             return []
         return [

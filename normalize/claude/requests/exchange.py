@@ -1,10 +1,10 @@
 """The control exchange: requests of the CLI and our answers, our requests and the CLI's answers."""
 
 from normalize.claude.notices import notice
-from normalize.claude.requests import Void
 from normalize.claude.state import State
 from normalize.claude.turns import lifecycle
 from normalize.events import AgentEvent, Withdrawn
+from normalize.vocabulary import VoidReason
 from protocol.claude import control
 from protocol.claude.messages import Message, User
 from protocol.json_values import text_at
@@ -21,7 +21,7 @@ def asked(state: State, message: control.ControlRequest) -> list[AgentEvent]:
 def cancelled(state: State, message: control.ControlCancelRequest) -> list[AgentEvent]:
     """The CLI takes a request back."""
     turn = state.turns.current
-    reason: Void = "interrupted" if turn is not None and turn.interrupted else "cancelled"
+    reason: VoidReason = "interrupted" if turn is not None and turn.interrupted else "cancelled"
     return state.requests.cancelled(message.request_id, reason)
 
 

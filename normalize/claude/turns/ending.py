@@ -6,13 +6,13 @@ complete, error.
 
 from normalize.claude.calls import LostReason
 from normalize.claude.costs import Bill
-from normalize.claude.requests import Void
 from normalize.claude.state import State
 from normalize.claude.turns import Turn, outcomes
 from normalize.claude.turns.starting import start
 from normalize.events import AgentEvent, CompleteData, Error, MessageChunk, Outcome, ProcessStatus, Withdrawn
 from normalize.events.limits import pieces
 from normalize.inputs import Ended
+from normalize.vocabulary import VoidReason
 from protocol.claude.results import Result
 
 
@@ -146,7 +146,7 @@ def _leave_open_ends(state: State, reason: LostReason, *, succeeded: bool) -> li
     updates = state.calls.turn_over(reason, succeeded=succeeded)
     if not updates and not state.requests.waiting:
         return []
-    void: Void = "interrupted" if reason == "interrupted" else "turn_ended"
+    void: VoidReason = "interrupted" if reason == "interrupted" else "turn_ended"
     return [*updates, *state.requests.turn_over(void, {update.tool_call_id for update in updates})]
 
 

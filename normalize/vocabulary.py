@@ -1,0 +1,18 @@
+"""Closed sets of words that several packages share: each is said here once, and every match on one is exhaustive."""
+
+from typing import Literal, TypeAlias
+
+Policy: TypeAlias = Literal["autonomous", "supervised", "plan"]
+"""Who decides what an agent may do (spec 3, "Permission Modes")."""
+
+Priority: TypeAlias = Literal["now", "next", "later"]
+"""When a prompt is served: at once, after the running turn, after all that wait."""
+
+SessionState: TypeAlias = Literal["starting", "idle", "running", "waiting", "stopping", "exited", "replaying"]
+"""What a session does, in a word."""
+
+VoidReason: TypeAlias = Literal["cancelled", "interrupted", "turn_ended", "process_exited"]
+"""Why a pending request needs no answer any more."""
+
+Role: TypeAlias = Literal["control", "view"]
+"""What a frontend may do: everything, or watch."""
