@@ -6,13 +6,12 @@ stderr. Everything else is a failure, and what that means is decided by adapter/
 
 import asyncio
 import http.client
-import os
-import signal
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from adapter.hooks.settings import HookSetting
+from adapter.process.program import run_program
 from protocol import depth
 from protocol.claude.encode import line_of
 from protocol.errors import TurnwireError
@@ -46,53 +45,21 @@ async def _run_command(
     hook: HookSetting, payload: JsonObject, workspace: Path, environment: Mapping[str, str]
 ) -> JsonObject:
     try:
-        process = await asyncio.create_subprocess_exec(
-            *hook.command,
-            cwd=workspace,
-            env=dict(environment),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
+        done = await run_program(
+            hook.command,
+            body=line_of(payload),
+            workspace=workspace,
+            environment=environment,
+            most=MAX_ANSWER,
         )
     except OSError as error:
         raise HookFailed(f"cannot run {hook.command[0]}: {error.strerror}") from None
-    try:
-        async with asyncio.TaskGroup() as pipes:
-            pipes.create_task(_feed(process.stdin, line_of(payload)))
-            reading = [pipes.create_task(_drain(pipe)) for pipe in (process.stdout, process.stderr)]
-    finally:
-        # the hook's own children go with it, and so does one that was given up
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
-        await process.wait()
-    stdout, stderr = (task.result() for task in reading)
-    complaint = stderr.decode("utf-8", "replace").strip()
-    if process.returncode == BLOCKED:
+    complaint = done.stderr.decode("utf-8", "replace").strip()
+    if done.code == BLOCKED:
         return _block(text_at(payload, "hook_event_name"), complaint or f"{hook.name} blocks this")
-    if process.returncode != 0:
-        raise HookFailed(f"exit code {process.returncode}: {complaint[-500:]}")
-    return _read(stdout)
-
-
-async def _feed(pipe: asyncio.StreamWriter | None, body: bytes) -> None:
-    if pipe is not None:
-        try:
-            pipe.write(body)
-            await pipe.drain()
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # a hook need not read what it is told
-        pipe.close()
-
-
-async def _drain(pipe: asyncio.StreamReader | None) -> bytes:
-    """Read to the end, keeping no more than is needed to know that it is too much."""
-    kept = bytearray()
-    while pipe is not None and (chunk := await pipe.read(65536)):
-        kept += chunk[: MAX_ANSWER + 1 - len(kept)]
-    return bytes(kept)
+    if done.code != 0:
+        raise HookFailed(f"exit code {done.code}: {complaint[-500:]}")
+    return _read(done.stdout)
 
 
 def _block(event: str, reason: str) -> JsonObject:

@@ -16,6 +16,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
+from adapter.process.program import run_program
+
 DEADLINE = 10.0
 """Seconds that git may take, all in all."""
 
@@ -125,35 +127,25 @@ class _Git:
 
     async def __call__(self, *arguments: str) -> str:
         """Return what git says; raises _GitFailed and OSError."""
-        process = await asyncio.create_subprocess_exec(
-            self.program,
-            "--no-pager",
-            "-c",
-            "safe.bareRepository=explicit",  # a folder that only looks like a repository
-            *arguments,
-            cwd=self.workspace,
-            env=self.environment,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
+        done = await run_program(
+            [
+                self.program,
+                "--no-pager",
+                "-c",
+                "safe.bareRepository=explicit",  # a folder that only looks like a repository
+                *arguments,
+            ],
+            body=b"",
+            workspace=self.workspace,
+            environment=self.environment,
+            most=self.max_output,
+            stops_full=True,
         )
-        said = bytearray()
-        try:
-            assert process.stdout is not None
-            while (room := self.max_output - len(said)) and (
-                piece := await process.stdout.read(min(room, 1 << 16))
-            ):
-                said += piece
-            if not room:
-                return said[: said.rfind(b"\n") + 1].decode("utf-8", "replace")
-            await process.wait()
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-        if process.returncode != 0:
+        if len(done.stdout) > self.max_output:
+            return done.stdout[: done.stdout.rfind(b"\n", 0, self.max_output) + 1].decode("utf-8", "replace")
+        if done.code != 0:
             raise _GitFailed
-        return said.decode("utf-8", "replace")
+        return done.stdout.decode("utf-8", "replace")
 
 
 def _find(workspace: Path, environment: Mapping[str, str], max_output: int) -> _Git:

@@ -1,157 +1,68 @@
-"""A CLI as a process of its own group: chunks of stdout, whole lines to stdin, a bounded tail of stderr, its exit.
+"""A CLI as a process of its own session: chunks of stdout, whole lines to stdin, a bounded tail of stderr, its exit.
 
-Works on asyncio's subprocess protocol instead of streams: a StreamReader has a line limit and waits for every pipe
+The pipes are ours (adapter/process/pipes.py) and not asyncio's streams: a StreamReader has a line limit and waits for every pipe
 before it tells of the exit. Reading stops while the reader lags behind by READ_AHEAD bytes, which in turn stops the CLI.
-Stderr is read like stdout by whoever asks for that.
+Stderr is read like stdout by whoever asks for that. On Linux a supervisor (adapter/process/supervisor.py) stands over the CLI
+and ends what it leaves; elsewhere that is found by its process group.
 """
 
 import asyncio
 import os
 import shutil
 import signal
-import sys
 import uuid
-from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
-from adapter.process import launch
+from adapter.process.child import CAN_SUPERVISE, Child, Start, Supervised
 from adapter.process.identity import MARK, ProcessIdentity, expected, identify, reap, signal_all
-from adapter.process.transport import Exit, ProcessGone
+from adapter.process.pipes import READ_AHEAD, Ends, OutputGrace, pipes
+from adapter.process.transport import Exit
 from adapter.process.watchdog import Watchdog
 from protocol.errors import TurnwireError
 
-READ_AHEAD = 1024 * 1024
-"""Bytes of a pipe that are held for its reader, at most (and one chunk more)."""
+__all__ = ["READ_AHEAD", "STDERR_TAIL", "CliProcess", "ProgramNotFound", "find_program"]
 
 STDERR_TAIL = 16 * 1024
 """Bytes of stderr that are kept."""
 
-_PIPE_GRACE = 1.0
+LEFT_GRACE = 2.0
+"""Seconds that what a CLI left has between SIGTERM and SIGKILL."""
+
+UNHEARD = 3.0
+"""Seconds after which a supervisor that was to kill and did not is given up: somebody may have stopped it."""
 
 
 class ProgramNotFound(TurnwireError):
     """There is no such program to run."""
 
 
-class _Incoming:
-    """What came through one pipe and waits for its reader."""
+class _Tail:
+    """The last of what was said."""
 
     def __init__(self) -> None:
-        self.pipe: asyncio.ReadTransport | None = None
-        self._chunks: deque[bytes] = deque()
-        self._held = 0
-        self._more = asyncio.Event()
-        self._ended = asyncio.Event()
-        self._is_discarded = False
+        self.kept = bytearray()
 
-    def take(self, data: bytes) -> None:
-        if self._is_discarded:
-            return
-        self._chunks.append(data)
-        self._held += len(data)
-        if self._held > READ_AHEAD and self.pipe is not None:
-            self.pipe.pause_reading()
-        self._more.set()
-
-    def end(self) -> None:
-        self._ended.set()
-        self._more.set()
-
-    def discard(self) -> None:
-        self._is_discarded = True
-        self._take_all()
-
-    async def read(self) -> bytes:
-        while not self._chunks:
-            if self._ended.is_set():
-                return b""
-            self._more.clear()
-            await self._more.wait()
-        return self._take_all()
-
-    async def over(self) -> None:
-        """What the CLI started may hold the pipe open for ever: it has ended, too, when nothing comes any more."""
-        while not self._ended.is_set():
-            try:
-                async with asyncio.timeout(_PIPE_GRACE):
-                    await self._ended.wait()
-            except TimeoutError:
-                if not self._chunks:
-                    self.end()
-
-    def _take_all(self) -> bytes:
-        whole = self._chunks.popleft() if len(self._chunks) == 1 else b"".join(self._chunks)
-        self._chunks.clear()
-        if self._held > READ_AHEAD and self.pipe is not None and not self._ended.is_set():
-            self.pipe.resume_reading()
-        self._held = 0
-        return whole
-
-
-class _Pipes(asyncio.SubprocessProtocol):
-    """What the event loop tells of the process."""
-
-    def __init__(self, *, reads_stderr: bool) -> None:
-        self.transport: asyncio.SubprocessTransport | None = None
-        self.stdout = _Incoming()
-        self.stderr = _Incoming() if reads_stderr else None
-        self.stderr_tail = bytearray()
-        self.writable = asyncio.Event()
-        self.writable.set()
-        self.input_lost = False
-        self.exited = asyncio.Event()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = cast(asyncio.SubprocessTransport, transport)
-        self.stdout.pipe = cast(asyncio.ReadTransport, self.transport.get_pipe_transport(1))
-        if self.stderr is not None:
-            self.stderr.pipe = cast(asyncio.ReadTransport, self.transport.get_pipe_transport(2))
-
-    def pipe_data_received(self, fd: int, data: bytes) -> None:
-        if fd == 1:
-            self.stdout.take(data)
-            return
-        self.stderr_tail += data
-        del self.stderr_tail[:-STDERR_TAIL]
-        if self.stderr is not None:
-            self.stderr.take(data)
-
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002  asyncio names it
-        if fd == 0:
-            self.input_lost = True
-            self.writable.set()
-        elif fd == 1:
-            self.stdout.end()
-        elif self.stderr is not None:
-            self.stderr.end()
-
-    def pause_writing(self) -> None:
-        self.writable.clear()
-
-    def resume_writing(self) -> None:
-        self.writable.set()
-
-    def process_exited(self) -> None:
-        self.exited.set()
-        self.input_lost = True
-        self.writable.set()
+    def see(self, data: bytes) -> None:
+        self.kept += data
+        del self.kept[:-STDERR_TAIL]
 
 
 class CliProcess:
     """A running CLI; a Transport."""
 
-    def __init__(self, pipes: _Pipes, identity: ProcessIdentity, watchdog: Watchdog | None) -> None:
-        assert pipes.transport is not None
-        self.identity = identity
+    def __init__(self, ends: Ends, tail: _Tail, watchdog: Watchdog | None, unheard: float) -> None:
+        self.identity: ProcessIdentity
         """What to record, so that it can be reaped after a crash of the sidecar."""
+        self._ends = ends
+        self._tail = tail
+        self._watchdog = watchdog
+        self._unheard = unheard
+        self._running: Child | Supervised
+        self._clearing = asyncio.Lock()
         self.is_over = False
         """True once `wait` has returned: nothing of it is left."""
-        self._pipes = pipes
-        self._transport = pipes.transport
-        self._watchdog = watchdog
-        self._lock = asyncio.Lock()
 
     @classmethod
     async def spawn(
@@ -162,94 +73,117 @@ class CliProcess:
         environment: Mapping[str, str],
         watchdog: Watchdog | None = None,
         reads_stderr: bool = False,
+        grace: OutputGrace | None = None,
+        supervised: bool = CAN_SUPERVISE,
+        unheard: float = UNHEARD,
     ) -> "CliProcess":
         """Start the CLI in its workspace, with exactly this environment.
 
-        With `reads_stderr`, its stderr has to be read as its stdout has; its tail is kept anyway.
+        Args:
+            argv: the program, looked for in the environment's PATH, and its arguments.
+            workspace: its working directory.
+            environment: its environment; the mark is added to it.
+            watchdog: ends the CLI should the sidecar die.
+            reads_stderr: its stderr has to be read as its stdout has; its tail is kept anyway.
+            grace: how long an output is listened to that others hold open after the exit.
+            supervised: have a supervisor adopt what it leaves; Linux only.
+            unheard: seconds that a supervisor may take to kill; then it is killed with the CLI.
 
         Raises:
             ProgramNotFound: the program or the workspace does not exist.
+            OSError: no process can be started.
         """
         if not workspace.is_dir():  # noqa: ASYNC240  one stat, before anything runs
             raise ProgramNotFound(f"the workspace {workspace} is not a directory; create it or name another")
         program = find_program(argv[0], environment)
         mark = uuid.uuid4().hex
+        tail = _Tail()
+        discards, sees = (False, not reads_stderr), (lambda _: None, tail.see)
+        async with pipes(grace or OutputGrace(), discards=discards, sees=sees) as ends:
+            self = cls(ends, tail, watchdog, unheard)
+            start = Start(
+                argv=[program, *argv[1:]],
+                workspace=workspace,
+                environment=environment,
+                stdin=ends.their_stdin,
+                stdout=ends.their_stdout,
+                stderr=ends.their_stderr,
+            )
+            await self._start(start, mark, supervised=supervised)
+        return self
+
+    async def _start(self, start: Start, mark: str, *, supervised: bool) -> None:
+        watchdog = self._watchdog
         if watchdog is not None:
-            # Before it is there: we may be killed before we can tell its pid, and the death signal reaches it alone.
+            # Before it is there: we may be killed before we can tell its pid.
             watchdog.guard(expected(mark))
         try:
-            _, pipes = await asyncio.get_running_loop().subprocess_exec(
-                lambda: _Pipes(reads_stderr=reads_stderr),
-                *_with_parent_death_signal([program, *argv[1:]]),
-                cwd=workspace,
-                env={**environment, MARK: mark},
-                start_new_session=True,
-            )
-            assert pipes.transport is not None
-            pid = pipes.transport.get_pid()
+            if supervised:
+                self._running = await Supervised.start(start, mark, on_exit=self._ends.process_exited)
+            else:
+                marked = replace(start, environment={**start.environment, MARK: mark})
+                self._running = await Child.start(marked, on_exit=self._ends.process_exited)
             try:
-                identity = identify(pid, mark)
+                self.identity = identify(self._running.pid, mark)
             except ProcessLookupError:
-                identity = ProcessIdentity(pid, "exited", mark)
+                self.identity = ProcessIdentity(self._running.pid, "exited", mark)
             if watchdog is not None:
-                watchdog.guard(identity)
+                watchdog.guard(self.identity)
         finally:
             if watchdog is not None:
                 watchdog.release(expected(mark))
-        return cls(pipes, identity, watchdog)
 
     async def read(self) -> bytes:
         """Return what came since the last read, at least one byte; b"" at the end of stdout."""
-        return await self._pipes.stdout.read()
+        return await self._ends.stdout.read()
 
     async def read_stderr(self) -> bytes:
         """Return what came on stderr since the last read, at least one byte; b"" at its end."""
-        stderr = self._pipes.stderr
-        return b"" if stderr is None else await stderr.read()
+        return await self._ends.stderr.read()
 
     def discard_stderr(self) -> None:
         """Let go whatever else comes on stderr."""
-        if self._pipes.stderr is not None:
-            self._pipes.stderr.discard()
+        self._ends.stderr.discard()
 
     def discard(self) -> None:
         """Let go all that comes: there is no reader any more, who would keep the process from being over."""
-        self._pipes.stdout.discard()
-        self.discard_stderr()
+        self._ends.stdout.discard()
+        self._ends.stderr.discard()
 
     async def write(self, line: bytes) -> None:
         """Write a whole line; returns when the CLI takes more. Raises ProcessGone."""
-        async with self._lock:
-            stdin = cast("asyncio.WriteTransport | None", self._transport.get_pipe_transport(0))
-            if stdin is None or stdin.is_closing() or self._pipes.input_lost:
-                raise ProcessGone("the CLI takes no more input")
-            stdin.write(line)
-            await self._pipes.writable.wait()
-            if self._pipes.input_lost:
-                raise ProcessGone("the CLI closed its input while it was written to")
+        await self._ends.stdin.write(line)
 
     def close_input(self) -> None:
         """Close stdin: the CLI finishes what it does, and exits."""
-        stdin = self._transport.get_pipe_transport(0)
-        if stdin is not None:
-            stdin.close()
+        self._ends.stdin.close()
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the whole process group, and to whatever else the CLI started."""
-        signal_all([self.identity], number, fresh=True)
+        if isinstance(self._running, Supervised):
+            self._running.signal(number)
+        else:
+            signal_all([self.identity], number, fresh=True)
 
     def kill(self) -> None:
         """Send SIGKILL to all of it."""
         self.signal(signal.SIGKILL)
+        if isinstance(self._running, Supervised):
+            asyncio.get_running_loop().call_later(self._unheard, self._insist, self._running)
+
+    def _insist(self, running: Supervised) -> None:
+        if not running.exited.is_set():
+            running.kill_supervisor()
+            signal_all([self.identity], signal.SIGKILL)
 
     @property
     def has_exited(self) -> bool:
         """True once the process is gone; its last output may still wait to be read."""
-        return self._pipes.exited.is_set()
+        return self._running.exited.is_set()
 
     async def exited(self) -> None:
         """Wait until the process is gone."""
-        await self._pipes.exited.wait()
+        await self._running.exited.wait()
 
     async def exits_within(self, seconds: float) -> bool:
         """Wait until the process is gone, for so many seconds at most, and tell whether it is."""
@@ -262,22 +196,30 @@ class CliProcess:
 
     async def wait(self) -> Exit:
         """Wait for the exit of the process and the end of its output, end its leftovers, and say how it ended."""
-        await self._pipes.exited.wait()
-        await self._pipes.stdout.over()
-        if self._pipes.stderr is not None:
-            await self._pipes.stderr.over()
-        await asyncio.to_thread(reap, [self.identity], fresh=True)
+        await self.exited()
+        await self._ends.over()
+        async with self._clearing:
+            if not self.is_over:
+                await self._clear()
+                self.is_over = True
+        return _exit(self._running.code)
+
+    async def _clear(self) -> None:
+        if isinstance(self._running, Supervised):
+            await self._running.end(LEFT_GRACE)
+            # what carries the mark and is not below it: the hooks we run; and all of it where somebody killed the supervisor
+            await asyncio.to_thread(reap, [expected(self.identity.mark)], LEFT_GRACE)
+        else:
+            await asyncio.to_thread(reap, [self.identity], LEFT_GRACE, fresh=True)
         if self._watchdog is not None:
             self._watchdog.release(self.identity)
-        ended = _exit(self._transport.get_returncode())
-        self._transport.close()
-        self.is_over = True
-        return ended
+        self._running.close()
+        self._ends.close()
 
     @property
     def stderr_tail(self) -> str:
         """The last of what it said on stderr."""
-        return self._pipes.stderr_tail.decode("utf-8", "replace")
+        return self._tail.kept.decode("utf-8", "replace")
 
 
 def find_program(program: str, environment: Mapping[str, str]) -> str:
@@ -286,12 +228,6 @@ def find_program(program: str, environment: Mapping[str, str]) -> str:
     if found is None:
         raise ProgramNotFound(f"there is no program {program!r}; install it, or name its path")
     return str(Path(found).absolute())
-
-
-def _with_parent_death_signal(argv: list[str]) -> list[str]:
-    if not sys.platform.startswith("linux") or not sys.executable:
-        return argv  # elsewhere the watchdog alone sees to it
-    return [sys.executable, "-I", "-S", launch.__file__, str(os.getpid()), *argv]
 
 
 def _exit(returncode: int | None) -> Exit:

@@ -47,6 +47,6 @@ async def climb(
     process.signal(signal.SIGTERM)
     if await process.exits_within(deadlines.terminate):
         return "SIGTERM"
-    process.signal(signal.SIGKILL)
+    process.kill()
     await process.exited()
     return "SIGKILL"

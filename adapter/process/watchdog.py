@@ -2,7 +2,7 @@
 
 A small process of its own session holds the reading end of a pipe and a list of what runs. When the pipe breaks,
 the sidecar has gone, and the watchdog ends every process on the list, group and leftovers. One serves all sessions.
-It works where there are pipes; on Linux the parent-death signal (adapter/process/launch.py) acts at once beside it.
+It works where there are pipes; on Linux it is the second to act, after each CLI's supervisor (adapter/process/supervisor.py).
 """
 
 import asyncio

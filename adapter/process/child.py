@@ -1,0 +1,231 @@
+"""A process in a session of its own: started by ourselves, or by a supervisor that adopts whatever it leaves (Linux).
+
+The supervisor (adapter/process/supervisor.py) is a child of ours; a socket joins us with it. When we are no more, the socket says
+so, and it ends all that is below it.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO, cast
+
+SUPERVISOR = (
+    "-I",
+    "-S",
+    "-c",
+    # imported, so that it is compiled once
+    "import sys; sys.path.insert(0, sys.argv[1]); from adapter.process.supervisor import main; main(sys.argv[2:])",
+    str(Path(__file__).parents[2]),
+)
+"""How Python becomes the supervisor, before its own arguments."""
+
+INSIST = 3.0
+"""Seconds that SIGKILL may take; what it does not end by then is stuck in the kernel, or not ours to kill."""
+
+END_MARGIN = 5.0
+"""Seconds that a supervisor may take longer than its work; then it is killed, and who is left is looked for by mark."""
+
+CAN_SUPERVISE = sys.platform.startswith("linux") and bool(sys.executable)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """What to start."""
+
+    argv: Sequence[str]
+    workspace: Path
+    environment: Mapping[str, str]
+    stdin: BinaryIO | int
+    """The process's end of it, or asyncio.subprocess.DEVNULL."""
+    stdout: BinaryIO | int
+    stderr: BinaryIO | int
+
+
+class Child(asyncio.SubprocessProtocol):
+    """A process whose parent we are."""
+
+    def __init__(self, on_exit: Callable[[], None]) -> None:
+        self.exited = asyncio.Event()
+        self._on_exit = on_exit
+        self._transport: asyncio.SubprocessTransport | None = None
+
+    @classmethod
+    async def start(cls, start: Start, *, on_exit: Callable[[], None], keeps: Sequence[int] = ()) -> "Child":
+        """Start it, with `keeps` as further descriptors; raises OSError."""
+        _, child = await asyncio.get_running_loop().subprocess_exec(
+            lambda: cls(on_exit),
+            *start.argv,
+            stdin=start.stdin,
+            stdout=start.stdout,
+            stderr=start.stderr,
+            cwd=start.workspace,
+            env=dict(start.environment),
+            start_new_session=True,
+            pass_fds=tuple(keeps),
+        )
+        return child
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Note the process."""
+        self._transport = cast(asyncio.SubprocessTransport, transport)
+
+    def process_exited(self) -> None:
+        """Note the exit."""
+        self.exited.set()
+        self._on_exit()
+
+    @property
+    def pid(self) -> int:
+        """Its process id; also the id of its group."""
+        assert self._transport is not None
+        return self._transport.get_pid()
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code, negative for a signal; None while it runs."""
+        return None if self._transport is None else self._transport.get_returncode()
+
+    def kill(self) -> None:
+        """Kill it, it alone."""
+        if self._transport is not None and not self.exited.is_set():
+            try:
+                # the transport's own way looks whether it has exited, which takes the exit code from who waits for it
+                os.kill(self.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    def close(self) -> None:
+        """Let go of it; kills one that still runs."""
+        if self._transport is not None:
+            self._transport.close()
+
+
+class Supervised(asyncio.Protocol):
+    """A process below a supervisor; the loop's protocol of the socket to it."""
+
+    def __init__(self, on_exit: Callable[[], None]) -> None:
+        self.pid = 0
+        """The process id of the program; also the id of its group."""
+        self.code: int | None = None
+        """Its exit code, negative for a signal; None while it runs."""
+        self.exited = asyncio.Event()
+        self._on_exit = on_exit
+        self._supervisor: Child | None = None
+        self._control: asyncio.Transport | None = None
+        self._received = b""
+        self._started = asyncio.Event()
+        self._is_deaf = False
+        self._is_left = False
+        self._left: int | None = None
+        self._over = asyncio.Event()
+
+    @classmethod
+    async def start(cls, start: Start, mark: str, *, on_exit: Callable[[], None]) -> "Supervised":
+        """Start it; its environment is the given one and the mark. Raises OSError."""
+        self = cls(on_exit)
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                argv = [sys.executable, *SUPERVISOR, str(theirs.fileno()), mark, *start.argv]
+                self._supervisor = await Child.start(
+                    replace(start, argv=argv),
+                    on_exit=self._look,
+                    keeps=[theirs.fileno()],
+                )
+            ours.setblocking(False)
+            await asyncio.get_running_loop().create_unix_connection(lambda: self, sock=ours)
+            await self._started.wait()
+        except BaseException:
+            if self._control is None:
+                ours.close()
+            self.close()
+            raise
+        return self
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Note the socket."""
+        self._control = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Hear the supervisor."""
+        *lines, self._received = (self._received + data).split(b"\n")
+        for line in lines:
+            what, _, number = line.partition(b" ")
+            match what:
+                case b"started":
+                    self.pid = int(number)
+                    self._started.set()
+                case b"exited":
+                    self._exit(int(number))
+                case b"ended":
+                    self._left = int(number)
+                case _:
+                    pass
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio names it
+        """Note that the supervisor says nothing more."""
+        self._is_deaf = True
+        self._look()
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the program's group and to everything else below the supervisor."""
+        self._tell(f"signal {int(number)}")
+
+    def kill_supervisor(self) -> None:
+        """End a supervisor that does nothing any more; the program goes with it."""
+        if self._supervisor is not None:
+            self._supervisor.kill()
+
+    async def end(self, grace: float) -> bool:
+        """End everything that is left, by SIGTERM and after `grace` seconds by SIGKILL; tell whether nothing is."""
+        self._tell(f"end {grace} {INSIST}")
+        try:
+            async with asyncio.timeout(grace + INSIST + END_MARGIN):
+                await self._over.wait()
+        except TimeoutError:
+            self.kill_supervisor()
+            await self._over.wait()
+        return self._left == 0
+
+    def close(self) -> None:
+        """Let go of it; a supervisor that still runs ends everything by itself."""
+        self._is_left = True
+        if self._control is None:
+            self._is_deaf = True
+        else:
+            self._control.close()
+        self._look()
+
+    def _tell(self, line: str) -> None:
+        if self._control is not None and not self._is_deaf:
+            self._control.write(line.encode() + b"\n")
+
+    def _look(self) -> None:
+        """Take the supervisor for gone once it has exited and all that it said is heard."""
+        if not self._is_deaf or self._supervisor is None or not self._supervisor.exited.is_set():
+            return
+        self.pid = self.pid or self._supervisor.pid
+        self._over.set()
+        if self._is_left:
+            self._supervisor.close()
+        self._exit(self._supervisor.code)
+        self._started.set()
+
+    def _exit(self, code: int | None) -> None:
+        if not self.exited.is_set():
+            self.code = code
+            self.exited.set()
+            self._on_exit()
+
+
+def kill_group(pid: int) -> None:
+    """Kill the group of a child of ours that has at most just exited."""
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass  # PermissionError: macOS says so of a group of zombies
