@@ -1,6 +1,7 @@
 import asyncio
 import json
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -61,6 +62,19 @@ async def test_everything_else_is_a_failure(code: str, complaint: str, tmp_path:
 async def test_a_command_that_is_missing_is_a_failure(tmp_path: Path) -> None:
     with pytest.raises(HookFailed, match="cannot run no-such-hook"):
         await run(HookSetting(event="Stop", command=("no-such-hook",)), tmp_path)
+
+
+async def test_a_command_that_leaves_a_daemon_with_its_output_answers_when_it_exits(tmp_path: Path) -> None:
+    code = f"""
+import subprocess
+daemon = subprocess.Popen(["/bin/sleep", "600"], start_new_session=True)
+open({str(tmp_path / "pid")!r}, "w").write(str(daemon.pid))
+print('{{"decision": "deny"}}')
+"""
+    try:
+        assert await run(program(code, timeout=19), tmp_path) == {"decision": "deny"}
+    finally:
+        os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
 
 
 async def test_a_command_that_takes_too_long_goes_with_all_it_started(tmp_path: Path) -> None:
