@@ -14,10 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from hub import frames
-from hub.client import connect
 from live import Frontend, gone
-from normalize import events as ev
+from turnwire_client import connect
+from turnwire_client import events as ev
 from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
 from waiting import until
 
@@ -68,18 +67,18 @@ async def test_the_turn_of_a_cli_that_exits_ends_once_whatever_holds_its_output(
         await gone(left(tmp_path))
 
 
-@pytest.mark.parametrize("command", [frames.SessionClose, frames.SessionDelete])
+@pytest.mark.parametrize("deletes", [False, True], ids=["close", "delete"])
 @pytest.mark.parametrize("ways", [["holder", "stays"], ["daemon", "deaf", "stays"]], ids="-".join)
 async def test_close_and_delete_return_and_leave_nothing(
-    tmp_path: Path, command: type[frames.SessionClose | frames.SessionDelete], ways: list[str]
+    tmp_path: Path, deletes: bool, ways: list[str]
 ) -> None:
     async with turnwire(tmp_path, *serve(tmp_path, *ways)) as served, connect(served.url) as client:
         frontend = Frontend(client, client.known_sessions[-1].session)
         await frontend.prompt("go")
         await frontend.until(ev.MessageChunk)
-        name = "session.close" if command is frames.SessionClose else "session.delete"
+        end = client.delete_session if deletes else client.close_session
         async with asyncio.timeout(DEADLINE):
-            await client.request(command(type=name, id="end", session=frontend.session))  # type: ignore[arg-type]  # of two literals
+            await end(frontend.session)
         await gone(left(tmp_path))
 
 
@@ -113,9 +112,7 @@ async def test_sessions_side_by_side_lose_only_their_own(tmp_path: Path) -> None
             frontends.append(Frontend(client, session))
             await frontends[-1].prompt("go")
             await frontends[-1].until(ev.MessageChunk)
-        await client.request(
-            frames.SessionClose(type="session.close", id="end", session=frontends[0].session)
-        )
+        await client.close_session(frontends[0].session)
         await gone(left(tmp_path / "first"))
         for pid in left(tmp_path / "second"):
             os.kill(pid, 0)
