@@ -5,7 +5,6 @@ At the end sessions stop first, and then the hub: what their ends give is still 
 
 import asyncio
 import errno
-import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
@@ -20,7 +19,7 @@ from protocol.errors import TurnwireError
 from sidecar.config.kept_access import KeptAccess
 from sidecar.config.settings import Settings
 from sidecar.metrics import Metrics
-from sidecar.signals import stop_signals
+from sidecar.signals import on_stop
 from sidecar.supervision import kept_up
 from sidecar.version import VERSION
 
@@ -52,8 +51,8 @@ async def with_hub(
 ) -> None:
     """Run a hub until a signal; raises AccessError, PortError and what `start` raises.
 
-    `stop` ends the host's sessions, also one that `start` is about to begin. A second Ctrl-C ends the process at once: the
-    watchdog ends the CLIs, and the next start closes what is open in the journal.
+    `stop` ends the host's sessions, also one that `start` is about to begin. A second Ctrl-C ends the process at once, as
+    does the end of `stop_timeout_s`: the supervisors end the CLIs, and the next start closes what is open in the journal.
     """
     probes = Probes(metrics=metrics.text, trouble=lambda: journal.trouble)
     access = KeptAccess(settings.state_dir, keeps_tokens=settings.keep_tokens)
@@ -76,9 +75,7 @@ async def with_hub(
     hub = await _listening(settings, access, hub_at)
     access.keep(access.port if "port" in settings.model_fields_set else hub.port)
     stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in stop_signals():
-        loop.add_signal_handler(number, _stop, stopped, number)
+    on_stop(partial(_stop, stopped), settings.stop_timeout_s, insists=True)
     # Their parent is this function: all of them are over when it is left.
     watching = asyncio.create_task(kept_up("metrics", partial(metrics.watch, hub, host, journal)))
     starting = asyncio.ensure_future(start())
@@ -116,8 +113,6 @@ async def _delivered(hub: Hub, journal: Journal) -> None:
 
 def _stop(stopped: asyncio.Event, number: signal.Signals) -> None:
     if number is signal.SIGINT:
-        if stopped.is_set():
-            os._exit(128 + number)
         _say("turnwire is stopping; press Ctrl-C again to stop at once, whatever is open then")
     stopped.set()
 

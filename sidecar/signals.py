@@ -1,9 +1,74 @@
-"""Which signals ask a running turnwire to stop."""
+"""The signals that ask a running turnwire to stop, and the time it has then.
 
+The time is watched by a thread: a session, a journal, an exporter or a server that does not end cannot hold up the end of
+the process, be it that a task waits for ever, that the event loop is blocked, or that a thread is not done.
+"""
+
+import asyncio
+import os
+import select
 import signal
+import threading
+import time
+from collections.abc import Callable
+from types import FrameType
 
 
 def stop_signals() -> tuple[signal.Signals, ...]:
     """Return SIGINT, SIGTERM, and SIGHUP (the terminal was closed) unless whoever started us has it ignored (nohup)."""
     ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     return (signal.SIGINT, signal.SIGTERM) if ignored else (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def on_stop(
+    stop: Callable[[signal.Signals], None],
+    seconds: float,
+    *,
+    insists: bool = False,
+    words: Callable[[str], bytes] = lambda text: f"turnwire: {text}\n".encode(),
+) -> None:
+    """Have `stop` called in the running loop at each signal that asks to stop; for the main thread.
+
+    From the first one on the process has so many `seconds` to end. Then it says so on standard error, spelled by `words`,
+    and ends as a killed one does, with 128 and the signal's number; what a session runs ends with it.
+
+    Args:
+        stop: begins the end; is called for later signals, too.
+        seconds: the time from the first signal to the end of the process.
+        insists: whether a later SIGINT, the second Ctrl-C, ends the process at once.
+        words: makes a line for standard error of a sentence.
+    """
+    loop = asyncio.get_running_loop()
+    reading, writing = os.pipe()
+    begun: list[int] = []
+
+    def watch() -> None:
+        os.read(reading, 1)
+        time.sleep(seconds)
+        name = signal.Signals(begun[0]).name
+        _say(words(f"did not end within {seconds:g} s of {name}, and ends at once, whatever is open"))
+        os._exit(128 + begun[0])
+
+    def received(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the signature is the system's
+        if begun and insists and number == signal.SIGINT:
+            os._exit(128 + number)
+        begun.append(number)
+        if len(begun) == 1:
+            os.write(writing, b"-")
+        try:
+            loop.call_soon_threadsafe(stop, signal.Signals(number))
+        except RuntimeError:
+            pass  # the loop is closed: the end has come that far
+
+    threading.Thread(target=watch, daemon=True, name="end").start()
+    # not the loop's own way: its handlers wait until the loop is not blocked
+    for number in stop_signals():
+        signal.signal(number, received)
+
+
+def _say(line: bytes) -> None:
+    try:
+        if select.select([], [2], [], 0)[1]:  # who does not read does not hold us up
+            os.write(2, line)
+    except OSError:
+        pass

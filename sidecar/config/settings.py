@@ -186,6 +186,8 @@ class Settings(BaseSettings):
     """Sessions that exist at a time."""
     max_processes: int = Field(default=50, ge=1)
     """CLIs that run at a time."""
+    stop_timeout_s: float = Field(default=25, gt=0)
+    """Seconds from SIGTERM, SIGINT or SIGHUP to the end of turnwire, whatever does not end by itself."""
 
     record: bool = Field(
         default=False,

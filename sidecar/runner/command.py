@@ -23,7 +23,7 @@ from sidecar.config.agents import find
 from sidecar.config.settings import Settings
 from sidecar.runner.agent import RunnerAgents
 from sidecar.runner.log import RunnerLogFile
-from sidecar.signals import stop_signals
+from sidecar.signals import on_stop
 
 LAST_WORDS = 2.0
 """Seconds that a reader of stderr has to take what a failing runner says."""
@@ -67,8 +67,7 @@ async def _serve(executable: tuple[str, ...], settings: Settings, options: Runne
             serving.cancel()
         received.append(number)
 
-    for number in stop_signals():
-        asyncio.get_running_loop().add_signal_handler(number, stop, number)
+    on_stop(stop, settings.stop_timeout_s, words=fatal_line)
     try:
         async with Watchdog.start() as watchdog:
             agents = RunnerAgents(executable, settings.pass_env, watchdog)

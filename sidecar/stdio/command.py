@@ -51,6 +51,7 @@ async def _serve(arguments: Arguments, agent: Agent, settings: Settings, seen: S
         spoken=DIALECTS[arguments.spoken],
         agent=DIALECTS[settings.dialect],
         seen=seen,
+        stop_timeout=settings.stop_timeout_s,
     )
 
 

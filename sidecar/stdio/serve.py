@@ -10,6 +10,7 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from adapter.process.cli import CliProcess
@@ -21,7 +22,7 @@ from protocol.dialects import CLAUDE, DIALECTS, Dialect, recognise
 from protocol.framing import LineFramer
 from runner.input import Input
 from runner.output import Output, OutputLost
-from sidecar.signals import stop_signals
+from sidecar.signals import on_stop
 from sidecar.stdio.bridge import Moves, StdioBridge
 from sidecar.stdio.log import Seen
 
@@ -37,17 +38,24 @@ LAST_WORDS = 10.0
 
 
 async def serve(
-    argv: Sequence[str], environment: Mapping[str, str], *, spoken: Dialect, agent: Dialect, seen: Seen
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    spoken: Dialect,
+    agent: Dialect,
+    seen: Seen,
+    stop_timeout: float,
 ) -> int:
-    """Serve the caller until the CLI has gone; returns the exit code. Raises ProgramNotFound."""
+    """Serve the caller until the CLI has gone; returns the exit code. Raises ProgramNotFound.
+
+    After a signal that asks to stop, all is over within `stop_timeout` seconds.
+    """
     async with Watchdog.start() as watchdog:
         process = await CliProcess.spawn(
             argv, workspace=Path.cwd(), environment=environment, watchdog=watchdog, reads_stderr=True
         )
         joint = Joint(process, spoken, agent, seen)
-        loop = asyncio.get_running_loop()
-        for number in stop_signals():
-            loop.add_signal_handler(number, _end, process, number)
+        on_stop(partial(_end, process), stop_timeout)
         try:
             ended = await joint.run()
         except OutputLost:

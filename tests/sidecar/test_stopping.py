@@ -160,3 +160,63 @@ async def test_what_was_started_to_outlive_its_terminal_does(tmp_path: Path) -> 
         assert await asyncio.to_thread(lambda: urlopen(address, timeout=DEADLINE).status) == 200
         process.terminate()
         assert await process.wait() == 0
+
+
+THREAD = "import threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()\nasync def serve(message): ..."
+BLOCKED = """
+import asyncio, time
+def block():
+    open("blocked", "w").close()
+    time.sleep(600)
+asyncio.get_running_loop().call_soon(block)
+async def serve(message): ...
+"""
+ENDLESS = """
+import asyncio
+async def endless():
+    while True:
+        try:
+            await asyncio.sleep(600)
+        except asyncio.CancelledError:
+            pass
+asyncio.current_task().endless = asyncio.create_task(endless())
+async def serve(message): ...
+"""
+
+
+@pytest.mark.parametrize("hanging", [THREAD, ENDLESS, BLOCKED], ids=["thread", "task", "loop"])
+async def test_what_does_not_end_does_not_keep_turnwire_from_its_end(tmp_path: Path, hanging: str) -> None:
+    """A hosted MCP server is code of somebody else's in our process: it may do any of this."""
+    (tmp_path / "hanging.py").write_text(hanging)
+    (tmp_path / "turnwire.toml").write_text(
+        "stop_timeout_s = 1\n[hosted_mcp.hangs]\nentry_point = 'hanging:serve'\n"
+    )
+    stand = scripted_stand(tmp_path, "2.1.330", HANGS)
+    env = environment(tmp_path / "home", TURNWIRE_PASS_ENV="PYTHONPATH")
+    env["PYTHONPATH"] += f"{os.pathsep}{tmp_path}"
+    process = await asyncio.create_subprocess_exec(
+        *TURNWIRE,
+        *("run", "--port", "0", "--config", "turnwire.toml", "--prompt", "go", "--", *stand.argv),
+        cwd=tmp_path,
+        env=env,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    try:
+        async with asyncio.timeout(DEADLINE):
+            if hanging is BLOCKED:
+                while not (tmp_path / "blocked").exists():  # noqa: ASYNC110 - a file has no events
+                    await asyncio.sleep(0.02)
+            else:
+                assert b"turnwire is ready" in await process.stdout.readline()
+            left = descendants(process.pid)
+            process.terminate()
+            _, err = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.communicate()
+    assert b"did not end within 1 s of SIGTERM" in err
+    assert process.returncode == 128 + signal.SIGTERM
+    await gone(left)
