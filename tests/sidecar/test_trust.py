@@ -14,6 +14,7 @@ from turnwire_client import connect
 from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
 
 NEEDS_TRUST = {
+    "stop_timeout_s": "ends turnwire before what is open is kept, or keeps it from its end",
     "host": "opens the hub to other machines",
     "token": "lets in whoever wrote the file",
     "view_token": "lets in whoever wrote the file",
