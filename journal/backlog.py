@@ -84,6 +84,11 @@ class Backlog:
         self._committed += count
         self._size -= size
         self._room.set()
+        self.tell()
+
+    def refusal(self, session: str) -> JournalUnavailable | None:
+        """Return why a session's last batch was given up, until that was raised to who appends the next one."""
+        return self._refused.get(session)
 
     async def flush(self) -> None:
         """Wait until all batches counted in are counted out; raises JournalUnavailable when that cannot be now."""
@@ -110,11 +115,15 @@ class Backlog:
         changed = str(trouble) != str(self._trouble)
         self._trouble = trouble
         if changed:
-            for watcher in tuple(self._watchers.values()):
-                try:
-                    watcher()
-                except Exception:
-                    log.exception("whoever was told of the journal's trouble failed")
+            self.tell()
+
+    def tell(self) -> None:
+        """Tell the watchers that the journal's trouble is another."""
+        for watcher in tuple(self._watchers.values()):
+            try:
+                watcher()
+            except Exception:
+                log.exception("whoever was told of the journal's trouble failed")
 
     def close(self, refusal: JournalUnavailable) -> None:
         """Accept no more."""

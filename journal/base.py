@@ -134,8 +134,12 @@ class Journal(Protocol):
         """Whether so much waits to be made durable that `append` waits as well."""
         ...
 
+    def refusal(self, session: str) -> JournalUnavailable | None:
+        """Return why a session's own log has refused what was accepted; the next `append` raises it, and it is over."""
+        ...
+
     def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:
-        """Tell the watcher when `trouble` has begun, changed or ended, until the returned function is called."""
+        """Tell the watcher when `trouble` has begun, changed or ended, or there is a refusal, until the returned function is called."""
         ...
 
     async def check(self) -> None:

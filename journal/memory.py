@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from journal.base import KEEP_ALL, Entry, LogSummary, Page, Retention, Watcher, Whole
+from journal.base import KEEP_ALL, Entry, JournalUnavailable, LogSummary, Page, Retention, Watcher, Whole
 from journal.paging import Watchers, page_of, place
 from journal.tail import Tail
 from journal.timestamps import MICROSECONDS, Clock, now, stamp
@@ -64,6 +64,10 @@ class MemoryJournal:
     def is_full(self) -> bool:
         """Always False: retention makes room at once."""
         return False
+
+    def refusal(self, session: str) -> JournalUnavailable | None:  # noqa: ARG002 - journal.base.Journal
+        """Return None: memory takes everything."""
+        return None
 
     def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:  # noqa: ARG002 - journal.base.Journal
         """Never tell: memory does not fail."""

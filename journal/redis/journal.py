@@ -6,12 +6,13 @@ It is as durable as the server is configured to be. Needs the extra `redis`. See
 """
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Self
 
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 
 from journal.backlog import Backlog
 from journal.base import KEEP_ALL, Entry, JournalUnavailable, LogSummary, Page, Retention, Watcher, Whole
@@ -24,14 +25,24 @@ from journal.sqlite.rows import Append, EventRow, Extent
 from journal.timestamps import MICROSECONDS, Clock, now, stamp
 from normalize.events.envelope import Cursor, Envelope
 
+log = logging.getLogger(f"turnwire.{__name__}")
+
 BACKLOG_BYTES = 32 << 20
 """Accepted but not yet readable bytes from which on `append` waits."""
 GROUP_BYTES = 4 << 20
 """What is sent in one round trip, about."""
 RETRY_S = 0.5
 """How long the server is left alone after it failed."""
+LONGEST_RETRY_S = 30.0
+"""How long the listener waits at most before it comes back."""
 SWEEP_S = 60.0
 """How often idle logs are looked over for retention by age."""
+
+_OF_THE_SERVER = (
+    "OOM", "LOADING", "BUSY", "MISCONF", "READONLY", "MASTERDOWN", "NOREPLICAS", "CLUSTERDOWN", "TRYAGAIN",
+    "NOAUTH", "NOPERM", "UNKILLABLE",
+)  # fmt: skip
+"""What a server says of itself, whatever it was asked."""
 
 
 class RedisJournal:
@@ -47,6 +58,12 @@ class RedisJournal:
         self._watchers = Watchers()
         self._backlog = Backlog(BACKLOG_BYTES)
         self._damage = Damage(f"the Redis at {server.name}")
+        self._deaf: JournalUnavailable | None = None
+        """Why it is not heard what other sidecars write."""
+        self._reached = asyncio.Event()
+        """Set when the server has taken something."""
+        self._singly = False
+        """Whether one batch is sent at a time, to find out which cannot be."""
         # Bounded by the backlog.
         self._queue: deque[Append] = deque()
         self._work = asyncio.Event()
@@ -86,13 +103,18 @@ class RedisJournal:
 
     @property
     def trouble(self) -> str | None:
-        """Why nothing can be written at present."""
-        return None if self._backlog.trouble is None else str(self._backlog.trouble)
+        """Why nothing can be written at present, or what others write is not heard."""
+        trouble = self._backlog.trouble or self._deaf
+        return None if trouble is None else str(trouble)
 
     @property
     def is_full(self) -> bool:
         """Whether `append` waits for room."""
         return self._backlog.is_full
+
+    def refusal(self, session: str) -> JournalUnavailable | None:
+        """Return why a session's own log has refused what was accepted."""
+        return self._backlog.refusal(session)
 
     def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:
         """Tell the watcher when `trouble` has become another."""
@@ -158,24 +180,31 @@ class RedisJournal:
 
     async def delete(self, session: str) -> None:
         """Forget a session's events."""
-        if (log := self._logs.find(session)) is None:
+        if (known := self._logs.find(session)) is None:
             return
         await self.flush()
         try:
-            log.extent = await self._server.delete(session)
+            known.extent = await self._server.delete(session)
         except RedisError as error:
             raise self._server.explain(error) from error
-        log.deleted = True
-        self._cache.forget(session, log.extent.first)
+        known.deleted = True
+        self._cache.forget(session, known.extent.first)
 
     async def retain(self) -> None:
         """Apply retention to all logs now."""
-        try:
-            for log in self._logs:
-                log.extent = await self._server.retain(log.session, self._retention, self._oldest())
-                self._cache.forget(log.session, log.extent.first)
-        except RedisError as error:
-            raise self._server.explain(error) from error
+        for known in self._logs:
+            try:
+                known.extent = await self._server.retain(known.session, self._retention, self._oldest())
+            except ResponseError as error:
+                if any(code in str(error) for code in _OF_THE_SERVER):
+                    raise self._server.explain(error) from error
+                log.warning(
+                    "retention could not be applied to a session's log",
+                    extra={"server": self._server.name, "session": known.session, "error": str(error)},
+                )
+            except RedisError as error:
+                raise self._server.explain(error) from error
+            self._cache.forget(known.session, known.extent.first)
 
     def watch(self, watcher: Watcher) -> Callable[[], None]:
         """Announce progress to the watcher until the returned function is called."""
@@ -202,37 +231,95 @@ class RedisJournal:
         loop = asyncio.get_running_loop()
         sweep_at = loop.time() + SWEEP_S
         while self._queue or not self._closing.is_set():
-            if self._queue:
-                if not await self._send():
-                    if self._closing.is_set():
-                        return
-                    await _within(RETRY_S, self._closing)
-            else:
-                self._work.clear()
-                await _within(sweep_at - loop.time(), self._work)
-            if loop.time() >= sweep_at:
-                sweep_at = loop.time() + SWEEP_S
-                await self._sweep()
+            try:
+                if self._queue:
+                    if not await self._send():
+                        if self._closing.is_set():
+                            return
+                        await _within(RETRY_S, self._closing)
+                else:
+                    self._work.clear()
+                    await _within(sweep_at - loop.time(), self._work)
+                if loop.time() >= sweep_at:
+                    sweep_at = loop.time() + SWEEP_S
+                    await self._sweep()
+            except Exception as error:
+                # Without this task nothing would be written any more, and nobody would know.
+                log.exception("the journal's writer failed and goes on", extra={"server": self._server.name})
+                self._backlog.stuck(self._explain(error))
+                if self._closing.is_set():
+                    return
+                await _within(RETRY_S, self._closing)
 
     async def _send(self) -> bool:
+        """Send what waits, as much as goes into one round trip; False when the server takes nothing at present."""
         group: list[Append] = []
         size = 0
         for batch in self._queue:
             group.append(batch)
             size += batch.size
-            if size >= GROUP_BYTES:
+            if size >= GROUP_BYTES or self._singly:
                 break
         extents: list[Extent] = []
-        failure: RedisError | None
+        failure: Exception | None
         try:
             extents, failure = await self._server.append(group, self._retention, self._oldest())
-        except RedisError as error:
+        except Exception as error:  # noqa: BLE001 - whatever one session's events do to us, the others' go on
             failure = error
         if extents:
             self._committed(extents)
-        if failure is not None:
-            self._backlog.stuck(self._server.explain(failure))
-        return failure is None
+        if failure is None:
+            self._singly = False
+            return True
+        if not isinstance(failure, RedisError) and len(group) > 1:
+            self._singly = True
+            return True
+        try:
+            if await self._is_settled(self._queue[0], failure):
+                return True
+        except RedisError as error:
+            failure = error
+        self._backlog.stuck(self._explain(failure))
+        return False
+
+    async def _is_settled(self, batch: Append, failure: Exception) -> bool:
+        """See to a batch that fails for a reason of its own session's; False when the server is at fault. Raises RedisError."""
+        said = str(failure)
+        if isinstance(failure, RedisError) and not isinstance(failure, ResponseError):
+            return False
+        if isinstance(failure, MemoryError) or any(code in said for code in _OF_THE_SERVER):
+            return False
+        if said.startswith("JOURNAL "):
+            try:
+                if await self._server.adopt(batch.session, batch.first - 1):
+                    log.error(
+                        "the server lost events of a session, which goes on behind them: readers get a gap",
+                        extra={"server": self._server.name, "session": batch.session, "before": batch.first},
+                    )
+                    return True
+            except ResponseError as error:
+                failure = error
+        # A server that takes other things is not at fault.
+        await self._server.take_room()
+        self._queue.popleft()
+        reason = self._explain(failure)
+        log.error(
+            "events are lost: the session's own log does not take them",
+            extra={
+                "server": self._server.name,
+                "session": batch.session,
+                "first": batch.first,
+                "last": batch.first + len(batch.entries) - 1,
+                "error": str(reason),
+            },
+        )
+        self._backlog.refuse(batch.session, 1, batch.size, reason)
+        return True
+
+    def _explain(self, failure: Exception) -> JournalUnavailable:
+        if isinstance(failure, RedisError):
+            return self._server.explain(failure)
+        return JournalUnavailable(f"Events cannot be sent to the Redis at {self._server.name}: {failure!r}.")
 
     def _committed(self, extents: list[Extent]) -> None:
         sessions: dict[str, int] = {}
@@ -241,8 +328,8 @@ class RedisJournal:
             batch = self._queue.popleft()
             size += batch.size
             ts = stamp(batch.micros)
-            log = self._logs.of(batch.session)
-            log.extent, log.deleted = extent, False
+            known = self._logs.of(batch.session)
+            known.extent, known.deleted = extent, False
             self._cache.add(
                 batch.session,
                 [
@@ -253,31 +340,57 @@ class RedisJournal:
             self._cache.forget(batch.session, extent.first)
             sessions[batch.session] = batch.first + len(batch.entries) - 1
         self._backlog.commit(len(extents), size)
+        self._reached.set()
         for session, last in sessions.items():
             self._watchers.announce(session, last)
 
     async def _listen(self) -> None:
+        """Hear what others append, and come back whenever that ends, a little later each time."""
+        pause = RETRY_S
         while True:
             try:
                 async with aclosing(self._server.news()) as told:
                     async for session in told:
                         self._take_over(await self._server.states(session))
-            except RedisError:
-                # The writer says what is wrong with the server; here it is enough to come back.
-                await asyncio.sleep(RETRY_S)
+                        if session is None:
+                            pause = RETRY_S
+                            self._hear(None)
+                failure: Exception = RedisError("the subscription has ended")
+            except Exception as error:  # noqa: BLE001 - whatever it was, it is told, and listening goes on
+                failure = error
+            reason = JournalUnavailable(
+                f"What other sidecars write to the Redis at {self._server.name} is not heard: {failure or failure!r}. "
+                "It is tried again."
+            )
+            if self._deaf is None:
+                log.warning("the journal's listener failed and begins again", extra={"error": str(reason)})
+            self._hear(reason)
+            await asyncio.sleep(RETRY_S)
+            # A server that takes what is written is there again.
+            self._reached.clear()
+            await _within(pause - RETRY_S, self._reached)
+            pause = min(pause * 2, LONGEST_RETRY_S)
+
+    def _hear(self, deaf: JournalUnavailable | None) -> None:
+        changed = str(deaf) != str(self._deaf)
+        self._deaf = deaf
+        if changed:
+            self._backlog.tell()
 
     def _take_over(self, states: Mapping[str, State]) -> None:
         for session, state in states.items():
-            log = self._logs.of(session)
-            if state.extent.last <= log.extent.last:
+            known = self._logs.find(session)
+            # Anybody may publish any name; it is worth remembering when there is something under it.
+            if state.extent.last <= (0 if known is None else known.extent.last):
                 continue
-            log.extent, log.deleted = state.extent, state.deleted
-            log.accepted = max(log.accepted, state.extent.last)
-            log.micros = max(log.micros, state.micros)
+            known = known or self._logs.of(session)
+            known.extent, known.deleted = state.extent, state.deleted
+            known.accepted = max(known.accepted, state.extent.last)
+            known.micros = max(known.micros, state.micros)
             self._watchers.announce(session, state.extent.last)
 
     async def _read(self, session: str, after: int, last: int, *, count: int, size: int) -> list[EventRow]:
-        extent = self._logs.of(session).extent
+        extent, begin = self._logs.of(session).extent, after + 1
         usual = max(1, extent.size // max(1, extent.last - extent.first + 1))
         rows: list[EventRow] = []
         try:
@@ -287,15 +400,24 @@ class RedisJournal:
                 more = await self._server.events(session, after, last, ask)
                 for row in more:
                     size -= len(row.event)
-                    if size < 0 and rows:
+                    if rows and (size < 0 or row.seq != rows[-1].seq + 1):
                         return rows
+                    if not rows and row.seq > begin:
+                        self._note_lost(session, begin, row.seq - 1)
                     rows.append(row)
                 if not more:
                     break
                 after = more[-1].seq
         except RedisError as error:
             raise self._server.explain(error) from error
+        if not rows and begin <= last:
+            self._note_lost(session, begin, last)
         return rows
+
+    def _note_lost(self, session: str, first: int, last: int) -> None:
+        first = max(first, self._logs.of(session).extent.first)
+        if first <= last:
+            self._damage.found(session, first, last)
 
     async def _sweep(self) -> None:
         try:

@@ -102,6 +102,30 @@ return held()
 """
 )
 
+ADOPT = (
+    _RETAIN
+    + """
+-- session, last: what the sidecar knows to have been the end of a log that the server lost events of
+local wanted, found = tonumber(ARGV[2]), redis.call('HGET', state, 'last')
+local newest = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1]
+local last = math.max(tonumber(found or '0') or 0, newest and tonumber(string.match(newest[1], '^%d+')) or 0)
+if last > wanted then return 0 end
+local first, size, next = wanted + 1, 0, '-'
+while newest do
+    local entries = redis.call('XRANGE', stream, next, '+', 'COUNT', 256)
+    for _, entry in ipairs(entries) do
+        first = math.min(first, tonumber(string.match(entry[1], '^%d+')))
+        size = size + (tonumber(entry[2][4] or '0') or 0)
+    end
+    if #entries < 256 then break end
+    next = '(' .. entries[#entries][1]
+end
+redis.call('HSET', state, 'first', number(first), 'last', ARGV[2], 'size', number(size), 'deleted', '0')
+redis.call('SADD', sessions, ARGV[1])
+return 1
+"""
+)
+
 EPOCH = """
 -- KEYS epoch, run; ARGV new epoch, the server's run, whether its restarts lose nothing
 local epoch = redis.call('GET', KEYS[1])

@@ -3,8 +3,9 @@
 redis-py's answers are loosely typed; what comes back is given its type here and nowhere else. Needs the extra `redis`.
 """
 
+import logging
 import uuid
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -14,8 +15,10 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from journal.base import JournalUnavailable, Retention
-from journal.redis.scripts import APPEND, DELETE, EPOCH, RETAIN
+from journal.redis.scripts import ADOPT, APPEND, DELETE, EPOCH, RETAIN
 from journal.sqlite.rows import Append, EventRow, Extent
+
+log = logging.getLogger(f"turnwire.{__name__}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class RedisServer:
         if said.startswith("JOURNAL "):
             return JournalUnavailable(
                 f"The Redis at {self.name} does not have what was journaled there: {said.removeprefix('JOURNAL ')}. Either "
-                "another sidecar writes the same session, or the server lost events. Restart turnwire to begin anew."
+                "another sidecar writes the same session, or others have been at its keys. Other sessions go on; continue in a new one."
             )
         return JournalUnavailable(
             f"The Redis at {self.name} cannot be used: {said}. Check that it runs and has memory left; what waits is then written."
@@ -80,8 +83,19 @@ class RedisServer:
         pipeline = self._redis.pipeline(transaction=False)
         for name in sessions:
             pipeline.hmget(self._keys(name)[1], _STATE)
-        rows: list[list[bytes | None]] = await pipeline.execute()
-        return {name: _state(row) for name, row in zip(sessions, rows, strict=True)}
+        rows: list[list[bytes | None] | RedisError] = await pipeline.execute(raise_on_error=False)
+        states: dict[str, State] = {}
+        for name, row in zip(sessions, rows, strict=True):
+            # One session's keys that others have been at keep no other session from being known.
+            state = row if isinstance(row, RedisError) else _state(row)
+            if isinstance(state, State):
+                states[name] = state
+            else:
+                log.error(
+                    "the state of a session's log cannot be read",
+                    extra={"server": self.name, "session": name, "error": str(state)},
+                )
+        return states
 
     async def append(
         self, batches: Sequence[Append], retention: Retention, oldest: int
@@ -114,7 +128,11 @@ class RedisServer:
         """Return at most `count` events after one number and not beyond another."""
         found = await self._redis.xrange(self._keys(session)[0], f"{after + 1}-0", f"{last}-0", count)
         rows = cast("list[tuple[bytes, dict[bytes, bytes]]]", found)
-        return [EventRow(int(key[:-2]), int(fields[b"t"]), fields[b"e"]) for key, fields in rows]
+        return [row for key, fields in rows if (row := _event(key, fields)) is not None]
+
+    async def adopt(self, session: str, last: int) -> bool:
+        """Let a log that the server lost events of go on after a number; False when others have written beyond it."""
+        return bool(await self._redis.eval(ADOPT, 4, *self._keys(session), session, last))
 
     async def beside(self, session: str, seq: int) -> tuple[bytes | None, bytes | None]:
         """Return what was kept of an event beside it: whole and raw."""
@@ -132,6 +150,7 @@ class RedisServer:
 
     async def news(self) -> AsyncGenerator[str | None]:
         """Yield None once all that follows will be told, then each session that another journal has appended to."""
+        puzzled = False
         async with self._redis.pubsub() as channel:
             await channel.subscribe(self._channel)
             while True:
@@ -141,9 +160,16 @@ class RedisServer:
                 if message["type"] == "subscribe":
                     yield None
                 elif message["type"] == "message":
-                    writer, session = message["data"].decode().split(" ", 1)
-                    if writer != self.writer:
-                        yield session
+                    told = _told(message["data"])
+                    if told is None:
+                        if not puzzled:
+                            log.warning(
+                                "something that is not ours is published on the journal's channel",
+                                extra={"server": self.name, "channel": self._channel},
+                            )
+                        puzzled = True
+                    elif told[0] != self.writer:
+                        yield told[1]
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -159,7 +185,7 @@ class RedisServer:
 
     async def _sessions(self) -> set[str]:
         members = cast("set[bytes]", await self._redis.smembers(f"{self._prefix}sessions"))
-        return {member.decode() for member in members}
+        return {name for member in members if (name := _text(member)) is not None}
 
     def _keys(self, session: str) -> tuple[str, str, str, str]:
         stream, state, beside = (f"{self._prefix}{kind}:{session}" for kind in ("log", "state", "beside"))
@@ -169,9 +195,33 @@ class RedisServer:
 _STATE = ["first", "last", "size", "micros", "deleted"]
 
 
-def _state(row: Sequence[bytes | None]) -> State:
-    first, last, size, micros, deleted = (int(value or b"0") for value in row)
+def _state(row: Sequence[bytes | None]) -> State | ValueError:
+    try:
+        first, last, size, micros, deleted = (int(value or b"0") for value in row)
+    except ValueError as error:
+        return error
     return State(Extent(first or 1, last, size), micros, bool(deleted))
+
+
+def _event(key: bytes, fields: Mapping[bytes, bytes]) -> EventRow | None:
+    """Return an event; None for what none of ours ever was, which is as good as lost."""
+    try:
+        return EventRow(int(key.partition(b"-")[0]), int(fields[b"t"]), fields[b"e"])
+    except (KeyError, ValueError):
+        return None
+
+
+def _told(message: bytes) -> tuple[str, str] | None:
+    """Return the writer and the session that a message of ours names."""
+    writer, space, session = (_text(message) or "").partition(" ")
+    return (writer, session) if len(writer) == 32 and space and session else None
+
+
+def _text(value: bytes) -> str | None:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _limits(retention: Retention) -> tuple[int, int]:

@@ -93,6 +93,10 @@ class SqliteJournal:
         """Whether `append` waits for room."""
         return self._backlog.is_full
 
+    def refusal(self, session: str) -> JournalUnavailable | None:
+        """Return why a session's own log has refused what was accepted."""
+        return self._backlog.refusal(session)
+
     def watch_trouble(self, watcher: Callable[[], None]) -> Callable[[], None]:
         """Tell the watcher when `trouble` has become another."""
         return self._backlog.watch(watcher)

@@ -226,8 +226,12 @@ class LiveSession:
                 self._cli, self._exit, whole = cli, None, False
                 await self._begin(cli, resume_point)
                 running.set_result(None)
-                async for batch in cli.inputs():
-                    await self._journaled(batch)
+                unwatch = self._services.journal.watch_trouble(self._look_for_refusal)
+                try:
+                    async for batch in cli.inputs():
+                        await self._journaled(batch)
+                finally:
+                    unwatch()
                 whole = True
         except Exception as error:  # noqa: BLE001 - whatever fails in one session ends that one
             if self._cli is not None:
@@ -265,6 +269,12 @@ class LiveSession:
             extra={"session": self.session, "trouble": self._services.journal.trouble},
         )
         self._services.changed()
+
+    def _look_for_refusal(self) -> None:
+        """Stop the CLI when the session's log takes nothing more: what it says in the end meets the refusal."""
+        if self._cli is not None and not self._stopped and self._services.journal.refusal(self.session):
+            self._stopped = True
+            self._services.spawn(self.session, self._cli.stop())
 
     async def _failed(self, error: Exception) -> bool:
         """End the session after something of ours has failed in it, and tell; return whether its log says so."""
