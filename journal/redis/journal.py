@@ -359,7 +359,7 @@ class RedisJournal:
             except Exception as error:  # noqa: BLE001 - whatever it was, it is told, and listening goes on
                 failure = error
             reason = JournalUnavailable(
-                f"What other sidecars write to the Redis at {self._server.name} is not heard: {failure or failure!r}. "
+                f"What other sidecars write to the Redis at {self._server.name} is not heard: {str(failure) or repr(failure)}. "
                 "It is tried again."
             )
             if self._deaf is None:
