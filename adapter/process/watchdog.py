@@ -71,7 +71,7 @@ class Watchdog:
             # lines are far shorter than PIPE_BUF, so they arrive whole
             os.write(self._child.stdin.fileno(), line.encode())
         except BrokenPipeError:
-            pass  # somebody ended the watchdog; the parent-death signal and the record on disk remain
+            pass  # somebody ended the watchdog; the supervisors and the record on disk remain
 
 
 def watch() -> None:

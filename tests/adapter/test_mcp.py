@@ -227,3 +227,25 @@ async def test_a_command_that_will_not_end_is_ended(tmp_path: Path) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(server.run())
             await server.close()
+
+
+async def test_a_command_that_dies_and_leaves_its_output_to_a_daemon_fails_what_waits(tmp_path: Path) -> None:
+    program = """
+import subprocess, sys
+sys.stdin.readline()
+subprocess.Popen(["/bin/sleep", "600"], start_new_session=True, env={})
+raise SystemExit(4)
+"""
+    async with asyncio.timeout(60):
+        server = await BridgedServer.start(
+            "leaving",
+            (sys.executable, "-c", program),
+            workspace=tmp_path,
+            environment={"PATH": os.environ["PATH"]},
+            on_message=lambda message: None,
+        )
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(server.run())
+            with pytest.raises(McpError, match=r"has exited \(4\)"):
+                await server.handle({"jsonrpc": "2.0", "id": 1, "method": "x"})
+            await server.close()

@@ -1,3 +1,4 @@
+import asyncio
 import sys
 from pathlib import Path
 
@@ -38,3 +39,13 @@ async def test_a_cli_is_asked_once(tmp_path: Path) -> None:
 async def test_a_cli_that_says_no_version_has_none(tmp_path: Path) -> None:
     assert await detect_version([sys.executable, "-c", "print('?')"], {}, tmp_path) is None
     assert await detect_version([str(tmp_path / "missing")], {}, tmp_path) is None
+
+
+async def test_a_cli_that_leaves_its_output_to_a_daemon_has_said_its_version(tmp_path: Path) -> None:
+    program = """
+import subprocess
+print("2.1.200 (A CLI)", flush=True)
+subprocess.Popen(["/bin/sleep", "600"], start_new_session=True, env={})
+"""
+    async with asyncio.timeout(60):
+        assert await detect_version([sys.executable, "-c", program], {}, tmp_path) == Version(2, 1, 200)
