@@ -1,6 +1,7 @@
 """The journal in memory: the shortest correct one, for demos, tests and sessions that need not outlive the sidecar.
 
-What is appended is readable, and announced, before `append` returns. Each instance is another life of the logs.
+What is appended is readable, and announced, before `append` returns. Each instance is another life of the logs. All logs together
+take a bounded amount of memory: beyond it the oldest events of the largest log go, as they do by its own retention.
 """
 
 import uuid
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 
 from journal.base import KEEP_ALL, Entry, JournalUnavailable, LogSummary, Page, Retention, Watcher, Whole
 from journal.paging import Watchers, page_of, place
-from journal.tail import Tail
+from journal.tail import OVERHEAD, Tail
 from journal.timestamps import MICROSECONDS, Clock, now, stamp
 from normalize.events.envelope import Cursor, Envelope
 
@@ -22,6 +23,11 @@ class _Log:
     size: int = 0
     newest: int = 0
     deleted: bool = False
+
+    @property
+    def footprint(self) -> int:
+        """Bytes of memory it takes, about."""
+        return self.size + OVERHEAD * len(self.tail)
 
     def weight(self, envelope: Envelope) -> int:
         entry = self.beside.get(envelope.seq)
@@ -37,9 +43,17 @@ class MemoryJournal:
     """Implements `journal.base.Journal`."""
 
     def __init__(
-        self, retention: Retention = KEEP_ALL, *, epoch: str | None = None, clock: Clock = now
+        self,
+        retention: Retention = KEEP_ALL,
+        *,
+        all_bytes: int | None = None,
+        epoch: str | None = None,
+        clock: Clock = now,
     ) -> None:
+        """Keep at most `all_bytes` of all logs together; None is without limit."""
         self._retention = retention
+        self._all_bytes = all_bytes
+        self._footprint = 0
         self._epoch = epoch or uuid.uuid4().hex
         self._clock = clock
         self._logs: dict[str, _Log] = {}
@@ -81,6 +95,7 @@ class MemoryJournal:
         log = self._logs.setdefault(session, _Log())
         if not entries:
             return log.tail.last
+        before = log.footprint
         log.deleted = False
         log.newest = max(log.newest, self._clock())
         ts = stamp(log.newest)
@@ -91,6 +106,8 @@ class MemoryJournal:
             if entry.whole is not None or entry.raw is not None:
                 log.beside[seq] = entry
         self._retain(log, exactly=False)
+        self._footprint += log.footprint - before
+        self._make_room(log)
         self._watchers.announce(session, log.tail.last)
         return log.tail.last
 
@@ -133,13 +150,16 @@ class MemoryJournal:
     async def delete(self, session: str) -> None:
         """Forget a session's events."""
         if (log := self._logs.get(session)) is not None:
+            self._footprint -= log.footprint
             log.drop(len(log.tail))
             log.deleted = True
 
     async def retain(self) -> None:
         """Apply retention to all logs."""
         for log in self._logs.values():
+            before = log.footprint
             self._retain(log, exactly=True)
+            self._footprint += log.footprint - before
 
     def watch(self, watcher: Watcher) -> Callable[[], None]:
         """Announce progress to the watcher until the returned function is called."""
@@ -147,6 +167,21 @@ class MemoryJournal:
 
     async def close(self) -> None:
         """Keep nothing: the memory goes with the instance."""
+
+    def _make_room(self, appended: _Log) -> None:
+        """Take from the largest logs what all of them have too much; the newest event that was appended stays."""
+        if self._all_bytes is None:
+            return
+        while self._footprint > self._all_bytes:
+            others = (log for log in self._logs.values() if len(log.tail) > (log is appended))
+            largest = max(others, key=lambda log: log.footprint, default=None)
+            if largest is None:
+                return
+            before = largest.footprint
+            # A sixteenth at once: taking from the front moves the rest.
+            excess = max(self._footprint - self._all_bytes, before // 16)
+            largest.drop(_lightest_prefix(largest, excess) or 1)
+            self._footprint += largest.footprint - before
 
     def _retain(self, log: _Log, *, exactly: bool) -> None:
         kept = self._retention

@@ -147,6 +147,8 @@ class Settings(BaseSettings):
     """Events kept of each session."""
     retain_bytes: int | None = Field(default=1 << 30, ge=1)
     """Bytes kept of each session; where events are kept in memory, 64 MiB unless this is set."""
+    memory_bytes: int | None = Field(default=512 << 20, ge=1 << 20)
+    """Bytes of memory for the events of all sessions, where they are kept in memory; the oldest of the largest session go first."""
     field_limit: int = Field(default=262_144, ge=1024)
     """Bytes of UTF-8 above which a field of a tool payload is cut; payload.get gives the whole."""
     keep_raw: bool = True

@@ -37,7 +37,7 @@ async def open_journal(settings: Settings) -> AsyncIterator[tuple[Journal, Sessi
         if settings.journal == "memory":
             if "retain_bytes" not in settings.model_fields_set:
                 retention = replace(retention, max_bytes=MEMORY_BYTES)
-            yield MemoryJournal(retention), MemorySessions()
+            yield MemoryJournal(retention, all_bytes=settings.memory_bytes), MemorySessions()
             return
         file = await SqliteJournal.open(journal_file(settings), retention, durability=settings.durability)
         stack.push_async_callback(file.close)
