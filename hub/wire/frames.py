@@ -32,6 +32,12 @@ ENTRIES = 1000
 """Entries an object may have whose names are the frontend's own: each that is wrong is an error to be built."""
 
 
+NAME_LENGTH = 200
+"""Characters of a name that goes to every frontend, in each list of sessions."""
+PATH_LENGTH = 4096
+"""Characters of a path: what Linux takes."""
+
+
 def _few(value: Any) -> Any:
     if isinstance(value, dict) and len(value) > ENTRIES:
         raise PydanticCustomError(
@@ -79,14 +85,14 @@ class Command(Received):
 
     model_config = ConfigDict(extra="forbid")
 
-    id: str
+    id: str = Field(max_length=NAME_LENGTH)
     """Chosen by the frontend; the reply repeats it."""
 
 
 class SessionCommand(Command):
     """A command about one session."""
 
-    session: str
+    session: str = Field(max_length=NAME_LENGTH)
     """turnwire's session id, as in `welcome` and `sessions`."""
 
 
@@ -164,15 +170,15 @@ class SessionCreate(Command):
     """Start a CLI in a workspace."""
 
     type: Literal["session.create"]
-    workspace: str | None = None
+    workspace: str | None = Field(default=None, max_length=PATH_LENGTH)
     """Directory the CLI runs in; the sidecar's own when absent."""
-    agent: str | None = None
+    agent: str | None = Field(default=None, max_length=NAME_LENGTH)
     """Which configured agent; the default one when absent."""
-    model: str | None = None
+    model: str | None = Field(default=None, max_length=NAME_LENGTH)
     """Model to use."""
     policy: Policy | None = None
     """Permission policy (spec 3, "Permission Modes")."""
-    permission_mode: str | None = None
+    permission_mode: str | None = Field(default=None, max_length=NAME_LENGTH)
     """The CLI's own permission mode."""
     mcp_servers: JsonObject | None = None
     """MCP servers as in `--mcp-config`."""
@@ -180,7 +186,7 @@ class SessionCreate(Command):
     """What else to start the CLI with; each that is absent is as configured."""
     env: Annotated[dict[str, str], Few] | None = None
     """Additional environment of the CLI; only names on the sidecar's allow-list."""
-    title: str | None = None
+    title: str | None = Field(default=None, max_length=NAME_LENGTH)
     """What to call it."""
     prompt: str | None = None
     """First prompt."""
@@ -305,7 +311,7 @@ class SetModel(SessionCommand):
     """Change the model."""
 
     type: Literal["set_model"]
-    model: str | None = None
+    model: str | None = Field(default=None, max_length=NAME_LENGTH)
     """The model; the default one when absent."""
 
 
@@ -313,7 +319,7 @@ class SetPermissionMode(SessionCommand):
     """Change the CLI's permission mode."""
 
     type: Literal["set_permission_mode"]
-    mode: str
+    mode: str = Field(max_length=NAME_LENGTH)
     """default, acceptEdits, plan, bypassPermissions, …"""
 
 

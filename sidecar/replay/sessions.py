@@ -21,7 +21,7 @@ from sidecar.replay.player import Player
 from sidecar.sessions.hosted import Changed, refuse, timestamp
 from sidecar.sessions.pipeline import Pipeline
 from sidecar.sessions.registry import Registry
-from sidecar.sessions.state import ObservedState
+from sidecar.sessions.state import ObservedState, short
 from tracing.recordings.reading import length, read
 
 
@@ -58,7 +58,7 @@ class ReplaySession:
         """Return what a list of sessions shows."""
         return SessionSummary(
             session=self.session,
-            title=self.recording.name,
+            title=short(self.recording.name),
             state="replaying" if self._player.position < 1 else "exited",
             agent="replay",
             model=self._state.model,

@@ -29,6 +29,7 @@ from sidecar.sessions.registry import Registry
 from sidecar.sessions.resume_point import NEW, ORIGIN, ResumePoint
 from sidecar.sessions.rewind import place_of
 from sidecar.sessions.services import SessionServices
+from sidecar.sessions.state import short
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -155,7 +156,7 @@ class LiveHost:
         record = SessionRecord(
             session=f"s-{secrets.token_hex(5)}",
             created=timestamp(),
-            title=command.title or workspace.name,
+            title=short(command.title or workspace.name),
             agent=command.agent or settings.agent,
             workspace=str(workspace),
             policy=command.policy or settings.policy,
@@ -222,7 +223,7 @@ class LiveHost:
         record = SessionRecord(
             session=f"s-{secrets.token_hex(5)}",
             created=timestamp(),
-            title=f"{origin.title} (fork)",
+            title=short(f"{origin.title} (fork)"),
             agent=origin.agent,
             workspace=origin.workspace,
             policy=origin.policy,
@@ -335,10 +336,23 @@ async def _accepted(session: LiveSession, at: str) -> None:
         refuse("refused_by_cli", f"cannot go back to {at!r}: {trouble}", "at")
 
 
+SHOWN = 200
+"""Characters of a wrong path that its refusal repeats."""
+
+
 def workspace_of(name: str | None) -> Path:
     """Return the directory a session runs in; refuses what is none."""
-    workspace = Path(name or ".").expanduser().resolve()
-    if not workspace.is_dir():
+    try:
+        workspace = Path(name or ".").expanduser().resolve()
+        is_directory = workspace.is_dir()
+    except (OSError, RuntimeError, ValueError) as error:
+        # a NUL, ~ of nobody known, links in a circle, a name that is too long
+        refuse(
+            "invalid_params",
+            f"workspace {(name or '.')[:SHOWN]!r} cannot be a directory: {error}",
+            "workspace",
+        )
+    if not is_directory:
         refuse(
             "invalid_params",
             f"workspace {_shown(workspace)} is no directory on the sidecar's machine",

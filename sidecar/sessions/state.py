@@ -3,9 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from hub.wire.frames import NAME_LENGTH
 from normalize import events as ev
 from normalize.events import AgentEvent
 from normalize.vocabulary import SessionState
+
+NAME_LIMIT = 1000
+"""Characters of a model's name, an id or the like; a longer one that a CLI says is none, and would go to every frontend again and again."""
+
+
+def short(title: str) -> str:
+    """Return a title as it may go into lists: what is longer is cut."""
+    return title if len(title) <= NAME_LENGTH else f"{title[: NAME_LENGTH - 1]}…"
+
+
+def _name(said: str | None) -> str | None:
+    return None if said is None or len(said) > NAME_LIMIT else said
 
 
 @dataclass(slots=True)
@@ -43,15 +56,14 @@ class ObservedState:
         )
 
     def _take(self, event: AgentEvent) -> None:
-        if event.session_id is not None:
-            self.cli_session_id = event.session_id
+        self.cli_session_id = _name(event.session_id) or self.cli_session_id
         match event:
             case ev.SessionInfo():
-                self.model = event.model or self.model
-                self.permission_mode = event.permission_mode or self.permission_mode
-                self.cli_version = event.version or self.cli_version
+                self.model = _name(event.model) or self.model
+                self.permission_mode = _name(event.permission_mode) or self.permission_mode
+                self.cli_version = _name(event.version) or self.cli_version
             case ev.SessionMode():
-                self.permission_mode = event.current_mode_id
+                self.permission_mode = _name(event.current_mode_id) or self.permission_mode
             case ev.TurnStarted():
                 self._running = True
             case ev.Complete():
@@ -77,5 +89,5 @@ class ObservedState:
         # The process's total is no help: it begins anew with /clear, and with or without the past after a resume.
         if data.cost_usd is not None:
             self.total_cost_usd = round((self.total_cost_usd or 0.0) + data.cost_usd, 10)
-        self.last_message_uuid = data.last_message_uuid or self.last_message_uuid
-        self.resume_token = data.resume_token or self.resume_token
+        self.last_message_uuid = _name(data.last_message_uuid) or self.last_message_uuid
+        self.resume_token = _name(data.resume_token) or self.resume_token
