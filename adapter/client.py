@@ -80,6 +80,10 @@ class Client:
     ) -> None:
         self.strays = 0
         """Answers to requests of ours that nobody waits for: second ones, late ones."""
+        self.blank_lines = 0
+        """Blank lines that were passed over."""
+        self._is_blank = False
+        """Whether the last line was blank."""
         self._transport = transport
         self._on_sent = on_sent
         self._on_answered = on_answered
@@ -94,13 +98,31 @@ class Client:
         self._gone: ProcessGone | None = None
 
     async def batches(self) -> AsyncIterator[list[Received]]:
-        """Yield what the CLI writes, a list for each chunk, until its output ends."""
+        """Yield what the CLI writes until its output ends, in lists of bounded size; others go on between two of them.
+
+        Of blank lines in a row the first is yielded, the others are counted.
+        """
         while chunk := await self._transport.read():
-            if batch := [item for line in self._framer.feed(chunk) for item in self._receive(line)]:
-                yield batch
-            await self._has_room.wait()
+            for lines in self._framer.slices(chunk):
+                if batch := [item for line in self._told(lines) for item in self._receive(line)]:
+                    yield batch
+                await asyncio.sleep(0)
+                await self._has_room.wait()
         if (last := self._framer.close()) is not None and (batch := self._receive(last)):
             yield batch
+
+    def _told(self, lines: list[bytes | OversizeLine]) -> list[bytes | OversizeLine]:
+        if b"" not in lines:
+            self._is_blank = False
+            return lines
+        told = []
+        for line in lines:
+            if line == b"" and self._is_blank:
+                self.blank_lines += 1
+            else:
+                told.append(line)
+            self._is_blank = line == b""
+        return told
 
     def post(self, message: Message) -> asyncio.Future[None]:
         """Queue a message to be written; the future says when it was. Raises EncodeError for what may not be said."""

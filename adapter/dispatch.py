@@ -4,7 +4,8 @@ import asyncio
 
 from adapter.client import Client
 from adapter.inbox import Inbox
-from adapter.mcp.host import McpHost
+from adapter.mcp.host import McpHost, refuse
+from adapter.notices import Notify, SessionNotice
 from adapter.permissions.decisions import CancelledByCli, ProcessEnded, TurnEnded
 from adapter.permissions.executor import PermissionExecutor
 from adapter.process.cli import CliProcess
@@ -32,6 +33,8 @@ class Dispatcher:
         permissions: PermissionExecutor,
         mcp: McpHost,
         tasks: asyncio.TaskGroup,
+        max_answering: int,
+        notify: Notify,
     ) -> None:
         self._process = process
         self._client = client
@@ -40,6 +43,9 @@ class Dispatcher:
         self._permissions = permissions
         self._mcp = mcp
         self._tasks = tasks
+        self._max_answering = max_answering
+        self._notify = notify
+        self._is_overloaded = False
         self._answering: dict[str, asyncio.Task[None]] = {}
 
     async def read(self) -> Exit:
@@ -64,9 +70,7 @@ class Dispatcher:
         self._turns.received(message)
         match message:
             case ControlRequest(request_id, McpMessage() as request):
-                task = self._tasks.create_task(self._answer_mcp(request_id, request))
-                self._answering[request_id] = task
-                task.add_done_callback(lambda _: self._answering.pop(request_id, None))
+                self._mcp_asked(request_id, request)
             case ControlRequest(request_id, request):
                 self._permissions.asked(request_id, request)
             case ControlCancelRequest(request_id):
@@ -79,6 +83,21 @@ class Dispatcher:
                 self._permissions.happened(TurnEnded())
             case _:
                 pass
+
+    def _mcp_asked(self, request_id: str, request: McpMessage) -> None:
+        if request_id in self._answering:
+            return  # asked twice under one id: it gets one answer
+        if len(self._answering) >= self._max_answering:
+            self._client.post(refuse(request_id, request, f"{self._max_answering} messages wait already"))
+            if not self._is_overloaded:
+                self._is_overloaded = True
+                message = f"{self._max_answering} messages wait for hosted MCP servers; more are refused until some are answered"
+                self._notify(SessionNotice("too_many_requests", message))
+            return
+        self._is_overloaded = self._is_overloaded and len(self._answering) > self._max_answering // 2
+        task = self._tasks.create_task(self._answer_mcp(request_id, request))
+        self._answering[request_id] = task
+        task.add_done_callback(lambda _: self._answering.pop(request_id, None))
 
     async def _answer_mcp(self, request_id: str, request: McpMessage) -> None:
         self._client.post(await self._mcp.answer(request_id, request))

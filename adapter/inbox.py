@@ -12,7 +12,16 @@ from collections.abc import AsyncIterator
 from normalize.inputs import Decision, Ended, Received, Sent, SessionInput
 
 CAPACITY = 8 * 1024 * 1024
-"""Bytes of lines that may wait before reading stops."""
+"""Bytes of lines that may wait before reading stops, with what each costs beside its bytes."""
+
+EACH = 256
+"""Bytes that a line counts beside its own: short ones cost more than they are long."""
+
+BATCH = 256
+"""What is given to the consumer at once; others go on before it gets more."""
+
+BATCH_BYTES = 1024 * 1024
+"""Bytes of lines that are given at once, unless one line alone has more."""
 
 Happening = Received | Sent | Decision | Ended
 
@@ -32,7 +41,7 @@ class Inbox:
         """Add what happened; never waits."""
         self._waiting.append(happened)
         if isinstance(happened, Received | Sent):
-            self._size += len(happened.line)
+            self._size += len(happened.line) + EACH
             if self._size > self._capacity:
                 self._room.clear()
         self._filled.set()
@@ -47,14 +56,27 @@ class Inbox:
         await self._room.wait()
 
     async def batches(self) -> AsyncIterator[list[SessionInput]]:
-        """Yield all that waits, in order, again and again; the last batch ends with Ended."""
+        """Yield what waits, in order, some at a time; the last batch ends with Ended."""
         while True:
             await self._filled.wait()
-            batch = list(self._waiting)
-            self._waiting.clear()
-            self._size = 0
-            self._filled.clear()
-            self._room.set()
+            batch = self._some()
+            if self._size <= self._capacity:
+                self._room.set()
             yield batch
             if isinstance(batch[-1], Ended):
                 return
+            if self._waiting:
+                await asyncio.sleep(0)
+            else:
+                self._filled.clear()
+
+    def _some(self) -> list[SessionInput]:
+        batch: list[SessionInput] = []
+        size = 0
+        while self._waiting and len(batch) < BATCH and size < BATCH_BYTES:
+            happened = self._waiting.popleft()
+            batch.append(happened)
+            if isinstance(happened, Received | Sent):
+                size += len(happened.line) + EACH
+        self._size -= size
+        return batch

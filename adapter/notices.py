@@ -10,7 +10,13 @@ class SessionNotice:
     """Something a frontend should know; nothing has been decided or ended by it."""
 
     code: Literal[
-        "stalled", "initialize_failed", "hook_failed", "mcp_failed", "grant_lost", "plan_classifier"
+        "stalled",
+        "initialize_failed",
+        "hook_failed",
+        "mcp_failed",
+        "grant_lost",
+        "plan_classifier",
+        "too_many_requests",
     ]
     """What kind of thing."""
     message: str

@@ -106,7 +106,15 @@ async def open_session(
                 permissions=permissions,
             )
             dispatcher = Dispatcher(
-                process, client, inbox, turns=turns, permissions=permissions, mcp=mcp, tasks=tasks
+                process,
+                client,
+                inbox,
+                turns=turns,
+                permissions=permissions,
+                mcp=mcp,
+                tasks=tasks,
+                max_answering=options.max_pending,
+                notify=notify,
             )
             reader = tasks.create_task(_read(dispatcher, session, inbox, process))
             helpers = [tasks.create_task(client.write_posted())]
@@ -153,6 +161,7 @@ def permission_settings(options: SessionOptions, version: Version | None) -> Per
         workspace=str(options.workspace),
         check_uncommitted=options.check_uncommitted,
         answer_timeout=options.answer_timeout,
+        max_pending=options.max_pending,
         asks_despite_hooks=abilities(version).asks_despite_hooks,
         answers_cancelled=abilities(version).waits_after_cancel,
     )

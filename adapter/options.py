@@ -48,6 +48,8 @@ class SessionOptions:
     """Send the agent back once when it stops with uncommitted changes (supervised and plan)."""
     answer_timeout: float | None = None
     """Seconds that a human has to answer; None for as long as it takes."""
+    max_pending: int = 256
+    """Requests of the CLI that may wait for an answer at a time, messages to hosted servers apart; more are refused."""
     hosted_servers: Mapping[str, HostedServer] = field(default_factory=dict)
     """MCP servers that live in the sidecar."""
     dialogs: Sequence[str] = ()

@@ -175,6 +175,11 @@ class Session:
         answer = await self._request(CancelAsyncMessage(message_uuid=uuid))
         return answer.get("cancelled") is True
 
+    @property
+    def blank_lines(self) -> int:
+        """Lines of nothing, in a row with others, that were passed over."""
+        return self._client.blank_lines
+
     async def stop(self, reason: Literal["stopped", "hung"] = "stopped") -> None:
         """Climb the stop ladder until the CLI is gone; `inputs()` ends with Ended(reason)."""
         if self.stopping is None and not self._process.has_exited:

@@ -4,6 +4,8 @@ Lines end with b"\n" and nothing else: U+2028, U+0085 and the like occur inside 
 dropped. A line beyond the limit becomes an `OversizeLine` in its place, and the stream goes on behind it.
 """
 
+from collections.abc import Iterator
+
 from msgspec import Struct
 
 DEFAULT_LIMIT = 128 * 1024 * 1024
@@ -11,6 +13,11 @@ DEFAULT_LIMIT = 128 * 1024 * 1024
 
 HEAD_SIZE = 4096
 """Bytes kept of a line beyond the limit."""
+
+
+SLICE_BYTES = 1 << 16
+SLICE_LINES = 256
+"""What is done without letting others go on: a CLI may say a million lines at once."""
 
 
 class OversizeLine(Struct, frozen=True):
@@ -56,6 +63,13 @@ class LineFramer:
             self._count += len(whole) - 1
         self._hold(tail)
         return lines
+
+    def slices(self, chunk: bytes) -> Iterator[list[bytes | OversizeLine]]:
+        """Yield the same lines, no more than SLICE_LINES of no more than SLICE_BYTES new bytes at a time, and at least once."""
+        for start in range(0, max(len(chunk), 1), SLICE_BYTES):
+            lines = self.feed(chunk[start : start + SLICE_BYTES] if len(chunk) > SLICE_BYTES else chunk)
+            for first in range(0, max(len(lines), 1), SLICE_LINES):
+                yield lines[first : first + SLICE_LINES]
 
     def close(self) -> bytes | OversizeLine | None:
         """Return the last line if the stream ended without a newline, and None if it ended with one."""

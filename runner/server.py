@@ -92,8 +92,10 @@ class Runner:
     async def _read(self, chunks: AsyncIterator[bytes], runs: asyncio.TaskGroup) -> None:
         framer = LineFramer(LINE_LIMIT)
         async for chunk in chunks:
-            for line in framer.feed(chunk):
-                self._take(line, runs)
+            for lines in framer.slices(chunk):
+                for line in lines:
+                    self._take(line, runs)
+                await asyncio.sleep(0)
             await self._streams.output.below(UNWRITTEN)
         last = framer.close()
         if last is not None:

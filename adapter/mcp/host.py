@@ -128,6 +128,11 @@ class McpHost:
             return _error(message, INTERNAL_ERROR, f"{type(error).__name__}: {error}")
 
 
+def refuse(request_id: str, request: McpMessage, reason: str) -> ControlResponse:
+    """Return the control response to a message that no server gets."""
+    return success(request_id, {"mcp_response": _error(request.message, INTERNAL_ERROR, reason) or {}})
+
+
 def sdk_config(names: list[str]) -> dict[str, Json]:
     """Return the entries of `--mcp-config` for hosted servers."""
     return {name: {"type": "sdk", "name": name} for name in names}

@@ -28,6 +28,9 @@ NOT_ANSWERED = "The user did not answer the question."
 STOPPED = "The session was stopped before anybody answered."
 """What the agent is told when it is stopped with a request open."""
 
+TOO_MANY = "Too many requests of this session wait for an answer; this one was refused without being shown."
+"""What the agent is told when it asks without end."""
+
 TIMED_OUT = "Nobody answered in time."
 """What the agent is told on expiry."""
 

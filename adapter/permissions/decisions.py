@@ -219,6 +219,23 @@ class Remember:
     grants: tuple[tuple[Grant, str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Overloaded:
+    """Tell that requests are refused since too many wait; once, until half of them wait no more."""
+
+    limit: int
+
+
 Effect: TypeAlias = (
-    Respond | Decide | Void | StartTimer | StopTimer | Refuse | RunHook | RunGitCheck | Abandon | Remember
+    Respond
+    | Decide
+    | Void
+    | StartTimer
+    | StopTimer
+    | Refuse
+    | RunHook
+    | RunGitCheck
+    | Abandon
+    | Remember
+    | Overloaded
 )

@@ -19,6 +19,7 @@ from adapter.permissions.decisions import (
     Effect,
     GitChecked,
     HookRan,
+    Overloaded,
     PermissionAnswer,
     PermissionInput,
     QuestionAnswer,
@@ -153,6 +154,9 @@ class PermissionExecutor:
             case Remember(grants):
                 if self._grants is not None:
                     self._tasks.create_task(self._remember(self._grants, grants))
+            case Overloaded(limit):
+                message = f"{limit} requests of the agent wait for an answer; more are refused until some are answered"
+                self._notify(SessionNotice("too_many_requests", message))
             case Refuse():
                 pass  # told to the frontend by whoever took its answer
             case _:

@@ -24,6 +24,7 @@ from adapter.permissions.decisions import (
     GitChecked,
     HookRan,
     InterruptSent,
+    Overloaded,
     PermissionAnswer,
     PermissionInput,
     ProcessEnded,
@@ -81,6 +82,8 @@ class State:
     """What became of requests, in words; the newest MAX_SETTLED."""
     grants: tuple[Grant, ...] = ()
     stop_blocks: int = 0
+    overloaded: bool = False
+    """It was told that too many requests wait."""
     interrupted: bool = False
     stopping: bool = False
     ended: bool = False
@@ -139,14 +142,36 @@ def _asked(state: State, asked: Asked, at: float) -> Step:
         case CanUseTool() | Elicitation() | RequestUserDialog() if state.stopping:
             return _finish(state, request_id, _stopped(request_id, request, 0))
         case CanUseTool():
-            return _tool_asked(state, request_id, request, at)
+            after, effects = _tool_asked(state, request_id, request, at)
         case HookCallback():
-            return _hook_asked(state, request_id, request, at)
+            after, effects = _hook_asked(state, request_id, request, at)
         case Elicitation() | RequestUserDialog():
-            return _wait_for_human(state, request_id, request, at)
+            after, effects = _wait_for_human(state, request_id, request, at)
         case _:
             refusal = failure(request_id, f"turnwire does not answer {request.subtype or 'this request'}")
             return _settle(state, request_id, "refused"), [Respond(refusal)]
+    if len(after.pending) > state.settings.max_pending:
+        return _refuse_one_more(state, request_id, request)
+    return after, effects
+
+
+def _refuse_one_more(state: State, request_id: str, request: CanUseTool | Question | HookCallback) -> Step:
+    """Answer what would have to wait while too much waits: nobody can look at it, and memory is not for the CLI to fill."""
+    match request:
+        case CanUseTool():
+            outcome = answers.deny(request_id, answers.TOO_MANY, "turnwire", 0)
+        case HookCallback():
+            hook = find_hook(state.settings.hooks, request.callback_id)
+            name = hook.name if hook else request.callback_id
+            outcome = hook_answers.answer_configured(
+                HookRan(request_id, error=answers.TOO_MANY), request, name
+            )
+        case Elicitation() | RequestUserDialog():
+            outcome = answers.dismiss(request_id, request, answers.TOO_MANY, "turnwire", 0)
+    after, effects = _finish(state, request_id, outcome)
+    if not state.overloaded:
+        effects.append(Overloaded(state.settings.max_pending))
+    return replace(after, overloaded=True), effects
 
 
 def _tool_asked(state: State, request_id: str, request: CanUseTool, at: float) -> Step:
@@ -318,7 +343,8 @@ def _settle(state: State, request_id: str, words: str) -> State:
     if len(settled) > MAX_SETTLED:
         del settled[next(iter(settled))]
     pending = {name: one for name, one in state.pending.items() if name != request_id}
-    return replace(state, pending=pending, settled=settled)
+    overloaded = state.overloaded and len(pending) > state.settings.max_pending // 2
+    return replace(state, pending=pending, settled=settled, overloaded=overloaded)
 
 
 def _refusal(state: State, request_id: str) -> Refuse:

@@ -57,6 +57,8 @@ class PermissionSettings:
     """Under supervised and plan: send the agent back once when it stops with uncommitted changes."""
     answer_timeout: float | None = None
     """Seconds that a human has; None for as long as it takes."""
+    max_pending: int = 256
+    """Requests that may wait at a time; more are refused at once."""
     asks_despite_hooks: bool = False
     """True for a CLI whose plan mode asks about what our hook has allowed."""
     answers_cancelled: bool = False

@@ -176,6 +176,8 @@ class Settings(BaseSettings):
     """Names of environment variables that reach the CLI, beside the usual ones; a trailing * matches any rest."""
     permission_timeout_s: float | None = Field(default=None, gt=0)
     """Seconds after which an unanswered request is denied and the turn stopped; without limit when absent."""
+    max_pending: int = Field(default=256, ge=1)
+    """Requests of one agent that may wait at a time (permissions, questions, hooks; messages to hosted MCP servers apart); more are refused at once, and a notice says so."""
     stall_after_s: float = Field(default=120, gt=0)
     """Seconds of silence in a running turn after which it is called stalled."""
     attachments: Literal["blocks", "files"] = "blocks"

@@ -83,6 +83,7 @@ def options_for(
             max_total=MAX_ATTACHED,
         ),
         answer_timeout=settings.permission_timeout_s,
+        max_pending=settings.max_pending,
         stall_after=settings.stall_after_s,
     )
     return in_dialect(options, settings.dialect)

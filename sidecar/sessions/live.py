@@ -232,6 +232,9 @@ class LiveSession:
                         await self._journaled(batch)
                 finally:
                     unwatch()
+                if cli.blank_lines:
+                    fields = {"session": self.session, "count": cli.blank_lines}
+                    log.info("blank lines of the agent were passed over", extra=fields)
                 whole = True
         except Exception as error:  # noqa: BLE001 - whatever fails in one session ends that one
             if self._cli is not None:

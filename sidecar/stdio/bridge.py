@@ -93,6 +93,8 @@ class StdioBridge:
 
     def from_cli(self, line: bytes) -> Moves:
         """Take a line of the CLI."""
+        if not line:
+            return Moves([b"\n"] if self._relays else [])
         moves = Moves()
         heard = self._agent.read(line)
         moves.to_cli += heard.lines

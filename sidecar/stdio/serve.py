@@ -128,9 +128,11 @@ class Joint:
         """Read the caller."""
         framer = LineFramer()
         async for chunk in Input(sys.stdin.fileno()).chunks():
-            for line in framer.feed(chunk):
-                if isinstance(line, bytes):
-                    await self._hear(line)
+            for lines in framer.slices(chunk):
+                for line in lines:
+                    if isinstance(line, bytes):
+                        await self._hear(line)
+                await asyncio.sleep(0)
         last = framer.close()
         if isinstance(last, bytes):
             await self._hear(last)
@@ -145,8 +147,10 @@ class Joint:
         """Read the CLI."""
         framer = LineFramer()
         while chunk := await self._process.read():
-            moves = [self._joined().from_cli(line) for line in framer.feed(chunk) if isinstance(line, bytes)]
-            await self._do(*moves)
+            for lines in framer.slices(chunk):
+                moves = [self._joined().from_cli(line) for line in lines if isinstance(line, bytes)]
+                await self._do(*moves)
+                await asyncio.sleep(0)
         last = framer.close()
         if isinstance(last, bytes):
             await self._do(self._joined().from_cli(last))

@@ -15,6 +15,7 @@ from protocol.claude.encode import EncodeError
 from protocol.claude.messages import Malformed, Unknown, User, UserBody
 from protocol.claude.notices import KeepAlive
 from protocol.claude.requests import Interrupt, SetPermissionMode
+from protocol.framing import SLICE_LINES
 from waiting import until
 
 
@@ -216,3 +217,31 @@ async def test_the_end_of_the_cli_while_a_line_is_written_fails_what_waits_and_n
             with pytest.raises(ProcessGone):
                 await said
         await writer
+
+
+async def test_others_go_on_between_slices_of_what_comes_in_one_piece() -> None:
+    lines = 20 * SLICE_LINES
+    client = Client(Wire(b"{}\n" * lines, b""), on_sent=lambda _: None)
+    passes = 0
+
+    async def other() -> None:
+        nonlocal passes
+        while True:
+            passes += 1
+            await asyncio.sleep(0)
+
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(other())
+        sizes = [len(batch) async for batch in client.batches()]
+        task.cancel()
+    assert sum(sizes) == lines
+    assert max(sizes) <= SLICE_LINES
+    assert passes >= 20
+
+
+async def test_of_blank_lines_in_a_row_one_is_told_and_the_others_are_counted() -> None:
+    wire = Wire(b"{}\n\n{}\n\n\n", b"\n\r\n{}\n" + b"\n" * 100_000, b"")
+    client = Client(wire, on_sent=lambda _: None)
+    told = [received.line async for batch in client.batches() for received in batch]
+    assert told == [b"{}", b"", b"{}", b"", b"{}", b""]
+    assert client.blank_lines == 100_002

@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from adapter.hooks.settings import HookSetting
-from adapter.permissions.answers import STOPPED
+from adapter.hooks.settings import HookSetting, callback_id
+from adapter.permissions.answers import STOPPED, TOO_MANY
 from adapter.permissions.decisions import (
     Abandon,
     Answered,
@@ -16,6 +16,7 @@ from adapter.permissions.decisions import (
     GitChecked,
     HookRan,
     InterruptSent,
+    Overloaded,
     PermissionAnswer,
     PermissionInput,
     ProcessEnded,
@@ -713,3 +714,34 @@ def test_a_hook_whose_request_is_cancelled_is_abandoned_and_says_nothing() -> No
     assert machine(CancelledByCli("r")) == [Void("r", "cancelled"), Abandon("r")]
     assert machine(HookRan("r", {"decision": "allow"})) == []
     assert machine(GitChecked("r")) == []
+
+
+def test_beyond_what_may_wait_requests_are_refused_at_once_and_it_is_told_once() -> None:
+    hook = HookSetting(event="PreToolUse", command=("check",))
+    machine = Machine(PermissionSettings(max_pending=4, hooks=(hook,)))
+    for number in range(4):
+        assert machine(Asked(f"r{number}", BASH)) == []
+    denied = machine(Asked("r4", BASH))
+    assert [type(effect) for effect in denied] == [Decide, Respond, Overloaded]
+    assert isinstance(denied[0], Decide)
+    assert (denied[0].decision.behavior, denied[0].decision.by) == ("deny", "turnwire")
+    assert isinstance(denied[1], Respond)
+    assert denied[1].response.payload == {"behavior": "deny", "message": TOO_MANY}
+    others: list[AnyRequest] = [
+        Elicitation(mcp_server_name="s", message="?"),
+        RequestUserDialog(dialog_kind="d"),
+        HookCallback(callback_id=callback_id(0), input={"hook_event_name": "PreToolUse"}),
+    ]
+    for number, request in enumerate(others):
+        refused = machine(Asked(f"o{number}", request))
+        assert [type(effect) for effect in refused] == [Decide, Respond]
+    assert len(machine.state.pending) == 4
+    # what nobody has to wait for is answered as ever
+    judged = machine(Asked("h", HookCallback(callback_id=PRE_TOOL, input={"tool_name": "Read"})))
+    assert [type(effect) for effect in judged] == [Decide, Respond]
+    # once half of them wait no more, the next time is told again
+    for number in range(2):
+        machine(CancelledByCli(f"r{number}"))
+    for number in range(3):
+        effects = machine(Asked(f"s{number}", BASH))
+    assert isinstance(effects[-1], Overloaded)

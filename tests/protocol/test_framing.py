@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from protocol.claude.decode import malformed
 from protocol.claude.messages import Malformed
-from protocol.framing import HEAD_SIZE, LineFramer, OversizeLine
+from protocol.framing import HEAD_SIZE, SLICE_BYTES, SLICE_LINES, LineFramer, OversizeLine
 
 
 def cut(data: bytes, sizes: list[int], limit: int) -> list[bytes | OversizeLine]:
@@ -122,3 +122,14 @@ def test_nothing_is_lost(data: bytes) -> None:
     expected = [line.removesuffix(b"\r") for line in data.split(b"\n")]
     lines = cut(data, [], 10_000)
     assert lines == (expected if data.split(b"\n")[-1] else expected[:-1])
+
+
+@given(st.binary(max_size=200).map(lambda data: data.replace(b"x", b"\n")), st.integers(1, 5))
+def test_slices_are_the_same_lines(chunk: bytes, repeats: int) -> None:
+    chunk *= repeats * 200
+    whole, sliced = LineFramer(100), LineFramer(100)
+    slices = list(sliced.slices(chunk))
+    assert [line for lines in slices for line in lines] == whole.feed(chunk)
+    assert sliced.close() == whole.close()
+    assert all(len(lines) <= SLICE_LINES for lines in slices)
+    assert len(slices) >= max(1, len(chunk) // SLICE_BYTES)

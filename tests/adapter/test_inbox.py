@@ -1,0 +1,56 @@
+"""What waits for the consumer: bounded, in order, and given a part at a time."""
+
+import asyncio
+
+from adapter.inbox import BATCH, BATCH_BYTES, EACH, Inbox
+from normalize.inputs import Decision, Ended, Received
+from protocol.claude.messages import Unknown
+
+
+def received(number: int, size: int = 0) -> Received:
+    return Received(b"%d" % number + b" " * size, Unknown({}))
+
+
+async def test_what_waits_is_given_in_order_a_part_at_a_time_and_others_go_on_between() -> None:
+    inbox = Inbox()
+    items = [received(number) for number in range(10 * BATCH)]
+    for item in items:
+        inbox.put(item)
+    inbox.put(Ended("exited"))
+    passes = 0
+
+    async def other() -> None:
+        nonlocal passes
+        while True:
+            passes += 1
+            await asyncio.sleep(0)
+
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(other())
+        batches = [batch async for batch in inbox.batches()]
+        task.cancel()
+    assert [item for batch in batches for item in batch] == [*items, Ended("exited")]
+    assert [len(batch) for batch in batches] == [BATCH] * 10 + [1]
+    assert passes >= 10
+
+
+async def test_large_lines_are_given_one_after_the_other() -> None:
+    inbox = Inbox()
+    for number in range(3):
+        inbox.put(received(number, BATCH_BYTES))
+    inbox.put(Ended("exited"))
+    assert [len(batch) async for batch in inbox.batches()] == [1, 1, 1, 1]
+
+
+async def test_short_lines_fill_it_as_well_and_room_comes_as_they_are_taken() -> None:
+    inbox = Inbox(capacity=10 * EACH)
+    for number in range(100):
+        inbox.put(received(number))
+    waiting = asyncio.create_task(inbox.room())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    inbox.put(Decision("r", "allow", "me", 0))
+    async for batch in inbox.batches():
+        assert len(batch) == 101
+        break
+    await waiting

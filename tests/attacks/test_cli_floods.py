@@ -1,0 +1,88 @@
+"""A CLI says far more than anybody reads: commands of frontends are done meanwhile, and what waits is bounded."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from hostile_cli import hostile_cli
+
+from live import Frontend
+from turnwire_client import Client, connect
+from turnwire_client.events import Complete, Notice, PermissionRequest, PermissionResolved, Unknown
+from turnwire_process import DEADLINE, turnwire
+
+pytestmark = pytest.mark.long
+
+OBJECTS = 1 << 15
+
+FLOODS = {
+    "newlines": 'write(b"\\n" * (1 << 20))',
+    "objects": f'write(b"{{}}\\n" * {OBJECTS})',
+    "returns": 'write(b"\\r\\n" * (1 << 17))',
+    "stderr": 'sys.stderr.write("x" * (64 << 20)); sys.stderr.flush()',
+}
+
+
+async def progress_of_a_turn(client: Client, session: str) -> list[int]:
+    """Do one command after the other while a turn runs, at the pace that the hub takes; return how far the log had come."""
+    begins = (await client.sessions())[-1].last_seq
+    await client.prompt(session, "go")
+    seen: list[int] = []
+    async with asyncio.timeout(DEADLINE):
+        while True:
+            summary = (await client.sessions())[-1]
+            seen.append(summary.last_seq)
+            if summary.state == "idle" and summary.last_seq > begins + 2:
+                return seen
+            await asyncio.sleep(0.03)
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+async def test_commands_are_done_while_the_cli_floods(tmp_path: Path, flood: str) -> None:
+    attack = f'say(type="assistant", message={{"content": "on"}})\n{FLOODS[flood]}\nend()'
+    cli = hostile_cli(tmp_path, attack)
+    async with (
+        turnwire(tmp_path, "run", "--workspace", str(tmp_path), "--", *cli) as served,
+        connect(served.url) as client,
+    ):
+        session = client.known_sessions[-1].session
+        seen = await progress_of_a_turn(client, session)
+        frontend = await Frontend(client, session).caught_up()
+        await frontend.turn("nothing of the session is lost")
+    unknown = len(frontend.seen(Unknown))
+    assert unknown == (2 * OBJECTS if flood == "objects" else 0)
+    assert len(frontend.events) - unknown < 50
+    if flood == "objects":
+        assert len(set(seen)) > 6  # what comes in one piece is not done in one
+
+
+ASKS = """
+for number in range(4000):
+    input = {"command": f"echo {number}"}
+    say(type="control_request", request_id=f"r{number}",
+        request={"subtype": "can_use_tool", "tool_name": "Bash", "input": input})
+refused = [answer_to(f"r{number}") for number in range(256, 4000)]
+assert {answer["response"]["behavior"] for answer in refused} == {"deny"}
+assert not any(answer["response"].get("interrupt") for answer in refused)
+end()
+"""
+
+
+async def test_requests_without_end_are_refused_beyond_what_may_wait(tmp_path: Path) -> None:
+    cli = hostile_cli(tmp_path, ASKS)
+    async with (
+        turnwire(tmp_path, "run", "--workspace", str(tmp_path), "--", *cli) as served,
+        connect(served.url) as client,
+    ):
+        frontend = Frontend(client, client.known_sessions[-1].session)
+        await frontend.prompt("go")
+        await frontend.until(Complete)
+    assert len(frontend.seen(PermissionRequest)) == 4000
+    refused = [event for event in frontend.seen(PermissionResolved) if event.behavior == "deny"]
+    assert len(refused) == 4000 - 256
+    assert [event.kind for event in frontend.seen(Notice)] == ["too_many_requests"]
+    waiting = most = 0
+    for event in frontend.events:
+        waiting += isinstance(event, PermissionRequest) - isinstance(event, PermissionResolved)
+        most = max(most, waiting)
+    assert most == 256 + 1  # one more is told, and refused right behind
