@@ -17,6 +17,7 @@ from adapter.options import SessionOptions
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.executor import PermissionExecutor
 from adapter.permissions.grants import GrantStore
+from adapter.permissions.places import session_places
 from adapter.permissions.policies import PermissionSettings, hook_table, launch
 from adapter.process.cli import CliProcess, find_program
 from adapter.process.identity import MARK
@@ -159,6 +160,7 @@ def permission_settings(options: SessionOptions, version: Version | None) -> Per
         rules=options.rules,
         hooks=options.hooks,
         workspace=str(options.workspace),
+        places=session_places(options.rules, str(options.workspace), options.environment.get("HOME", "")),
         check_uncommitted=options.check_uncommitted,
         answer_timeout=options.answer_timeout,
         max_pending=options.max_pending,

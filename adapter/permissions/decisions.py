@@ -3,7 +3,8 @@
 Inputs are facts, effects are imperatives. Nothing here acts; adapter/permissions/machine.py decides, adapter/session.py does.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from adapter.hooks.settings import HookSetting
@@ -56,6 +57,8 @@ class Asked:
 
     request_id: str
     request: AnyRequest
+    real_paths: Mapping[str, str | None] = field(default_factory=dict)
+    """Where the paths among a tool's arguments lead, links followed; by their absolute spelling."""
 
 
 @dataclass(frozen=True, slots=True)

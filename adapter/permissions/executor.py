@@ -36,10 +36,11 @@ from adapter.permissions.decisions import (
 from adapter.permissions.git_check import uncommitted_changes
 from adapter.permissions.grants import Grant, GrantStore
 from adapter.permissions.machine import State, step
-from adapter.permissions.policies import PermissionSettings
+from adapter.permissions.places import real_paths_of
+from adapter.permissions.policies import PRE_TOOL, PermissionSettings
 from normalize.inputs import Decision
 from protocol.claude.control import ControlResponse, failure
-from protocol.claude.requests import AnyRequest
+from protocol.claude.requests import AnyRequest, CanUseTool, HookCallback
 from protocol.errors import TurnwireError
 
 
@@ -105,7 +106,7 @@ class PermissionExecutor:
         """Take a control request of the CLI."""
         if self._audit is not None:
             self._audit.asked(request_id, request)
-        self.happened(Asked(request_id, request))
+        self.happened(Asked(request_id, request, self._real_paths(request)))
 
     def unread(self, request_id: str, reason: str) -> None:
         """Refuse a control request that cannot be read: the CLI waits for an answer."""
@@ -127,6 +128,20 @@ class PermissionExecutor:
         for effect in effects:
             self._do(effect)
         return effects
+
+    def _real_paths(self, request: AnyRequest) -> Mapping[str, str | None]:
+        """Look where a call's paths lead; a few calls to the system, and none where no rule is about paths."""
+        settings = self._state.settings
+        match request:
+            case CanUseTool():
+                arguments: object = request.input
+            case HookCallback(callback_id=callback_id) if callback_id == PRE_TOOL:
+                arguments = request.input.get("tool_input")
+            case _:
+                return {}
+        if settings.places is None or not isinstance(arguments, dict):
+            return {}
+        return real_paths_of(arguments, settings.rules, settings.places)
 
     def _do(self, effect: Effect) -> None:
         match effect:

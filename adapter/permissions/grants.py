@@ -11,15 +11,16 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from adapter.permissions.patterns import covers
 from files.private import open_private
 from protocol import depth
 from protocol.json_values import JsonObject, text_at
 
-_SHELL = frozenset(";&|`$<>\n(){}")
 _EVERYWHERE = "*"
 
 
@@ -111,8 +112,8 @@ class GrantStore:
 def _covers_command(content: str, command: str) -> bool:
     if not content.endswith(":*"):
         return command == content and "*" not in content
-    beginning = content.removesuffix(":*")
-    return (command == beginning or command.startswith(beginning + " ")) and not _SHELL.intersection(command)
+    beginning = escape(content.removesuffix(":*"))
+    return covers(beginning, command) or covers(f"{beginning} *", command)
 
 
 def _host(url: str) -> str | None:

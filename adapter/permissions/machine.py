@@ -142,9 +142,9 @@ def _asked(state: State, asked: Asked, at: float) -> Step:
         case CanUseTool() | Elicitation() | RequestUserDialog() if state.stopping:
             return _finish(state, request_id, _stopped(request_id, request, 0))
         case CanUseTool():
-            after, effects = _tool_asked(state, request_id, request, at)
+            after, effects = _tool_asked(state, asked, request, at)
         case HookCallback():
-            after, effects = _hook_asked(state, request_id, request, at)
+            after, effects = _hook_asked(state, asked, request, at)
         case Elicitation() | RequestUserDialog():
             after, effects = _wait_for_human(state, request_id, request, at)
         case _:
@@ -174,9 +174,9 @@ def _refuse_one_more(state: State, request_id: str, request: CanUseTool | Questi
     return replace(after, overloaded=True), effects
 
 
-def _tool_asked(state: State, request_id: str, request: CanUseTool, at: float) -> Step:
-    tool = request.tool_name
-    verdict = judge_by_rule(state.settings, tool, request.input)
+def _tool_asked(state: State, asked: Asked, request: CanUseTool, at: float) -> Step:
+    request_id, tool = asked.request_id, request.tool_name
+    verdict = judge_by_rule(state.settings, tool, request.input, asked.real_paths)
     if verdict is not None and verdict.behavior == "deny":
         return _finish(state, request_id, answers.deny(request_id, verdict.reason, verdict.by, 0))
     by = None
@@ -202,12 +202,18 @@ def _is_granted(state: State, request: CanUseTool) -> bool:
     )
 
 
-def _hook_asked(state: State, request_id: str, request: HookCallback, at: float) -> Step:
+def _hook_asked(state: State, asked: Asked, request: HookCallback, at: float) -> Step:
+    request_id = asked.request_id
     if request.callback_id == PRE_TOOL:
         tool, mode = text_at(request.input, "tool_name"), text_at(request.input, "permission_mode")
         arguments = request.input.get("tool_input")
         verdict = judge_call(
-            state.settings, state.grants, tool, arguments if isinstance(arguments, dict) else {}, mode
+            state.settings,
+            state.grants,
+            tool,
+            arguments if isinstance(arguments, dict) else {},
+            mode,
+            real_paths=asked.real_paths,
         )
         return _finish(state, request_id, hook_answers.answer_judged(request_id, verdict))
     if request.callback_id == STOP:

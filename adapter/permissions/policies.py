@@ -8,12 +8,12 @@ tool. In the modes used here it is obeyed by every version, and a hook that is l
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from adapter.hooks.settings import HookSetting, callback_id
 from adapter.permissions.grants import Grant
-from adapter.permissions.rules import Rule, first_match
+from adapter.permissions.rules import Places, Rule, first_match
 from normalize.claude.requests.suggestions import EDITS, INTERACTIVE
 from normalize.vocabulary import Policy
 from protocol.json_values import JsonObject
@@ -37,6 +37,8 @@ SAFE_TOOLS = frozenset(
 """Tools that supervised lets through."""
 
 
+_NOWHERE: Mapping[str, str | None] = {}
+
 HUMAN_REASONS = frozenset({"rule", "hook", "safetyCheck"})
 """Types of the reasons to ask that come from the user or concern safety, not the permission mode."""
 
@@ -53,6 +55,8 @@ class PermissionSettings:
     """Hooks by configuration."""
     workspace: str = "/"
     """Directory the CLI runs in."""
+    places: Places | None = None
+    """Where the rules' paths begin and lead, as they were when the session began; None for the workspace alone."""
     check_uncommitted: bool = True
     """Under supervised and plan: send the agent back once when it stops with uncommitted changes."""
     answer_timeout: float | None = None
@@ -115,10 +119,16 @@ def hook_table(settings: PermissionSettings) -> JsonObject | None:
 
 
 def judge_call(
-    settings: PermissionSettings, grants: Sequence[Grant], tool: str, arguments: JsonObject, mode: str
+    settings: PermissionSettings,
+    grants: Sequence[Grant],
+    tool: str,
+    arguments: JsonObject,
+    mode: str,
+    *,
+    real_paths: Mapping[str, str | None] = _NOWHERE,
 ) -> Verdict:
     """Answer the PreToolUse hook; `mode` is the CLI's permission mode at the time."""
-    by_rule = judge_by_rule(settings, tool, arguments)
+    by_rule = judge_by_rule(settings, tool, arguments, real_paths)
     if by_rule is not None:
         return by_rule
     by = f"policy:{settings.policy}"
@@ -157,15 +167,29 @@ def is_allowed_by_plan(settings: PermissionSettings, tool: str, reason: str | No
     )
 
 
-def judge_by_rule(settings: PermissionSettings, tool: str, arguments: JsonObject) -> Verdict | None:
-    """Return what the rules say about a call; None when none matches. A question can be denied, not allowed."""
-    found = first_match(settings.rules, tool, arguments, settings.workspace)
+def judge_by_rule(
+    settings: PermissionSettings,
+    tool: str,
+    arguments: JsonObject,
+    real_paths: Mapping[str, str | None] = _NOWHERE,
+) -> Verdict | None:
+    """Return what the rules say about a call; None when none matches. A question can be denied, not allowed.
+
+    `real_paths` says where the paths among the arguments lead (see places.py).
+    """
+    places = settings.places or Places(settings.workspace)
+    if real_paths:
+        places = replace(places, real={**places.real, **real_paths})
+    found = first_match(settings.rules, tool, arguments, places)
     if found is None:
         return None
-    number, rule = found
-    if rule.action == "allow" and tool in INTERACTIVE:
+    number, rule, action = found
+    if action == "allow" and tool in INTERACTIVE:
         return None
-    return Verdict(rule.action, f"rule:{number}", rule.reason or f"rule {number} of the configuration")
+    reason = rule.reason or f"rule {number} of the configuration"
+    if action != rule.action:
+        reason = f"it cannot be told whether this is denied by {'' if rule.reason else 'a rule: '}{reason}"
+    return Verdict(action, f"rule:{number}", reason)
 
 
 def parse_policy(text: str | None) -> Policy | None:

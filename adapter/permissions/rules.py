@@ -1,7 +1,8 @@
 """Permission rules of the configuration: allow, deny or ask, by tool name and by patterns on its input.
 
 The first rule that matches decides. A rule that allows is read narrowly and one that denies or asks widely: an allowed
-`git status*` does not cover `git status; rm -rf .`, a denied `rm *` does. Paths are compared without their "..".
+`git status*` does not cover `git status; rm -rf .`, a denied `rm *` does. Where only the shell will know whether a
+command is meant, a rule that denies asks. A path counts by its spelling and by where it leads, links followed.
 
     [[rules]]
     action = "allow"
@@ -13,19 +14,21 @@ The first rule that matches decides. A rule that allows is read narrowly and one
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
+from adapter.permissions.patterns import Match, covers, finds, is_plain, read
+from adapter.permissions.shell import UNKNOWN
 from protocol.errors import TurnwireError
 from protocol.json_values import JsonObject
 
 Action: TypeAlias = Literal["allow", "deny", "ask"]
 
-_PATHS = frozenset({"file_path", "notebook_path", "path"})
-_SHELL = frozenset(";&|`$<>\n(){}")
-_SEPARATORS = re.compile(r"[;&|\n`()]+|\$\(")
+PATHS = ("file_path", "notebook_path", "path")
+"""Arguments that are paths."""
+
 _KEYS = frozenset({"action", "tool", "input", "regex", "reason"})
 
 
@@ -48,28 +51,70 @@ class Rule:
     reason: str = ""
     """Why; the agent is told."""
 
-    def matches(self, tool: str, arguments: JsonObject, workspace: str) -> bool:
-        """Tell whether a call is meant; relative paths are taken to be in the workspace."""
+    @property
+    def path_patterns(self) -> Iterator[str]:
+        """Its patterns of paths."""
+        return (pattern for name, pattern in self.input if name in PATHS)
+
+    @property
+    def knows_paths(self) -> bool:
+        """True where paths decide."""
+        return any(name in PATHS for name, _ in (*self.input, *self.regex))
+
+    def matches(self, tool: str, arguments: JsonObject, places: "Places") -> Match:
+        """Tell whether a call is meant; one that allows never says "maybe"."""
         if not any(fnmatchcase(tool, pattern) for pattern in self.tools):
-            return False
-        narrow = self.action == "allow"
-        return all(
-            _matches(name, arguments.get(name), pattern, narrow=narrow, workspace=workspace)
-            for name, pattern in self.input
-        ) and all(
-            isinstance(value := arguments.get(name), str) and pattern.search(value) is not None
-            for name, pattern in self.regex
-        )
+            return "no"
+        allows = self.action == "allow"
+        found = {
+            *(
+                _matches(name, arguments.get(name), pattern, places, allows=allows)
+                for name, pattern in self.input
+            ),
+            *(
+                _contains(name, arguments.get(name), regex, places, allows=allows)
+                for name, regex in self.regex
+            ),
+        }
+        return "no" if "no" in found else "maybe" if "maybe" in found else "yes"
 
 
-def first_match(
-    rules: Sequence[Rule], tool: str, arguments: JsonObject, workspace: str
-) -> tuple[int, Rule] | None:
-    """Return the number (from 1) of the first rule that matches, and the rule."""
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where paths begin, and where they lead."""
+
+    workspace: str
+    """What relative paths are relative to."""
+    home: str = ""
+    """What `~` stands for; "" for nothing."""
+    real: Mapping[str, str | None] = field(default_factory=dict)
+    """Absolute paths without their "..", and the same without links; None for one that leads nowhere."""
+
+
+class Found(NamedTuple):
+    """The rule that decides about a call."""
+
+    number: int
+    """Its place among the rules, from 1."""
+    rule: Rule
+    action: Action
+    """What it says; "ask" where it would deny what only the shell will know."""
+
+
+def first_match(rules: Sequence[Rule], tool: str, arguments: JsonObject, places: Places) -> Found | None:
+    """Return the first rule that matches; before one that allows, the first that may deny or ask counts."""
+    doubtful: Found | None = None
     for number, rule in enumerate(rules, 1):
-        if rule.matches(tool, arguments, workspace):
-            return number, rule
-    return None
+        match rule.matches(tool, arguments, places):
+            case "yes" if doubtful is None or rule.action == "deny":
+                return Found(number, rule, rule.action)
+            case "yes":
+                return doubtful
+            case "maybe":
+                doubtful = doubtful or Found(number, rule, "ask")
+            case "no":
+                pass
+    return doubtful
 
 
 def read_rules(entries: Sequence[Mapping[str, object]]) -> tuple[Rule, ...]:
@@ -106,21 +151,92 @@ def _patterns(number: int, entry: Mapping[str, object], key: str) -> tuple[tuple
     return tuple((str(name), str(value)) for name, value in table.items())
 
 
-def _matches(name: str, value: object, pattern: str, *, narrow: bool, workspace: str) -> bool:
+def absolute(path: str, workspace: str, home: str) -> str:
+    """Return a path from the root, without its ".."."""
+    if home and (path == "~" or path.startswith("~/")):
+        path = home + path[1:]
+    # "//" at the beginning is the root as well, though normpath keeps it
+    return "/" + posixpath.normpath(posixpath.join(workspace, path)).lstrip("/")
+
+
+def literal_base(pattern: str) -> str:
+    """Return the folder that a pattern of paths begins with, up to its first wildcard."""
+    literal = re.split(r"[*?\[]", pattern, maxsplit=1)[0]
+    return pattern if literal == pattern else posixpath.dirname(literal)
+
+
+def _matches(name: str, value: object, pattern: str, places: Places, *, allows: bool) -> Match:
     if not isinstance(value, str):
-        return False
-    if name in _PATHS:
-        return _matches_path(value, pattern, workspace)
+        return "no"
+    if name in PATHS:
+        return _matches_path(value, pattern, places, allows=allows)
     if name != "command":
-        return fnmatchcase(value, pattern)
-    if narrow:
-        return fnmatchcase(value, pattern) and _SHELL.intersection(value) <= _SHELL.intersection(pattern)
-    parts = [part.strip() for part in _SEPARATORS.split(value)]
-    return any(fnmatchcase(part, pattern) for part in (value, *parts))
+        return "yes" if fnmatchcase(value, pattern) else "no"
+    if allows:
+        return "yes" if covers(pattern, value) else "no"
+    return finds(pattern, value)
 
 
-def _matches_path(value: str, pattern: str, workspace: str) -> bool:
-    absolute = posixpath.normpath(posixpath.join(workspace, value))
-    if not pattern.startswith(("/", "*")):
-        pattern = posixpath.join(workspace, pattern)
-    return fnmatchcase(absolute, pattern)
+def _contains(name: str, value: object, regex: re.Pattern[str], places: Places, *, allows: bool) -> Match:
+    """The same for a regular expression."""
+    if not isinstance(value, str):
+        return "no"
+    found = regex.search(value) is not None
+    if name == "command":
+        if allows:
+            return "yes" if found and is_plain(value) else "no"
+        commands = list(read(value).commands)
+        if found or any(regex.search(text) for text in commands):
+            return "yes"
+        # what is not known of the arguments is not guessed at; what is not known of the name may be anything
+        return "maybe" if any(UNKNOWN in text.partition(" ")[0] for text in commands) else "no"
+    if name in PATHS:
+        spelled = absolute(value, places.workspace, places.home)
+        real = places.real.get(spelled, spelled)
+        if allows:
+            return (
+                "yes" if found and (_is_unlinked(spelled, places) or (real and regex.search(real))) else "no"
+            )
+        if real is None:
+            return "yes" if found else "maybe"
+        return "yes" if found or regex.search(spelled) or regex.search(real) else "no"
+    return "yes" if found else "no"
+
+
+def _matches_path(value: str, pattern: str, places: Places, *, allows: bool) -> Match:
+    """One that allows wants both the spelling and the place it leads to, any other one of them."""
+    spelled = absolute(value, places.workspace, places.home)
+    real = places.real.get(spelled, spelled)
+    patterns = _real_patterns(pattern, places)
+    by_spelling = any(fnmatchcase(spelled, one) for one in patterns)
+    if real is None:
+        return "no" if allows else "yes" if by_spelling else "maybe"
+    by_place = any(fnmatchcase(real, one) for one in patterns)
+    return "yes" if (by_spelling and by_place if allows else by_spelling or by_place) else "no"
+
+
+def _real_patterns(pattern: str, places: Places) -> tuple[str, ...]:
+    """Return a pattern as it is spelled and as it was without links, when the session began.
+
+    Inside of the workspace an agent can put a link anywhere, so there only the workspace's own links are followed.
+    """
+    if pattern.startswith("*"):
+        return (pattern,)
+    workspace = places.workspace
+    spelled = absolute(pattern, workspace, places.home)
+    if spelled == workspace or spelled.startswith(workspace.rstrip("/") + "/"):
+        base = workspace.rstrip("/")
+    else:
+        base = literal_base(spelled)
+    real = places.real.get(base or workspace)
+    return (spelled,) if real is None else (spelled, real.rstrip("/") + spelled[len(base) :])
+
+
+def _is_unlinked(spelled: str, places: Places) -> bool:
+    """Tell whether a path leads through no link but those to the workspace itself."""
+    real, workspace = places.real.get(spelled, spelled), places.workspace
+    if real == spelled:
+        return True
+    root = places.real.get(workspace) or workspace
+    inside = spelled.startswith(workspace.rstrip("/") + "/")
+    return inside and real == root.rstrip("/") + spelled[len(workspace.rstrip("/")) :]

@@ -1,13 +1,13 @@
 import pytest
 
-from adapter.permissions.rules import Rule, RuleError, first_match, read_rules
+from adapter.permissions.rules import Places, Rule, RuleError, first_match, read_rules
 
 WORKSPACE = "/here/project"
 
 
 def number(rules: tuple[Rule, ...], tool: str, **arguments: object) -> int | None:
-    found = first_match(rules, tool, arguments, WORKSPACE)
-    return found[0] if found else None
+    found = first_match(rules, tool, arguments, Places(WORKSPACE))
+    return found.number if found else None
 
 
 def rules(*entries: dict[str, object]) -> tuple[Rule, ...]:

@@ -1,0 +1,269 @@
+"""Rules on lines of shell: what one that denies finds, and what one that allows covers."""
+
+import re
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapter.permissions.grants import Grant
+from adapter.permissions.patterns import covers, finds, is_plain, may_match
+from adapter.permissions.rules import Found, Places, first_match, read_rules
+from adapter.permissions.shell import MAX_TEXT, UNKNOWN, read_line
+from shell_spellings import CERTAIN, DOUBTFUL, OTHER
+
+
+def judge(command: str, *entries: Mapping[str, object]) -> Found | None:
+    return first_match(read_rules(entries), "Bash", {"command": command}, Places("/here"))
+
+
+DENY = {"action": "deny", "tool": "Bash", "input": {"command": "rm *"}}
+
+
+@pytest.mark.parametrize("line", CERTAIN)
+def test_a_rule_that_denies_finds_every_spelling(line: str) -> None:
+    found = judge(line, DENY, {"action": "allow"})
+    assert found is not None
+    assert (found.number, found.action) == (1, "deny")
+
+
+@pytest.mark.parametrize("line", DOUBTFUL)
+def test_where_only_the_shell_will_know_a_rule_that_denies_asks(line: str) -> None:
+    for rest in ([], [{"action": "allow"}], [{"action": "ask"}]):
+        found = judge(line, DENY, *rest)
+        assert found is not None
+        assert (found.number, found.action) == (1, "ask")
+    surely = judge(line, DENY, {"action": "deny"})
+    assert surely is not None
+    assert (surely.number, surely.action) == (2, "deny")
+
+
+@pytest.mark.parametrize("line", OTHER)
+def test_other_commands_are_left_alone(line: str) -> None:
+    assert judge(line, DENY) is None
+
+
+@pytest.mark.parametrize("line", [*CERTAIN, *DOUBTFUL])
+def test_no_spelling_hides_from_a_pattern_that_names_the_path(line: str) -> None:
+    assert finds("/bin/rm *", line) != "no"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [line for line in CERTAIN if re.match(r"""[^/<>a-zA-Z]*[r'"\\$A-Z]""", line) and "sudo" not in line],
+)
+def test_the_table_holds_in_a_shell(line: str, tmp_path: Path) -> None:
+    """A check of the table: `rm` in a folder of ours leaves a trace."""
+    program = tmp_path / "rm"
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/trace\n")
+    program.chmod(0o755)
+    env = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    subprocess.run(["bash", "-c", line], cwd=tmp_path, env=env, check=False, capture_output=True, timeout=60)
+    assert (tmp_path / "trace").exists()
+
+
+@pytest.mark.parametrize("pattern", ["git *", "git status", "git status*", "ls *", "echo *", "cd *", "env *"])
+@pytest.mark.parametrize("line", [*CERTAIN, *DOUBTFUL])
+def test_no_spelling_slips_under_a_rule_that_allows_another(pattern: str, line: str) -> None:
+    if pattern == "env *" and line.startswith("env") and covers(pattern, line):
+        pytest.skip("what env runs was allowed")
+    assert not covers(pattern, line)
+    for glue in (" ", "; ", "\n", " && ", " & ", " | ", " `", " $(", " <(", " > "):
+        assert not covers(pattern, f"git status{glue}{line}") or glue == " "
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line", "covered"),
+    [
+        ("git status", "git status", True),
+        ("git status*", "git status --short", True),
+        ("git commit -m *", "git commit -m 'a b'", True),
+        ('git commit -m "*"', 'git commit -m "fix it"', True),
+        ("ls *", "ls *.py", True),
+        ("git *", "git log $X", False),
+        ("git *", "git log ${X}", False),
+        ("git *", "git status > /etc/passwd", False),
+        ("git *", "git status 2>/etc/passwd", False),
+        ("git *", "git status <(rm x)", False),
+        ("git *", "git status {a,b}", False),
+        ("git log *", '"git log" x', False),
+        ("git *", "A=1 git status", False),
+        ("* status", "PATH=. git status", False),
+        ("* status", "sudo git status", False),
+        ("l?", "l?", False),
+        ("find *", "find . -name x", True),
+        ("find *", "find . -exec rm x +", False),
+        ("find * -exec rm *", "find . -exec rm x +", True),
+        ("find * -exec ls *", "find . -exec ls x + -exec rm x +", False),
+        ("xargs *", "xargs rm", True),
+        ("xargs ls*", "xargs ls", True),
+        ("sudo git *", "sudo git log", True),
+        ("sudo git *", "sudo rm x", False),
+        ("sudo *", "sudo rm x", True),
+        ("time make*", "time make x", True),
+        ("bash -c 'make *'", "bash -c 'make x'", True),
+        ("bash -c *", "bash -c 'make x'", True),
+        ("bash *", "bash x.sh", True),
+        ("bash *", "bash -s", False),
+        ("bash *", "bash -c $X", False),
+        ("cd x && make *", "cd x && make y", True),
+        ("cd x && make *", "cd x && make y && rm z", False),
+        ("cd x && make *", "cd x && make y & rm z", False),
+        ("cd x && make *", "cd x & make y", False),
+        ("cd * && make", "cd x && rm y && make", False),
+        ("make 2>&1*", "make 2>&1", False),
+        ("make* 2>&1", "make all 2>&1", True),
+        ("make* > *", "make all > /etc/x", False),
+        ("make > out", "make > out", True),
+        ("echo $HOME", "echo $HOME", True),
+        ("echo $HOME*", "echo $HOME$(rm x)", False),
+        ("*", "rm x", True),
+        ("*", "rm x; ls", False),
+        ("*", "$X", False),
+    ],
+)
+def test_a_rule_that_allows_covers_what_it_says_and_no_more(
+    pattern: str, line: str, *, covered: bool
+) -> None:
+    assert covers(pattern, line) is covered
+
+
+def test_a_regular_expression_that_allows_covers_one_plain_command() -> None:
+    allow = {"action": "allow", "tool": "Bash", "regex": {"command": "^git "}}
+    assert judge("git status", allow) is not None
+    for line in ("git status; rm x", "git status $(rm x)", "git x\nrm x", "git log $X", "git status > f"):
+        assert judge(line, allow) is None, line
+    assert not is_plain("xargs rm")
+
+
+@pytest.mark.parametrize("line", CERTAIN)
+def test_a_regular_expression_that_denies_sees_every_command(line: str) -> None:
+    found = judge(line, {"action": "deny", "regex": {"command": r"^rm\b"}})
+    assert found is not None
+    assert found.action == "deny"
+
+
+@pytest.mark.parametrize("line", DOUBTFUL[:27])
+def test_a_regular_expression_that_denies_asks_where_it_cannot_be_told(line: str) -> None:
+    found = judge(line, {"action": "deny", "regex": {"command": r"^rm\b"}}, {"action": "allow"})
+    assert found is not None
+    assert found.number == 1
+
+
+@pytest.mark.parametrize("line", [*CERTAIN, *DOUBTFUL])
+def test_a_grant_of_a_commands_beginning_covers_none_of_it(line: str) -> None:
+    for content in ("git status:*", "find:*", "xargs -n:*"):
+        assert not Grant("Bash", content).covers("Bash", {"command": line})
+
+
+# Properties
+
+QUOTES = st.sampled_from(["rm", "'rm'", '"rm"', "r\\m", "\\rm", "r''m", "/bin/rm", "$'rm'", "r\\\nm"])
+WRAPPERS = st.sampled_from(
+    [
+        "{}",
+        "command {}",
+        "env -i A=1 {}",
+        "sudo -u root {}",
+        "nohup {}",
+        "time {}",
+        "timeout 5 {}",
+        "nice -n 1 {}",
+        "exec {}",
+        "xargs -n 1 {}",
+        "find . -exec {} +",
+        "A=1 {}",
+    ]
+)
+CONTEXTS = st.sampled_from(
+    [
+        "{}",
+        "true; {}",
+        "true && {}",
+        "true | {}",
+        "( {} )",
+        "{{ {}; }}",
+        "echo $({})",
+        'echo "$({})"',
+        "if true; then {}; fi",
+        "f() {{ {}; }}; f",
+        "cat <({})",
+        "true\n{}",
+    ]
+)
+
+
+@given(QUOTES, st.lists(WRAPPERS, max_size=4), st.lists(CONTEXTS, max_size=4))
+def test_however_it_is_wrapped_it_is_found_and_allowed_by_no_other_rule(
+    name: str, wrappers: list[str], contexts: list[str]
+) -> None:
+    line = f"{name} x"
+    for wrapper in wrappers:
+        if not (wrapper.startswith("A=") and line.startswith("A=")):
+            line = wrapper.format(line) if not line.startswith("A=") else f"env {line}"
+    for context in contexts:
+        line = context.format(line)
+    assert finds("rm *", line) == "yes"
+    assert not covers("git *", line)
+    assert not covers("git *", f"git log; {line}")
+    assert not covers("git *", f"git log $({line})")
+
+
+@given(st.text(alphabet="rm x'\"\\$(){}[];&|<>`\n\t*?=!#~-/EOF", max_size=40))
+def test_no_line_raises_and_no_line_with_the_command_is_allowed_as_another(line: str) -> None:
+    read_line(line)
+    assert finds("rm *", line) in ("yes", "maybe", "no")
+    assert not covers("git *", line)
+    assert not covers("git *", f"git status;{line}")
+
+
+@given(st.text(alphabet="ab ", max_size=8), st.text(alphabet="ab *?", max_size=6))
+def test_a_text_without_unknowns_may_match_what_it_matches(text: str, pattern: str) -> None:
+    from fnmatch import fnmatchcase
+
+    assert may_match(pattern, text) is fnmatchcase(text, pattern)
+
+
+@given(
+    st.text(alphabet="ab ", max_size=6),
+    st.integers(0, 6),
+    st.integers(0, 6),
+    st.text(alphabet="ab *?", max_size=5),
+)
+def test_an_unknown_may_be_anything(text: str, begin: int, end: int, pattern: str) -> None:
+    from fnmatch import fnmatchcase
+
+    hidden = text[:begin] + UNKNOWN + text[max(begin, end) :]
+    if fnmatchcase(text, pattern):
+        assert may_match(pattern, hidden)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "a|",
+        "$(",
+        "(",
+        "<<E\n",
+        "ssh ",
+        "eval ",
+        "sh -c ",
+        "x=(",
+        "*)",
+        "echo 's'|",
+        "${",
+        "=~ ",
+        "a;",
+        "env -S ",
+    ],
+)
+@pytest.mark.parametrize("size", [40_000, 400_000])
+def test_what_is_read_of_a_hostile_line_is_bounded(unit: str, size: int) -> None:
+    line = (unit * size)[:size]
+    reading = read_line(line)
+    assert sum(map(len, (*reading.outer, *reading.inner, *reading.code))) <= 2 * MAX_TEXT
+    assert finds("rm *", line) != "no" or unit == "a;"
+    assert not covers("a*", line)
