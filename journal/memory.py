@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from journal.ages import AgeClock, Limits, steadily
 from journal.base import KEEP_ALL, Entry, JournalUnavailable, LogSummary, Page, Retention, Watcher, Whole
 from journal.paging import Watchers, page_of, place
 from journal.tail import OVERHEAD, Tail
@@ -49,6 +50,7 @@ class MemoryJournal:
         all_bytes: int | None = None,
         epoch: str | None = None,
         clock: Clock = now,
+        steady: Clock = steadily,
     ) -> None:
         """Keep at most `all_bytes` of all logs together; None is without limit."""
         self._retention = retention
@@ -56,6 +58,7 @@ class MemoryJournal:
         self._footprint = 0
         self._epoch = epoch or uuid.uuid4().hex
         self._clock = clock
+        self._ages = AgeClock(clock, steady, Limits.of(retention.max_age_s))
         self._logs: dict[str, _Log] = {}
         self._watchers = Watchers()
 
@@ -190,7 +193,7 @@ class MemoryJournal:
         if kept.max_bytes is not None and log.size > kept.max_bytes:
             log.drop(_lightest_prefix(log, log.size - kept.max_bytes + kept.max_bytes // 16))
         if kept.max_age_s is not None and log.tail:
-            oldest = stamp(self._clock() - int(kept.max_age_s * MICROSECONDS))
+            oldest = stamp(self._ages() - int(kept.max_age_s * MICROSECONDS))
             # Taking from the front moves the list: on append it is done for a sixty-fourth at once.
             if exactly or log.tail[len(log.tail) // 64].ts < oldest:
                 log.drop(next((i for i, e in enumerate(log.tail) if e.ts >= oldest), len(log.tail)))

@@ -14,6 +14,7 @@ from typing import Self
 
 from redis.exceptions import RedisError, ResponseError
 
+from journal.ages import AgeClock, Limits, kept, read, steadily
 from journal.backlog import Backlog
 from journal.base import KEEP_ALL, Entry, JournalUnavailable, LogSummary, Page, Retention, Watcher, Whole
 from journal.cache import TailCache
@@ -48,11 +49,14 @@ _OF_THE_SERVER = (
 class RedisJournal:
     """Implements `journal.base.Journal`; made by `open`."""
 
-    def __init__(self, server: RedisServer, epoch: str, retention: Retention, clock: Clock) -> None:
+    def __init__(
+        self, server: RedisServer, epoch: str, retention: Retention, clock: Clock, ages: AgeClock
+    ) -> None:
         self._server = server
         self._epoch = epoch
         self._retention = retention
         self._clock = clock
+        self._ages = ages
         self._logs = LogIndex()
         self._cache = TailCache()
         self._watchers = Watchers()
@@ -74,13 +78,27 @@ class RedisJournal:
 
     @classmethod
     async def open(
-        cls, url: str, retention: Retention = KEEP_ALL, *, prefix: str = "turnwire:", clock: Clock = now
+        cls,
+        url: str,
+        retention: Retention = KEEP_ALL,
+        *,
+        prefix: str = "turnwire:",
+        clock: Clock = now,
+        steady: Clock = steadily,
     ) -> Self:
         """Connect to the server and learn what logs it has; raises JournalUnavailable."""
         server = RedisServer(url, prefix)
         try:
-            journal = cls(server, await server.begin(), retention, clock)
-            journal._take_over(await server.states())
+            epoch, states = await server.begin(), await server.states()
+            ages = AgeClock(
+                clock,
+                steady,
+                Limits.of(retention.max_age_s),
+                known=read(await server.witness()),
+                newest=max((state.micros for state in states.values()), default=0),
+            )
+            journal = cls(server, epoch, retention, clock, ages)
+            journal._take_over(states)
             journal._listening = asyncio.create_task(journal._listen(), name="journal news")
             journal._writing = asyncio.create_task(journal._write(), name="journal writer")
         except RedisError as error:
@@ -422,12 +440,15 @@ class RedisJournal:
     async def _sweep(self) -> None:
         try:
             await self.retain()
+            await self._server.keep_witness(kept(self._ages.witness))
+        except RedisError as error:
+            self._backlog.stuck(self._server.explain(error))
         except JournalUnavailable as reason:
             self._backlog.stuck(reason)
 
     def _oldest(self) -> int:
         age = self._retention.max_age_s
-        return 0 if age is None else self._clock() - int(age * MICROSECONDS)
+        return 0 if age is None else self._ages() - int(age * MICROSECONDS)
 
 
 async def _within(seconds: float, event: asyncio.Event) -> None:

@@ -77,6 +77,14 @@ class RedisServer:
         """Write what tells whether the server takes anything."""
         await self._redis.set(f"{self._prefix}room", bytes(ROOM))
 
+    async def witness(self) -> bytes | None:
+        """Return what was kept of the clocks."""
+        return cast("bytes | None", await self._redis.get(f"{self._prefix}ages"))
+
+    async def keep_witness(self, witness: str) -> None:
+        """Keep what is known of the clocks."""
+        await self._redis.set(f"{self._prefix}ages", witness)
+
     async def states(self, session: str | None = None) -> dict[str, State]:
         """Return one log, or all."""
         sessions = [session] if session is not None else sorted(await self._sessions())

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Self
 
+from journal.ages import steadily
 from journal.backlog import Backlog
 from journal.base import (
     KEEP_ALL,
@@ -57,7 +58,7 @@ class SqliteJournal:
         self._backlog = Backlog(BACKLOG_BYTES)
         self.reader = Reader(opened.reading, opened.path)
         self._damage = Damage(str(opened.path))
-        self.writer = Writer(opened.connection, opened.path, retention, clock, self)
+        self.writer = Writer(opened.connection, opened.path, retention, opened.ages, self)
         """For those who keep something else in the same file."""
 
     @classmethod
@@ -68,9 +69,10 @@ class SqliteJournal:
         *,
         durability: Durability = "process",
         clock: Clock = now,
+        steady: Clock = steadily,
     ) -> Self:
         """Open the file, or make it and its folder; raises JournalUnavailable and then leaves it as it is."""
-        opened = await asyncio.to_thread(open_journal, path, retention, durability, clock())
+        opened = await asyncio.to_thread(open_journal, path, retention, durability, clock, steady)
         return cls(opened, retention, clock)
 
     @property

@@ -18,11 +18,13 @@ from subprocess import run
 from typing import Literal
 
 from files.private import make_private, open_private
+from journal.ages import AgeClock, Limits, read
 from journal.base import Retention
 from journal.sqlite.errors import damaged, explain, foreign
 from journal.sqlite.lock import FileLock
-from journal.sqlite.rows import LogRow, all_logs, key, retain_all
+from journal.sqlite.rows import AGES, LogRow, all_logs, key, retain_all
 from journal.sqlite.schema import bring_up_to_date, connect, lay_out, transaction
+from journal.timestamps import Clock
 
 Durability = Literal["process", "power"]
 """`process`: what was readable survives the death of the sidecar; a power failure may take the last of it, and the logs
@@ -46,10 +48,14 @@ class Opened:
     """For reading only."""
     epoch: str
     logs: Sequence[LogRow]
+    ages: AgeClock
+    """The time by which events grow old."""
 
 
-def open_journal(path: Path, retention: Retention, durability: Durability, micros: int) -> Opened:
-    """Lock a journal, open it or make it, and apply retention; `micros` is the time.
+def open_journal(
+    path: Path, retention: Retention, durability: Durability, clock: Clock, steady: Clock
+) -> Opened:
+    """Lock a journal, open it or make it, and apply retention; by clocks that tell microseconds since 1970 and since some moment.
 
     Raises JournalUnavailable, leaving the file as it is.
     """
@@ -66,10 +72,11 @@ def open_journal(path: Path, retention: Retention, durability: Durability, micro
             _check(connection, path)
             epoch = _begin_life(connection, durability)
             with transaction(connection):
-                retain_all(connection, retention, micros)
+                ages = _age_clock(connection, retention, clock, steady)
+                retain_all(connection, retention, ages)
             reading = undo.enter_context(closing(connect(path)))
             reading.execute("PRAGMA query_only=1")
-            opened = Opened(path, lock, connection, reading, epoch, all_logs(connection))
+            opened = Opened(path, lock, connection, reading, epoch, all_logs(connection), ages)
         except (OSError, sqlite3.Error) as error:
             raise explain(path, error) from error
         undo.pop_all()
@@ -178,6 +185,14 @@ def _begin_life(connection: sqlite3.Connection, durability: Durability) -> str:
     if durability == "process":
         connection.execute("PRAGMA synchronous=NORMAL")
     return str(epoch)
+
+
+def _age_clock(connection: sqlite3.Connection, retention: Retention, clock: Clock, steady: Clock) -> AgeClock:
+    (known,) = connection.execute("SELECT max(value) FROM meta WHERE name = ?", (AGES,)).fetchone()
+    newest = max((row.micros for row in all_logs(connection)), default=0)
+    return AgeClock(
+        clock, steady, Limits.of(retention.max_age_s), boot=_boot(), known=read(known), newest=newest
+    )
 
 
 def _boot() -> str:

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from journal.ages import AgeClock, Witness, kept, read
 from journal.base import Entry, Retention
 from journal.sqlite import checksums
 from journal.sqlite.schema import SEQ_BITS
@@ -258,9 +259,17 @@ def delete_log(connection: sqlite3.Connection, session: str) -> None:
         connection.execute("UPDATE log SET first = last + 1, size = 0, deleted = 1 WHERE id = ?", (log,))
 
 
-def retain_all(connection: sqlite3.Connection, retention: Retention, micros: int) -> dict[int, Extent]:
-    """Apply retention to all logs at a time; return what those that changed hold then."""
+AGES = "ages"
+"""The name under which it is kept what is known of the clocks."""
+WITNESS_EVERY = 600 * MICROSECONDS
+"""How often that is written."""
+
+
+def retain_all(connection: sqlite3.Connection, retention: Retention, ages: AgeClock) -> dict[int, Extent]:
+    """Apply retention to all logs; return what those that changed hold then."""
     changed: dict[int, Extent] = {}
+    micros = 0 if retention.max_age_s is None else ages()
+    _keep(connection, ages.witness)
     for row in all_logs(connection):
         extent = row.extent
         if retention.max_age_s is not None:
@@ -270,6 +279,14 @@ def retain_all(connection: sqlite3.Connection, retention: Retention, micros: int
         if extent != row.extent:
             changed[row.id] = extent
     return changed
+
+
+def _keep(connection: sqlite3.Connection, witness: Witness) -> None:
+    (text,) = connection.execute("SELECT max(value) FROM meta WHERE name = ?", (AGES,)).fetchone()
+    before = read(text)
+    if before is not None and before.boot == witness.boot and witness.steady - before.steady < WITNESS_EVERY:
+        return
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (AGES, kept(witness)))
 
 
 def _retain_amount(connection: sqlite3.Connection, log: int, extent: Extent, retention: Retention) -> Extent:

@@ -15,12 +15,12 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Protocol, TypeVar
 
+from journal.ages import AgeClock
 from journal.base import JournalUnavailable, Retention
 from journal.sqlite.errors import explain, refused
 from journal.sqlite.opening import end_life
 from journal.sqlite.rows import Append, Extent, append_all, retain_all
 from journal.sqlite.schema import transaction
-from journal.timestamps import Clock
 
 T = TypeVar("T")
 
@@ -75,13 +75,13 @@ class Writer:
         connection: sqlite3.Connection,
         path: Path,
         retention: Retention,
-        clock: Clock,
+        ages: AgeClock,
         listener: Listener,
     ) -> None:
         self._connection = connection
         self._path = path
         self._retention = retention
-        self._clock = clock
+        self._ages = ages
         self._listener = listener
         self._loop = asyncio.get_running_loop()
         # Bounded by the journal, which counts what it put in and what came out.
@@ -140,7 +140,7 @@ class Writer:
 
     async def retain(self) -> None:
         """Apply retention after all that was queued before."""
-        extents = await self.call(lambda connection: retain_all(connection, self._retention, self._clock()))
+        extents = await self.call(lambda connection: retain_all(connection, self._retention, self._ages))
         self._listener.committed([], extents)
 
     async def stop(self) -> None:
@@ -278,7 +278,7 @@ class Writer:
             with transaction(self._connection):
                 if self._ailing:
                     _take_room(self._connection)
-                extents = retain_all(self._connection, self._retention, self._clock())
+                extents = retain_all(self._connection, self._retention, self._ages)
             self._ailing = False
             self._tell(self._listener.committed, [], extents)
             (free,) = self._connection.execute("PRAGMA freelist_count").fetchone()

@@ -142,7 +142,7 @@ class Settings(BaseSettings):
     state_dir: Path = Field(default_factory=state_directory)
     """Directory of the journal, the session store, the access tokens and the audit trail. Without one `run` takes one of the workspace's own below the default. It is shut to others (mode 700), and refused when it is another user's."""
     retain_days: float | None = Field(default=30, gt=0)
-    """Events older than this are dropped; empty keeps them."""
+    """Events older than this are dropped; empty keeps them. A clock that jumps ahead is not believed at once: docs/journal.md."""
     retain_events: int | None = Field(default=None, ge=1)
     """Events kept of each session."""
     retain_bytes: int | None = Field(default=1 << 30, ge=1)

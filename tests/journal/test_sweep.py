@@ -49,7 +49,9 @@ async def test_an_idle_log_loses_what_is_too_old(
     tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer, "SWEEP_S", 0.01)
-    journal = await SqliteJournal.open(tmp_path / "journal.db", Retention(max_age_s=60), clock=clock)
+    journal = await SqliteJournal.open(
+        tmp_path / "journal.db", Retention(max_age_s=60), clock=clock, steady=clock.steady
+    )
     sweeps = Sweeps(journal, monkeypatch)
     await journal.append("a", [Entry(b"{}")] * 3)
     await journal.flush()
@@ -66,7 +68,7 @@ async def test_a_file_gets_smaller_bit_by_bit_when_much_was_dropped(
 ) -> None:
     monkeypatch.setattr(writer, "SWEEP_S", 0.01)
     path = tmp_path / "journal.db"
-    journal = await SqliteJournal.open(path, Retention(max_age_s=60), clock=clock)
+    journal = await SqliteJournal.open(path, Retention(max_age_s=60), clock=clock, steady=clock.steady)
     sweeps = Sweeps(journal, monkeypatch)
     for _ in range(10):
         await journal.append("a", [BIG] * 20)

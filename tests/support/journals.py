@@ -8,7 +8,7 @@ from journal.base import KEEP_ALL, Journal, Retention
 from journal.memory import MemoryJournal
 from journal.redis.journal import RedisJournal
 from journal.sqlite.journal import SqliteJournal
-from journal.timestamps import MICROSECONDS, Clock
+from journal.timestamps import MICROSECONDS
 
 
 class FakeClock:
@@ -16,12 +16,22 @@ class FakeClock:
 
     def __init__(self) -> None:
         self.micros = 1_800_000_000 * MICROSECONDS
+        self._steady = 1_000 * MICROSECONDS
 
     def __call__(self) -> int:
         return self.micros
 
     def advance(self, seconds: float) -> None:
         self.micros += int(seconds * MICROSECONDS)
+        self._steady += max(0, int(seconds * MICROSECONDS))
+
+    def jump(self, seconds: float) -> None:
+        """Set the wall clock, without any time passing."""
+        self.micros += int(seconds * MICROSECONDS)
+
+    def steady(self) -> int:
+        """The boot clock."""
+        return self._steady
 
 
 class Opener(Protocol):
@@ -29,7 +39,7 @@ class Opener(Protocol):
 
     durable: bool
 
-    async def __call__(self, retention: Retention = KEEP_ALL, clock: Clock | None = None) -> Journal: ...
+    async def __call__(self, retention: Retention = KEEP_ALL, clock: FakeClock | None = None) -> Journal: ...
 
 
 class MemoryOpener:
@@ -37,8 +47,9 @@ class MemoryOpener:
 
     durable = False
 
-    async def __call__(self, retention: Retention = KEEP_ALL, clock: Clock | None = None) -> Journal:
-        return MemoryJournal(retention, clock=clock or FakeClock())
+    async def __call__(self, retention: Retention = KEEP_ALL, clock: FakeClock | None = None) -> Journal:
+        clock = clock or FakeClock()
+        return MemoryJournal(retention, clock=clock, steady=clock.steady)
 
 
 class SqliteOpener:
@@ -49,8 +60,9 @@ class SqliteOpener:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    async def __call__(self, retention: Retention = KEEP_ALL, clock: Clock | None = None) -> Journal:
-        return await SqliteJournal.open(self._path, retention, clock=clock or FakeClock())
+    async def __call__(self, retention: Retention = KEEP_ALL, clock: FakeClock | None = None) -> Journal:
+        clock = clock or FakeClock()
+        return await SqliteJournal.open(self._path, retention, clock=clock, steady=clock.steady)
 
 
 class RedisOpener:
@@ -62,8 +74,11 @@ class RedisOpener:
         self._url = url
         self._prefix = prefix
 
-    async def __call__(self, retention: Retention = KEEP_ALL, clock: Clock | None = None) -> Journal:
-        return await RedisJournal.open(self._url, retention, prefix=self._prefix, clock=clock or FakeClock())
+    async def __call__(self, retention: Retention = KEEP_ALL, clock: FakeClock | None = None) -> Journal:
+        clock = clock or FakeClock()
+        return await RedisJournal.open(
+            self._url, retention, prefix=self._prefix, clock=clock, steady=clock.steady
+        )
 
 
 class RedisProcess:
