@@ -16,3 +16,6 @@ VoidReason: TypeAlias = Literal["cancelled", "interrupted", "turn_ended", "proce
 
 Role: TypeAlias = Literal["control", "view"]
 """What a frontend may do: everything, or watch."""
+
+ALWAYS_MODE = "allow_always:mode:"
+"""What the id of an answer begins with that switches the permission mode; the mode follows."""

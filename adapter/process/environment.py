@@ -18,6 +18,15 @@ ALLOWED = (
 """Names (with wildcards) that a CLI gets from the sidecar's own environment unless configured otherwise."""
 
 
+REQUESTABLE = (
+    *("LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LC_TIME", "TZ", "NO_COLOR", "MAX_THINKING_TOKENS"),
+    *("API_TIMEOUT_MS", "BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS", "BASH_MAX_OUTPUT_LENGTH"),
+    *("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "MCP_TIMEOUT", "MCP_TOOL_TIMEOUT"),
+)
+"""Names that a frontend may ask for unless configured otherwise: language, time zone, and limits in numbers. None of them
+names a program, a file or a server."""
+
+
 class EnvironmentRefused(TurnwireError, ValueError):
     """A variable that may not be set; names it, and never its value."""
 
@@ -27,6 +36,7 @@ def build_environment(
     *,
     allowed: Sequence[str] = ALLOWED,
     given: Mapping[str, str] | None = None,
+    requestable: Sequence[str] = REQUESTABLE,
     requested: Mapping[str, str] | None = None,
     traceparent: str | None = None,
 ) -> dict[str, str]:
@@ -36,14 +46,15 @@ def build_environment(
         own: the sidecar's environment; only allowed names are taken.
         allowed: the allow-list, names with wildcards.
         given: variables of the configuration; not restricted.
-        requested: variables a frontend asks for; raises EnvironmentRefused unless their names are allowed.
+        requestable: names, with wildcards, that may be asked for.
+        requested: variables a frontend asks for; raises EnvironmentRefused unless their names are requestable.
         traceparent: W3C trace context that the CLI's spans are to join.
     """
     environment = {name: value for name, value in own.items() if is_allowed(name, allowed)}
     environment.update(given or {})
     for name, value in (requested or {}).items():
-        if not is_allowed(name, allowed):
-            raise EnvironmentRefused(f"the variable {name} is not on the allow-list of the environment")
+        if not is_allowed(name, requestable):
+            raise EnvironmentRefused(f"the variable {name} is not one that frontends may set")
         environment[name] = value
     if traceparent is not None:
         environment["TRACEPARENT"] = traceparent

@@ -8,6 +8,7 @@ REPLY_CODES = {
     "invalid_params": "A field is missing, wrong or unknown; `field` names it.",
     "unauthorized": "The token is wrong, or none was shown. Closed with 4401, unless the connection had shown one before.",
     "forbidden": "The role `view` may not send this command.",
+    "not_allowed": "More than the operator lets frontends ask for; the message names the setting that would allow it.",
     "rate_limited": "Too many commands; this one was not done. Wait, then send it again.",
     "unknown_session": "There is no such session.",
     "unknown_event": "The log has no event of this number, or has it no longer.",

@@ -171,21 +171,21 @@ class SessionCreate(Command):
 
     type: Literal["session.create"]
     workspace: str | None = Field(default=None, max_length=PATH_LENGTH)
-    """Directory the CLI runs in; the sidecar's own when absent."""
+    """Directory the CLI runs in, below one of `frontend_workspaces`; the sidecar's own when absent."""
     agent: str | None = Field(default=None, max_length=NAME_LENGTH)
     """Which configured agent; the default one when absent."""
     model: str | None = Field(default=None, max_length=NAME_LENGTH)
     """Model to use."""
     policy: Policy | None = None
-    """Permission policy (spec 3, "Permission Modes")."""
+    """Permission policy (spec 3, "Permission Modes"), none looser than `frontend_policy`."""
     permission_mode: str | None = Field(default=None, max_length=NAME_LENGTH)
     """The CLI's own permission mode."""
     mcp_servers: JsonObject | None = None
-    """MCP servers as in `--mcp-config`."""
+    """MCP servers as in `--mcp-config`, where `frontend_options` lets frontends choose them."""
     options: Annotated[AgentOptions, Few] | None = None
-    """What else to start the CLI with; each that is absent is as configured."""
+    """What else to start the CLI with; each that is absent is as configured, and none permits more unless `frontend_options` says so."""
     env: Annotated[dict[str, str], Few] | None = None
-    """Additional environment of the CLI; only names on the sidecar's allow-list."""
+    """Additional environment of the CLI; only names of `frontend_env`."""
     title: str | None = Field(default=None, max_length=NAME_LENGTH)
     """What to call it."""
     prompt: str | None = None

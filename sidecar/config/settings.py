@@ -25,6 +25,7 @@ from pydantic_settings import (
     SettingsError,
 )
 
+from adapter.process.environment import REQUESTABLE
 from hub.wire.frames import AgentOptions
 from normalize.model import JsonObject
 from normalize.vocabulary import Policy
@@ -47,6 +48,23 @@ def _split(value: object) -> object:
 
 Names = Annotated[list[str], NoDecode, BeforeValidator(_split)]
 """A list of names; in the environment separated by commas."""
+
+
+FrontendOption = Literal[
+    "add_dirs",
+    "agent",
+    "agents",
+    "allowed_tools",
+    "control",
+    "disallowed_tools",
+    "max_budget_usd",
+    "max_turns",
+    "mcp_servers",
+    "plugins",
+    "setting_sources",
+    "settings",
+    "tools",
+]
 
 
 def _captures(value: object) -> object:
@@ -174,6 +192,14 @@ class Settings(BaseSettings):
     """MCP servers that live in the sidecar, by name."""
     pass_env: Names = []
     """Names of environment variables that reach the CLI, beside the usual ones; a trailing * matches any rest."""
+    frontend_policy: Literal["supervised", "cli", "plan", "autonomous"] | None = None
+    """The loosest policy that a frontend may ask for, from the strictest: supervised, cli (none of turnwire's), plan, autonomous. Without one it is `policy`. Permission modes in which nobody is asked need `autonomous`."""
+    frontend_workspaces: Annotated[list[Path], NoDecode, BeforeValidator(_split)] | None = None
+    """Directories that sessions of frontends may work in, and what is below them; without any the one that turnwire was started in. One that is started in / and names none takes / alone."""
+    frontend_env: Names = list(REQUESTABLE)
+    """Names of environment variables that a frontend may set; a trailing * matches any rest."""
+    frontend_options: Annotated[list[FrontendOption], NoDecode, BeforeValidator(_split)] = []
+    """What frontends may choose beyond what is configured, though it may start programs, reach files or permit more: options of sessions by name, `mcp_servers`, `agent` (any that is known), and `control` (any control request)."""
     permission_timeout_s: float | None = Field(default=None, gt=0)
     """Seconds after which an unanswered request is denied and the turn stopped; without limit when absent."""
     max_pending: int = Field(default=256, ge=1)

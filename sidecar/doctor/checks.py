@@ -24,6 +24,7 @@ from sidecar.config.storage import journal_file
 from sidecar.doctor.drift import Drift, seen
 from sidecar.doctor.finding import Finding
 from sidecar.listening import hub_config
+from sidecar.sessions.floor import Floor
 from tracing.export.wanted import TracingError, metrics_wanted, tracing_wanted
 from tracing.recordings.reading import RecordingError, read
 from tracing.recordings.recorder import check_folder
@@ -40,6 +41,7 @@ async def examine(settings: Settings, recording: Path | None) -> Sequence[Findin
     looks: list[Callable[[Settings], Awaitable[Finding]]] = [
         agent,
         access,
+        frontends,
         port,
         rules,
         state_directory,
@@ -104,6 +106,15 @@ async def access(settings: Settings) -> Finding:
             )
     kind = "a configured token" if settings.token else "random tokens, kept from one start to the next"
     return Finding("access", "ok", f"{kind}, {'TLS' if settings.tls_certificate else 'no TLS'}")
+
+
+async def frontends(settings: Settings) -> Finding:
+    """How far may a frontend go beyond what is configured?"""
+    floor = Floor(settings, Path())
+    folders = ", ".join(map(str, floor.workspaces)) or "nowhere"
+    more = f"; may choose {', '.join(settings.frontend_options)}" if settings.frontend_options else ""
+    policies = ", ".join(floor.policies)
+    return Finding("frontends", "ok", f"policies {policies}; agents work below {folders}{more}")
 
 
 async def port(settings: Settings) -> Finding:

@@ -12,6 +12,8 @@ from adapter.process.transport import ProcessGone
 from adapter.session import Session
 from hub.host import CommandRefused, Frontend
 from hub.wire import frames
+from normalize.vocabulary import ALWAYS_MODE
+from sidecar.sessions.floor import Floor
 from sidecar.sessions.hosted import refuse
 from sidecar.sessions.live import LiveSession
 from sidecar.sessions.prompt_history import SentPrompt
@@ -21,9 +23,10 @@ INTERRUPT_DEADLINE_S = 10.0
 
 
 async def execute(
-    session: LiveSession, cli: Session, command: frames.SessionCommand, frontend: Frontend
+    session: LiveSession, cli: Session, command: frames.SessionCommand, frontend: Frontend, floor: Floor
 ) -> JsonValue:
     """Do a command on a running CLI; raises CommandRefused."""
+    _check(command, floor)
     try:
         return await _execute(session, cli, command, frontend)
     except AnswerRefused as error:
@@ -36,6 +39,22 @@ async def execute(
         raise CommandRefused("refused_by_cli", str(error)) from error
     except ProcessGone as error:
         raise CommandRefused("not_running", str(error), "session") from error
+
+
+def _check(command: frames.SessionCommand, floor: Floor) -> None:
+    """Refuse what frontends may not ask for."""
+    match command:
+        case frames.SetPermissionMode():
+            floor.check_mode(command.mode, "mode")
+        case frames.PermissionRespond():
+            if command.mode is not None:
+                floor.check_mode(command.mode, "mode")
+            if command.option_id.startswith(ALWAYS_MODE):
+                floor.check_mode(command.option_id.removeprefix(ALWAYS_MODE), "option_id")
+        case frames.Control():
+            floor.check_control(command.request)
+        case _:
+            pass
 
 
 async def _execute(

@@ -21,6 +21,7 @@ from journal.base import JournalError
 from journal.sessions import SessionRecord, SessionStore
 from sidecar.config.rulebook import Rulebook
 from sidecar.sessions.commands import execute
+from sidecar.sessions.floor import Floor
 from sidecar.sessions.hosted import Changed, refuse, timestamp
 from sidecar.sessions.launch import AGENT_OPTIONS, CANNOT_START, merged, options_for
 from sidecar.sessions.live import ATTACHED, LiveSession
@@ -53,6 +54,9 @@ class LiveHost:
         self._rulebook = rulebook
         self._registry = registry
         self._stopping = False
+        self._floor = Floor(services.settings, Path())
+        self._operators: set[str] = set()
+        """Sessions that the operator has begun in this life."""
 
     async def restore(self) -> None:
         """List the sessions of earlier lives, and end the CLIs a crashed sidecar left behind."""
@@ -137,14 +141,19 @@ class LiveHost:
                         f"session {session.session} has no running CLI; session.resume starts one",
                         "session",
                     )
-                return await execute(session, cli, command, frontend)
+                return await execute(session, cli, command, frontend, self._floor)
             case frames.Hello():
                 refuse("invalid_params", "hello is the hub's own", "type")
             case _ as never:
                 assert_never(never)
 
-    async def open(self, command: frames.SessionCreate, resume_point: ResumePoint = NEW) -> LiveSession:
-        """Start a new session; `going` may lead to a conversation the CLI knows. Raises CommandRefused."""
+    async def open(
+        self, command: frames.SessionCreate, resume_point: ResumePoint = NEW, *, by_operator: bool = True
+    ) -> LiveSession:
+        """Start a new session; `resume_point` may lead to a conversation the CLI knows. Raises CommandRefused.
+
+        One that is not the operator's own must keep to the floor (sidecar/sessions/floor.py).
+        """
         await self._check_journal()
         settings = self._settings
         if len(self._registry.sessions) >= settings.max_sessions:
@@ -168,6 +177,11 @@ class LiveHost:
             },
             env_names=tuple(command.env or ()),
         )
+        if by_operator:
+            self._operators.add(record.session)
+            self._floor.allow_workspace(workspace)
+        else:
+            record = self._floor.new(record, command.env or {})
         return await self._add(record, resume_point, command.env)
 
     async def say(
@@ -184,7 +198,7 @@ class LiveHost:
         return await self.execute(prompt, Frontend("sidecar", "control"))
 
     async def _create(self, command: frames.SessionCreate) -> JsonValue:
-        session = await self.open(command)
+        session = await self.open(command, by_operator=False)
         if command.prompt:
             await self.say(session, command.prompt)
         return {"session": session.session}
@@ -321,8 +335,11 @@ class LiveHost:
                 "limit_processes",
                 f"{running} CLIs run, the most allowed; close a session, or raise max_processes",
             )
+        record = session.record
+        if session.session not in self._operators:
+            record = self._floor.again(record)
         try:
-            options = options_for(session.record, self._settings, self._rulebook, resume_point, session.env)
+            options = options_for(record, self._settings, self._rulebook, resume_point, session.env)
             await session.start(options, resume_point)
         except (*CANNOT_START, JournalError, OSError, ProcessGone) as error:
             refuse("cannot_start", str(error))

@@ -47,6 +47,7 @@ def options_for(
     environment = build_environment(
         os.environ,
         allowed=(*ALLOWED, *settings.pass_env),
+        requestable=settings.frontend_env,
         requested=requested,
         traceparent=_traceparent(record.session) if tracing_wanted() else None,
     )

@@ -36,7 +36,14 @@ ASKED = AgentOptions(
 async def test_options_of_settings_and_of_a_frontend_reach_the_model(tmp_path: Path) -> None:
     with scripted_messages_api() as api:
         stand = real_stand(tmp_path, api, str)
-        stand = replace(stand, env={**stand.env, "TURNWIRE_SESSION_OPTIONS": json.dumps(CONFIGURED)})
+        stand = replace(
+            stand,
+            env={
+                **stand.env,
+                "TURNWIRE_SESSION_OPTIONS": json.dumps(CONFIGURED),
+                "TURNWIRE_FRONTEND_OPTIONS": "allowed_tools,settings",
+            },
+        )
         async with running(tmp_path, stand) as (configured, _):
             assert (await configured.turn("hello")).data.outcome == "completed"
             assert "You are the configured one." in asked(api, "system")

@@ -98,6 +98,7 @@ async def place(folder: Path, monkeypatch: pytest.MonkeyPatch, **more: object) -
             },
             "pass_env": ["PYTHONPATH"],
             "state_dir": folder / "state",
+            "frontend_workspaces": [folder],
         }
     )
     broken = folder / "broken"

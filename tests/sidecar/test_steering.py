@@ -59,7 +59,12 @@ async def serving(
     agent = json.dumps([sys.executable, "-m", "scripted_agent", str(path)])
     (folder / "turnwire.toml").write_text(f"{settings}\n[agents]\nscripted = {agent}\n")
     (folder / "project").mkdir(exist_ok=True)
-    env = environment(folder / "home", TURNWIRE_PASS_ENV="PYTHONPATH,PLANTED_*", **variables)
+    env = environment(
+        folder / "home",
+        TURNWIRE_PASS_ENV="PYTHONPATH,PLANTED_*",
+        TURNWIRE_FRONTEND_ENV="PLANTED_*",
+        **variables,
+    )
     async with (
         turnwire(folder, "serve", "--agent", "scripted", *options, env=env) as served,
         connect(served.url) as client,

@@ -50,6 +50,11 @@ NEEDS_TRUST = {
     "view_token_file": "lets in whoever knows the file",
     "token_fd": "reads what is not meant for it",
     "view_token_fd": "reads what is not meant for it",
+    "frontend_policy": "lets frontends permit more",
+    "frontend_workspaces": "lets frontends reach more",
+    "frontend_env": "lets frontends choose programs by variables",
+    "frontend_options": "lets frontends run programs",
+    "trusted_proxies": "lets a header say whose request it is",
     "keep_tokens": "takes open tabs their tokens",
     "trace_url": "puts a link of its own into the console",
 }

@@ -175,21 +175,21 @@ class SessionCreate(Command, frozen=True, kw_only=True, tag="session.create"):
     """Start a CLI in a workspace."""
 
     workspace: str | None = None
-    """Directory the CLI runs in; the sidecar's own when absent."""
+    """Directory the CLI runs in, below one of `frontend_workspaces`; the sidecar's own when absent."""
     agent: str | None = None
     """Which configured agent; the default one when absent."""
     model: str | None = None
     """Model to use."""
     policy: Literal["autonomous", "supervised", "plan"] | None = None
-    """Permission policy (spec 3, "Permission Modes")."""
+    """Permission policy (spec 3, "Permission Modes"), none looser than `frontend_policy`."""
     permission_mode: str | None = None
     """The CLI's own permission mode."""
     mcp_servers: JsonObject | None = None
-    """MCP servers as in `--mcp-config`."""
+    """MCP servers as in `--mcp-config`, where `frontend_options` lets frontends choose them."""
     options: AgentOptions | None = None
-    """What else to start the CLI with; each that is absent is as configured."""
+    """What else to start the CLI with; each that is absent is as configured, and none permits more unless `frontend_options` says so."""
     env: dict[str, str] | None = None
-    """Additional environment of the CLI; only names on the sidecar's allow-list."""
+    """Additional environment of the CLI; only names of `frontend_env`."""
     title: str | None = None
     """What to call it."""
     prompt: str | None = None

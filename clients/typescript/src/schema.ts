@@ -1657,21 +1657,21 @@ export interface SessionCreate {
   /** Chosen by the frontend; the reply repeats it. */
   id: string;
   type: "session.create";
-  /** Directory the CLI runs in; the sidecar's own when absent. */
+  /** Directory the CLI runs in, below one of `frontend_workspaces`; the sidecar's own when absent. */
   workspace?: string;
   /** Which configured agent; the default one when absent. */
   agent?: string;
   /** Model to use. */
   model?: string;
-  /** Permission policy (spec 3, "Permission Modes"). */
+  /** Permission policy (spec 3, "Permission Modes"), none looser than `frontend_policy`. */
   policy?: "autonomous" | "supervised" | "plan";
   /** The CLI's own permission mode. */
   permission_mode?: string;
-  /** MCP servers as in `--mcp-config`. */
+  /** MCP servers as in `--mcp-config`, where `frontend_options` lets frontends choose them. */
   mcp_servers?: Record<string, JsonValue>;
-  /** What else to start the CLI with; each that is absent is as configured. */
+  /** What else to start the CLI with; each that is absent is as configured, and none permits more unless `frontend_options` says so. */
   options?: AgentOptions;
-  /** Additional environment of the CLI; only names on the sidecar's allow-list. */
+  /** Additional environment of the CLI; only names of `frontend_env`. */
   env?: Record<string, string>;
   /** What to call it. */
   title?: string;

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 from normalize.events.control import PermissionOption
 from normalize.model import JsonObject
+from normalize.vocabulary import ALWAYS_MODE
 
 ALLOW_ONCE = "allow_once"
 REJECT_ONCE = "reject_once"
 REJECT_INTERRUPT = "reject_interrupt"
 _ALWAYS = "allow_always:"
-_MODE = "allow_always:mode:"
 
 DESTINATIONS = {
     "session": "for this session",
@@ -56,7 +56,9 @@ def options(suggestions: Sequence[JsonObject] | None) -> list[PermissionOption]:
     for mode in modes:
         name = _MODE_NAMES.get(mode) or f"Switch to the mode {mode}"
         found.append(
-            PermissionOption(option_id=_MODE + mode, name=name, kind="allow_always", destination="session")
+            PermissionOption(
+                option_id=ALWAYS_MODE + mode, name=name, kind="allow_always", destination="session"
+            )
         )
     found += _REJECT
     return found
@@ -71,8 +73,8 @@ def updates(
     the session's.
     """
     offered = suggestions or []
-    if option_id.startswith(_MODE):
-        mode = option_id.removeprefix(_MODE)
+    if option_id.startswith(ALWAYS_MODE):
+        mode = option_id.removeprefix(ALWAYS_MODE)
         chosen = [entry for entry in offered if entry.get("type") == "setMode" and entry.get("mode") == mode]
         directories = [entry for entry in offered if entry.get("type") == "addDirectories"]
         return [*directories, *chosen[:1]] if chosen else []
