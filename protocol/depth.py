@@ -31,7 +31,8 @@ _TOKEN = re.compile(rb'("(?:[^"\\]|\\.)*+")(\s*+:)?|([{\[])|([}\]])|(-?[0-9]++)'
 
 def is_too_deep(text: bytes, limit: int = MAX_DEPTH) -> bool:
     """Tell whether a text of JSON is nested deeper than the limit; of a text that is no JSON, anything."""
-    if len(text) <= 2 * limit or text.count(b"{") + text.count(b"[") <= limit:
+    # replacing finds its bytes faster than counting does, so one of the two is made the other
+    if len(text) <= 2 * limit or text.replace(b"[", b"{").count(b"{") <= limit:
         return False
     bare = text.replace(rb"\\", b"").replace(rb"\"", b"") if b"\\" in text else text
     brackets = _STRING.sub(b"", bare.translate(None, _BESIDE))

@@ -12,7 +12,8 @@ import msgspec
 
 from protocol import generic, lenient
 from protocol.claude import control, incidents, messages, notices, results, system, tasks
-from protocol.claude.messages import Malformed, Message, Unknown
+from protocol.claude.messages import Malformed, Message, StreamEvent, Unknown
+from protocol.claude.stream import ContentBlockDelta, UnknownDelta
 from protocol.depth import TOO_DEEP, is_deep, is_too_deep, outermost
 from protocol.framing import OversizeLine
 from protocol.json_values import JsonObject, text_at
@@ -100,20 +101,33 @@ _SYSTEM_MODELS: dict[str, type[system.System]] = {
     str(model.__struct_config__.tag): model for model in get_args(_SystemLine)
 }
 
+_BLANK = Malformed("", "blank line")
+
 _STREAMED = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 
 
 def decode(line: bytes) -> Message:
     """Return the message that a line is; Unknown for objects without a model, Malformed for anything else."""
-    if is_too_deep(line):
-        return _beyond(line)
+    if not line:
+        return _BLANK
     try:
         if line.startswith(_SYSTEM):  # as every CLI writes them: no pass to find out
-            return _decode_system(line)
-        message = _decode_line(line)
-        return _decode_system(line) if isinstance(message, _SystemHead) else message
+            message: Message | _SystemHead = _decode_system(line)
+        else:
+            message = _decode_line(line)
+            if type(message) is StreamEvent and _is_flat(message):
+                return message
+            if isinstance(message, _SystemHead):
+                message = _decode_system(line)
     except (ValueError, RecursionError):
         return _decode_odd(line)
+    return _beyond(line) if is_too_deep(line) else message
+
+
+def _is_flat(message: StreamEvent) -> bool:
+    """Tell whether it is a piece of text, as most lines are: nothing in it can be deep."""
+    event = message.event
+    return type(event) is ContentBlockDelta and type(event.delta) is not UnknownDelta
 
 
 def message_of(value: JsonObject) -> Message:
@@ -144,9 +158,9 @@ def _decode_odd(line: bytes) -> Message:
             return _build(_scrubbed(value))
         return Malformed(_text(line), NOT_AN_OBJECT)
     except ValueError as error:
-        return Malformed(_text(line), str(error) if line.strip() else "blank line")
-    except RecursionError:  # what is no JSON may be as deep as it likes
-        return Malformed(_text(line), TOO_DEEP)
+        return Malformed(_text(line), str(error) if line.strip() else _BLANK.reason)
+    except RecursionError:
+        return _beyond(line)
 
 
 def _build(value: JsonObject) -> Message:

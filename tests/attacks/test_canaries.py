@@ -15,10 +15,11 @@ from turnwire_process import environment, turnwire
 pytestmark = pytest.mark.long
 
 FAULTY = """
+import normalize.claude.core as core
 import sidecar.sessions.pipeline as pipeline
 import sidecar.sessions.host as host
 
-sound, kept, execute = pipeline.translate, pipeline.Pipeline.feed, host.LiveHost.execute
+sound, kept, execute = core.ClaudeCore.handle, pipeline.Pipeline.feed, host.LiveHost.execute
 
 def watcher(item, events):
     if b"the watcher fails" in getattr(item, "line", b""):
@@ -30,17 +31,17 @@ async def feed(self, batch):
         self._observers.append(watcher)
     await kept(self, batch)
 
-def translate(translator, item):
+def handle(self, item):
     if b"the translator fails" in getattr(item, "line", b""):
         raise ValueError(f"cannot translate {item}") from KeyError(item)
-    return sound(translator, item)
+    return sound(self, item)
 
 async def fail(self, command, frontend):
     if getattr(command, "text", "").startswith("the host fails"):
         raise LookupError(f"cannot do {command}")
     return await execute(self, command, frontend)
 
-pipeline.translate, pipeline.Pipeline.feed, host.LiveHost.execute = translate, feed, fail
+core.ClaudeCore.handle, pipeline.Pipeline.feed, host.LiveHost.execute = handle, feed, fail
 """
 """Read by Python at the start of turnwire: the first words of a line say what is to fail at it."""
 
