@@ -111,17 +111,19 @@ def decode(line: bytes) -> Message:
     if not line:
         return _BLANK
     try:
-        if line.startswith(_SYSTEM):  # as every CLI writes them: no pass to find out
-            message: Message | _SystemHead = _decode_system(line)
-        else:
-            message = _decode_line(line)
-            if type(message) is StreamEvent and _is_flat(message):
-                return message
-            if isinstance(message, _SystemHead):
-                message = _decode_system(line)
+        message = _message(line)
     except (ValueError, RecursionError):
         return _decode_odd(line)
+    if type(message) is StreamEvent and _is_flat(message):
+        return message
     return _beyond(line) if is_too_deep(line) else message
+
+
+def _message(line: bytes) -> Message:
+    if line.startswith(_SYSTEM):  # as every CLI writes them: no pass to find out
+        return _decode_system(line)
+    message = _decode_line(line)
+    return _decode_system(line) if isinstance(message, _SystemHead) else message
 
 
 def _is_flat(message: StreamEvent) -> bool:
