@@ -151,9 +151,7 @@ class Feeds(AbstractAsyncContextManager["Feeds"]):
         try:
             await feed.run()
         except Exception:  # one unreadable log must not stop the feeds of the others
-            log.exception(
-                "A session's log cannot be read.", extra={"extra": {"extra": {"session": feed.session}}}
-            )
+            log.exception("A session's log cannot be read.", extra={"session": feed.session})
             if (known := self._feeds.get(feed.session)) is not None and known[0] is feed:
                 del self._feeds[feed.session]
             feed.let_go()

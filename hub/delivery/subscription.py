@@ -154,7 +154,7 @@ class Reader:
         except Exception as error:
             log.exception(
                 "A session's log cannot be read.",
-                extra={"extra": {"extra": {"session": subscription.session}}},
+                extra={"session": subscription.session},
             )
             raise LogUnreadable(subscription.session) from error
         if subscription not in self._behind:

@@ -242,7 +242,7 @@ class Conversation:
         except CommandRefused as refused:
             self._send(refusal(command.id, refused.code, refused.message, refused.field))
         except Exception:
-            log.exception("A command failed.", extra={"extra": {"command": command.type}})
+            log.exception("A command failed.", extra={"command": command.type})
             self._send(
                 refusal(command.id, "internal", "The sidecar failed at this command; its log says why.")
             )

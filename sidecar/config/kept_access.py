@@ -69,7 +69,7 @@ class KeptAccess:
         except OSError as error:
             log.warning(
                 "access is not kept: the next start has other tokens",
-                extra={"extra": {"extra": {"path": str(self.path), "error": str(error)}}},
+                extra={"path": str(self.path), "error": str(error)},
             )
 
     def _write(self) -> None:
@@ -101,7 +101,7 @@ class KeptAccess:
             why = "it does not hold two tokens"
         log.warning(
             "the kept access tokens are not used, new ones are made",
-            extra={"extra": {"extra": {"path": str(self.path), "reason": why}}},
+            extra={"path": str(self.path), "reason": why},
         )
         return None
 

@@ -115,7 +115,7 @@ class _Observer:
             except OSError as error:
                 log.warning(
                     "no recording: the file cannot be opened",
-                    extra={"extra": {"session": self._session, "error": str(error)}},
+                    extra={"session": self._session, "error": str(error)},
                 )
                 self._settings = self._settings.model_copy(update={"record": False})
                 return

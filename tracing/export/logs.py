@@ -20,9 +20,7 @@ class Complaints(logging.Handler):
         if not self._told and record.levelno >= logging.ERROR and "metrics" in words:
             # The SDK sends metrics by itself.
             self._told = True
-            log.warning(
-                "metrics cannot be sent; the sessions are not affected", extra={"extra": {"why": words}}
-            )
+            log.warning("metrics cannot be sent; the sessions are not affected", extra={"why": words})
 
     def taken(self) -> str:
         """Return what was said first since this was asked."""

@@ -114,7 +114,7 @@ class SpanExport:
             delivery.shutdown()
         lost = sum(delivery.lost(waiting=0) for delivery in self._deliveries)
         if lost:
-            log.warning("spans were lost", extra={"extra": {"lost": lost}})
+            log.warning("spans were lost", extra={"lost": lost})
         return lost
 
 
@@ -159,7 +159,7 @@ class _Delivery(SpanExporter):
             self._in_trouble = True
             log.warning(
                 "spans cannot be sent and are lost; the sessions are not affected",
-                extra={"extra": {"why": why}},
+                extra={"why": why},
             )
         return result
 

@@ -74,7 +74,7 @@ class Recorder:
                 self._open = False
                 log.error(
                     "recording ended: the disk does not keep up",
-                    extra={"extra": {"path": str(self.path), "backlog": self._size}},
+                    extra={"path": str(self.path), "backlog": self._size},
                 )
             else:
                 self._waiting += rows
@@ -111,7 +111,7 @@ class Recorder:
             except OSError as error:
                 log.warning(
                     "recording ended: the file cannot be written",
-                    extra={"extra": {"path": str(self.path), "error": str(error)}},
+                    extra={"path": str(self.path), "error": str(error)},
                 )
                 with self._changed:
                     self._open = going = False
