@@ -5,6 +5,7 @@ A call ends once: a result that comes after it is no news.
 """
 
 from collections.abc import Collection
+from itertools import islice
 from typing import Literal
 
 from msgspec import Struct
@@ -29,6 +30,10 @@ _LOST = {
 
 _REMEMBERED = 1024
 """Calls that have ended, and calls that went on in the background; more may still be said of them."""
+
+
+_LOOKED_AT = 256
+"""Pending calls, the newest, among which the one is looked for that a request without an id is about."""
 
 
 class Call(Struct, gc=False):
@@ -118,7 +123,8 @@ class Calls:
         """Return the pending call that a request is about: by id, or (1.0, 2.0) by name and arguments."""
         if call_id is not None:
             return self._pending.get(call_id)
-        same_name = [call for call in self._pending.values() if call.name == name]
+        newest = [*islice(reversed(self._pending.values()), _LOOKED_AT)]
+        same_name = [call for call in reversed(newest) if call.name == name]
         same = [call for call in same_name if call.input == arguments] or same_name
         unasked = [call for call in same if call.leave is None]
         return next(iter(unasked or same), None)
@@ -214,6 +220,8 @@ class Calls:
         `call_ids` are the calls that started the task and those that sent it on.
         """
         background = [call_id for call_id in call_ids if call_id in self._background]
+        if not background:
+            return []
         lost = [call for call in self._pending.values() if call.background and call.parent in background]
         return [self._lose(call, reason, succeeded=reason == "no_result") for call in lost]
 

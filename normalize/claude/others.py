@@ -32,7 +32,7 @@ def status(state: State, message: system.Status) -> list[AgentEvent]:
     """The CLI tells what it does; that it waits for the API is no news, the prompts it answers are."""
     turn = state.turns.current
     if turn is not None:
-        turn.prompts += [uuid for uuid in message.user_message_uuids if uuid not in turn.prompts]
+        turn.prompts |= dict.fromkeys(message.user_message_uuids)
     if message.status == "requesting" and message.permission_mode is None:
         return []
     events = state.session.mode(message.permission_mode)
@@ -176,7 +176,7 @@ def injected(state: State, message: miriad.Injected) -> list[AgentEvent]:
         state.prompts.begin_with(count)
     else:
         named = [prompt.uuid for prompt in state.prompts.take_first(count) if prompt.uuid is not None]
-        turn.prompts += named
+        turn.prompts |= dict.fromkeys(named)
     return [
         Injected(
             **state.place.here,

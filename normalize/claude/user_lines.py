@@ -142,7 +142,7 @@ def _echo(state: State, message: User, text: str, said: list[AnyBlock]) -> list[
     waited = state.prompts.take(uuid, text)
     if waited is None and not turn.active:
         if uuid is not None and not state.prompts.overheard:
-            turn.prompts.append(uuid)
+            turn.prompts[uuid] = None
         return events
     if waited is not None or not known:
         events += injected(state, [uuid], len(text))
@@ -154,7 +154,7 @@ def injected(state: State, uuids: list[str | None], length: int | None) -> list[
     named = [uuid for uuid in uuids if uuid is not None]
     turn = state.turns.current
     if turn is not None:
-        turn.prompts += [uuid for uuid in named if uuid not in turn.prompts]
+        turn.prompts |= dict.fromkeys(named)
     return [
         Injected(**state.place.here, message_count=len(uuids), content_length=length, prompts=named or None)
     ]

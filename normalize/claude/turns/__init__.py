@@ -26,7 +26,7 @@ class Turn(Struct):
 
     id: str
     origin: Origin
-    prompts: list[str] = field(default_factory=list)
+    prompts: dict[str, None] = field(default_factory=dict)
     """UUIDs of the prompts it serves."""
     began: bool = False
     """Its `init` has come."""
@@ -55,7 +55,7 @@ class Turns:
 
     def start(self, origin: Origin, prompts: list[str]) -> tuple[Turn, TurnStarted]:
         """Open a turn. There must be none."""
-        turn = self.current = Turn(f"turn-{self._next}", origin, prompts)
+        turn = self.current = Turn(f"turn-{self._next}", origin, dict.fromkeys(prompts))
         self._next += 1
         self._place.enter_turn(turn.id)
         return turn, TurnStarted(

@@ -40,7 +40,7 @@ def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
     events += _text(state, turn, message)
     is_error = outcomes.is_error(message, outcome)
     errors = outcomes.errors(message, outcome, turn.failure) if is_error else []
-    prompts = turn.prompts
+    prompts = [*turn.prompts]
     if message.user_message_uuids:
         prompts = list(dict.fromkeys([*prompts, *message.user_message_uuids]))
     background = message.origin is not None and message.origin.get("kind") == "task-notification"

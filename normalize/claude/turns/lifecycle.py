@@ -86,7 +86,7 @@ def prompt_told(state: State, message: CommandLifecycle) -> list[AgentEvent]:
         case "started" if turn is not None and uuid not in turn.prompts:
             waited = state.prompts.take(uuid)
             if not turn.active:
-                turn.prompts.append(uuid)
+                turn.prompts[uuid] = None
                 return []
             length = None if waited is None else len(waited.text) or None
             return user_lines.injected(state, [uuid], length)
