@@ -88,3 +88,18 @@ def test_every_section_of_a_source_that_code_quotes_is_in_the_list_of_sources() 
     assert {
         (spec, section) for spec, section in quoted if " ".join(section.split()) not in chapters[spec]
     } == set()
+
+
+def test_every_attack_is_in_the_list_of_what_is_tried_and_nothing_else_is() -> None:
+    attacks = {
+        f"{path.name}::{name}"
+        for path in (ROOT / "tests" / "attacks").glob("test_*.py")
+        for name in re.findall(r"^(?:async )?def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    listed, file = set[str](), ""
+    for named, test in re.findall(
+        r"(test_\w+\.py)?::(test_\w+)", (ROOT / "docs" / "security.md").read_text()
+    ):
+        file = named or file
+        listed.add(f"{file}::{test}")
+    assert attacks == listed
