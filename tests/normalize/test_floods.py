@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Callable
 from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,7 @@ def work(kinds: tuple[Callable[[int], Json], ...], count: int) -> int:
     messages = [decode(line) for line in lines]
     done = 0
 
-    def traced(frame: FrameType, event: str, arg: object) -> Callable[..., object]:
+    def traced(frame: FrameType, event: str, arg: Any) -> Any:
         nonlocal done
         frame.f_trace_opcodes = True
         done += 1
