@@ -15,7 +15,8 @@ from recordings import ROOT
 from turnwire_client import connect
 from turnwire_client.events import Complete
 from turnwire_client.frames import EventFrame
-from turnwire_process import DEADLINE, Served, environment, turnwire
+from turnwire_process import DEADLINE, Served, environment
+from turnwire_process import preloaded_turnwire as turnwire
 
 TOKEN = "a-token-that-outlives-the-sidecar-it-opens"
 CLIENT = ROOT / "clients" / "typescript"

@@ -9,7 +9,7 @@ from playwright.async_api import Browser
 
 from agent_process import agent_command
 from console_page import Sidecar, chromium
-from turnwire_process import Served, turnwire
+from turnwire_process import Served, preloaded_turnwire as turnwire
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from playwright.async_api import Browser, expect
 
 from console_page import console, watch, Problems
 from turnwire_client import connect
-from turnwire_process import environment, turnwire
+from turnwire_process import environment, preloaded_turnwire as turnwire
 
 DEMO = ("run", "--agent", "demo")
 

@@ -8,7 +8,7 @@ from agent_process import agent_command
 from console_page import LOST, Sidecar, console, say
 from cut_line import line_to
 from recordings import FIXTURES
-from turnwire_process import turnwire
+from turnwire_process import preloaded_turnwire as turnwire
 
 COUNTS = """
 turns:

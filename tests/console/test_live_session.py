@@ -9,7 +9,7 @@ from tracing.export.trace_ids import IdSequence
 from turnwire_client import connect
 from turnwire_client.frames import EventFrame
 from turnwire_client.events import TurnStarted
-from turnwire_process import environment, turnwire
+from turnwire_process import environment, preloaded_turnwire as turnwire
 
 ASKS = """
 turns:

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from live import Frontend, real_stand, running
+from live import Frontend, real_stand
+from live import preloaded_running as running
 from scripted_messages_api import plan, scripted_messages_api, text
 from turnwire_client import connect
 from turnwire_client.events import Complete
-from turnwire_process import lines_of, turnwire
+from turnwire_process import lines_of
+from turnwire_process import preloaded_turnwire as turnwire
 
 
 async def listed(frontend: Frontend) -> float | None:

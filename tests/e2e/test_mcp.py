@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from live import real_stand, running
+from live import preloaded_running as running
+from live import real_stand
 from recordings import ROOT
 from scripted_messages_api import plan, scripted_messages_api, text, tool_use
 from turnwire_client.events import PermissionRequest, ToolCall, ToolUpdate

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from live import Frontend, Stand, real_stand, running, scripted_stand
+from live import Frontend, Stand, real_stand, scripted_stand
+from live import preloaded_running as running
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
 from turnwire_client import CommandFailed, connect
 from turnwire_client.events import (

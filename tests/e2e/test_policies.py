@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from live import Frontend, Stand, program, real_stand, running
+from live import Frontend, Stand, program, real_stand
+from live import preloaded_running as running
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
 from turnwire_client import Answer, CommandFailed
 from turnwire_client.events import (

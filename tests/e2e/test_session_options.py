@@ -6,7 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from live import Frontend, real_stand, running
+from live import Frontend, real_stand
+from live import preloaded_running as running
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
 from turnwire_client.commands import AgentOptions
 from turnwire_client.events import SessionInfo

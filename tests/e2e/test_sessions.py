@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from live import Frontend, descendants, gone, real_stand, running
+from live import Frontend, descendants, gone, real_stand
+from live import preloaded_running as running
 from scripted_messages_api import (
     JSON,
     ScriptedMessagesApi,
@@ -29,7 +30,8 @@ from turnwire_client.events import (
     ToolCall,
     TurnStarted,
 )
-from turnwire_process import DEADLINE, TURNWIRE, turnwire
+from turnwire_process import DEADLINE, TURNWIRE
+from turnwire_process import preloaded_turnwire as turnwire
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR4nGM4ISeHFTEMLQkAkL9BAbKfPiIAAAAASUVORK5CYII="
 

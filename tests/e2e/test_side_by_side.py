@@ -10,7 +10,8 @@ import pytest
 
 from live import Frontend
 from turnwire_client import AccessRefused, connect
-from turnwire_process import DEADLINE, TURNWIRE, Served, environment, turnwire
+from turnwire_process import DEADLINE, TURNWIRE, Served, environment
+from turnwire_process import preloaded_turnwire as turnwire
 
 DEMO = ("run", "--agent", "demo")
 

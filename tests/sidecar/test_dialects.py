@@ -12,7 +12,7 @@ import pytest
 from live import Frontend, Stand, kinds, scripted_stand
 from turnwire_client import connect
 from turnwire_client import events as ev
-from turnwire_process import turnwire
+from turnwire_process import preloaded_turnwire as turnwire
 
 SCRIPT = """
 turns:

@@ -15,11 +15,12 @@ from otlp_collector import otlp_collector
 from journal.base import Entry
 from journal.sqlite.journal import SqliteJournal
 from journal.sqlite.lock import FileLock
+from preloaded import ran
 from real_cli import real_cli
 from recordings import recording, recordings
 from sidecar.config.settings import Settings
 from sidecar.doctor.checks import NEWEST, OLDEST, port
-from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
+from turnwire_process import TURNWIRE, environment, turnwire
 
 
 def doctor(folder: Path, *arguments: str, code: int, **variables: str) -> dict[str, Any]:
@@ -29,14 +30,7 @@ def doctor(folder: Path, *arguments: str, code: int, **variables: str) -> dict[s
         arguments = (*arguments, "--agent", "demo")
     if "--port" not in arguments:
         arguments = (*arguments, "--port", "0")
-    done = subprocess.run(
-        [*TURNWIRE, "doctor", "--json", *arguments],
-        cwd=folder,
-        env=env,
-        capture_output=True,
-        timeout=DEADLINE,
-        check=False,
-    )
+    done = ran(["doctor", "--json", *arguments], cwd=folder, env=env)
     assert done.returncode == code, done.stdout.decode() + done.stderr.decode()
     findings = {finding["what"]: finding for finding in json.loads(done.stdout)}
     assert all((finding["status"] == "ok") == (finding["remedy"] is None) for finding in findings.values())

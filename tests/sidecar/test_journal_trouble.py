@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 
 from journal.sqlite.journal import SqliteJournal
-from live import Frontend, running, scripted_stand
+from live import Frontend, scripted_stand
+from live import preloaded_running as running
 from turnwire_client import Client, CommandFailed, connect
 from turnwire_client.events import Complete, PermissionRequest
-from turnwire_process import DEADLINE, TURNWIRE, Served, environment, turnwire
+from turnwire_process import DEADLINE, TURNWIRE, Served, environment
+from turnwire_process import preloaded_turnwire as turnwire
 from waiting import until
 
 ECHO = """

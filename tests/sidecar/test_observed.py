@@ -9,12 +9,14 @@ from pathlib import Path
 
 from otlp_collector import otlp_collector
 
-from live import running, scripted_stand
+from live import preloaded_running as running
+from live import scripted_stand
 from recordings import recording
 from turnwire_client import connect
 from turnwire_client import events as ev
 from turnwire_client.frames import EventFrame
-from turnwire_process import DEADLINE, TURNWIRE, Served, environment, turnwire
+from turnwire_process import DEADLINE, TURNWIRE, Served, environment
+from turnwire_process import preloaded_turnwire as turnwire
 
 WATCHED = """
 import atexit, json, sys

@@ -6,23 +6,17 @@ from pathlib import Path
 import pytest
 
 from normalize.claude.core import ClaudeCore
+from preloaded import ran
 from recordings import recording
 from tracing.recordings.reading import read
 from tracing.recordings.recorder import Recorder
-from turnwire_process import TURNWIRE, environment
+from turnwire_process import environment
 
 PIECES = 4
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [*TURNWIRE, *arguments],
-        capture_output=True,
-        check=False,
-        timeout=60,
-        cwd=folder,
-        env=environment(folder / "home"),
-    )
+    return ran(arguments, cwd=folder, env=environment(folder / "home"))
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from turnwire_client import BEGINNING, Client, CommandFailed, connect
 from turnwire_client import events as ev
 from turnwire_client.commands import ReplayControl
 from turnwire_client.frames import EventFrame, SessionSummary
-from turnwire_process import DEADLINE, turnwire
+from turnwire_process import DEADLINE
+from turnwire_process import preloaded_turnwire as turnwire
 
 STEP_S = 3600.0
 """An hour between two lines: played at its pace, nothing goes on by itself within a test."""

@@ -1,16 +1,17 @@
 """`turnwire run` with the scripted agent: a whole turn over a real socket, and every way to start it wrongly."""
 
 import asyncio
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from preloaded import ran
 from turnwire_client import Answer, Client, connect
 from turnwire_client import events as ev
 from turnwire_client.events import AgentEvent
 from turnwire_client.frames import EventFrame
-from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
+from turnwire_process import DEADLINE, TURNWIRE, environment
+from turnwire_process import preloaded_turnwire as turnwire
 
 TURN_S = 60.0
 
@@ -79,14 +80,7 @@ def test_a_wrong_start_is_one_sentence_that_names_what_is_wrong(
     arguments: list[str], says: str, code: int, tmp_path: Path
 ) -> None:
     env = environment(tmp_path, TURNWIRE_PORT="0")
-    result = subprocess.run(
-        [*TURNWIRE, *arguments],
-        capture_output=True,
-        timeout=60,
-        check=False,
-        env=env,
-        cwd=tmp_path,
-    )
+    result = ran(arguments, cwd=tmp_path, env=env)
     said = result.stderr.decode()
     assert result.returncode == code, said
     assert says in said

@@ -14,7 +14,8 @@ from turnwire_client import BEGINNING, Client, CommandFailed, connect
 from turnwire_client import events as ev
 from turnwire_client.events import AgentEvent
 from turnwire_client.frames import EventFrame
-from turnwire_process import DEADLINE, Served, environment, turnwire
+from turnwire_process import DEADLINE, Served, environment
+from turnwire_process import preloaded_turnwire as turnwire
 
 ECHO = """
 version: 2.1.330

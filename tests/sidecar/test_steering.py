@@ -17,7 +17,8 @@ from turnwire_client import Client, CommandFailed, connect
 from turnwire_client import events as ev
 from turnwire_client.commands import Attachment
 from turnwire_client.events import AgentEvent
-from turnwire_process import Served, environment, turnwire
+from turnwire_process import Served, environment
+from turnwire_process import preloaded_turnwire as turnwire
 
 SECRET = "sk-hunter2-0123456789"
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from preloaded import ran
 from sidecar.config.settings import Settings
 from sidecar.config.trust import HARMLESS, TrustStore
 from turnwire_client import connect
-from turnwire_process import DEADLINE, TURNWIRE, environment, turnwire
+from turnwire_process import environment, turnwire
 
 NEEDS_TRUST = {
     "stop_timeout_s": "ends turnwire before what is open is kept, or keeps it from its end",
@@ -70,15 +71,9 @@ def project(tmp_path: Path) -> Path:
 
 def call(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run turnwire in a folder; the user's home is beside it."""
-    return subprocess.run(
-        [*TURNWIRE, *arguments],
-        cwd=folder,
-        env=environment(folder.parent / "home", **variables),
-        capture_output=True,
-        text=True,
-        timeout=DEADLINE,
-        check=False,
-    )
+    done = ran(arguments, cwd=folder, env=environment(folder.parent / "home", **variables))
+    said = done.stdout.decode(), done.stderr.decode()
+    return subprocess.CompletedProcess(done.args, done.returncode, *said)
 
 
 def cli_of(folder: Path, *arguments: str, **variables: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import shutil
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -132,16 +132,31 @@ def scripted_stand(folder: Path, version: str, script: str = SCRIPT_THAT_ASKS) -
     return Stand(version, argv, env, lambda command: command, real=False)
 
 
-@asynccontextmanager
-async def running(
+def running(
     folder: Path, stand: Stand, *options: str, **variables: str
-) -> AsyncIterator[tuple[Frontend, Served]]:
+) -> AbstractAsyncContextManager[tuple[Frontend, Served]]:
     """`turnwire run` on a stand, in the folder `project`, and a frontend of its session."""
+    return _running(folder, stand, options, variables, preloaded=False)
+
+
+def preloaded_running(
+    folder: Path, stand: Stand, *options: str, **variables: str
+) -> AbstractAsyncContextManager[tuple[Frontend, Served]]:
+    """The same for tests that are not about the start of a process."""
+    return _running(folder, stand, options, variables, preloaded=True)
+
+
+@asynccontextmanager
+async def _running(
+    folder: Path, stand: Stand, options: Sequence[str], variables: Mapping[str, str], *, preloaded: bool
+) -> AsyncIterator[tuple[Frontend, Served]]:
     project = folder / "project"
     project.mkdir(exist_ok=True)
     command = ("run", "--workspace", str(project), *options, "--", *stand.argv)
-    env = stand.env | variables
-    async with turnwire(folder, *command, env=env) as served, connect(served.url) as client:
+    async with (
+        turnwire(folder, *command, env={**stand.env, **variables}, preloaded=preloaded) as served,
+        connect(served.url) as client,
+    ):
         yield Frontend(client, client.known_sessions[-1].session), served
 
 

@@ -7,9 +7,11 @@ import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+from preloaded import Forked, can_be_forked, forked
 from recordings import ROOT
 
 DEADLINE = 60.0
@@ -40,7 +42,7 @@ class Served:
     """The printed URL, with the control token."""
     view_url: str
     """The printed URL for watching; the control URL again where none is printed (replay)."""
-    process: asyncio.subprocess.Process
+    process: asyncio.subprocess.Process | Forked
     killed: bool = False
     """Whether the test has ended it by itself."""
     """True after `kill`: it then need not end well."""
@@ -108,11 +110,13 @@ async def turnwire(
     placed: bool = True,
     prefix: Sequence[str] = (),
     pass_fds: Sequence[int] = (),
+    preloaded: bool = False,
 ) -> AsyncIterator[Served]:
     """Run a serving command (its options, then what stands behind `--`) until the context closes.
 
     A turnwire.toml in the folder is the test's own: it is named, so that all of it counts; unless `named` is False.
     It gets a port and a state directory of the test's own, unless `placed` is False. `prefix` is a program that becomes it.
+    `preloaded` forks it where that can be done, instead of beginning with its imports: for tests that are not about the start.
     Fails with turnwire's stderr when it does not come up, and when it does not end well on SIGTERM.
     """
     command, *options = arguments
@@ -122,18 +126,23 @@ async def turnwire(
     variables = dict(env) if env is not None else environment(folder / "home")
     if named and (folder / "turnwire.toml").exists():
         variables.setdefault("TURNWIRE_CONFIG", str(folder / "turnwire.toml"))
-    with log.open("wb") as stderr:
-        process = await asyncio.create_subprocess_exec(
-            *prefix,
-            *TURNWIRE,
-            *(command, *options[:split], *(own if command != "replay" else own[:2]), *options[split:]),
-            cwd=folder,
-            env=variables,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=stderr,
-            pass_fds=pass_fds,
-        )
+    call = (command, *options[:split], *(own if command != "replay" else own[:2]), *options[split:])
+    process: asyncio.subprocess.Process | Forked
+    if preloaded and can_be_forked(variables) and not prefix and not pass_fds:
+        process = await forked(call, cwd=folder, env=variables, stderr=log)
+    else:
+        with log.open("wb") as stderr:
+            process = await asyncio.create_subprocess_exec(
+                *prefix,
+                *TURNWIRE,
+                *call,
+                cwd=folder,
+                env=variables,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=stderr,
+                pass_fds=pass_fds,
+            )
     try:
         async with asyncio.timeout(DEADLINE):
             printed = [await _line(process.stdout) for _ in range(stdout_lines)]
@@ -155,3 +164,7 @@ async def turnwire(
             await process.wait()
             raise
     assert process.returncode == 0, log.read_text()
+
+
+preloaded_turnwire = partial(turnwire, preloaded=True)
+"""`turnwire` for tests that are not about the start of a process."""
