@@ -1,9 +1,11 @@
 """The hub's life: its tokens, its port, its tasks, from `start` to `stop`."""
 
 import asyncio
+import logging
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from hub.config import HubConfig
@@ -28,6 +30,8 @@ from protocol.errors import TurnwireError
 PAYLOADS = 2
 """Events in full that are read at once, for all frontends: each may be of many MiB."""
 
+log = logging.getLogger(f"turnwire.{__name__}")
+
 LOOK_S = 0.01
 """How often the end looks whether everything is delivered."""
 
@@ -38,6 +42,20 @@ class CertificateError(TurnwireError):
 
 class _Stopped(Exception):
     pass
+
+
+class _Contained(asyncio.TaskGroup):
+    """A task group whose tasks fail alone: what one frontend's command does must not end the hub of all."""
+
+    def create_task(self, work: Coroutine[None, None, None], **more: Any) -> asyncio.Task[None]:  # type: ignore[override]  # of all tasks, those of a hub
+        return super().create_task(_contained(work), **more)
+
+
+async def _contained(work: Coroutine[None, None, None]) -> None:
+    try:
+        await work
+    except Exception:
+        log.exception("A task of the hub failed.")
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
@@ -173,7 +191,7 @@ class Hub:
 
     async def _live(self, started: asyncio.Event) -> None:
         try:
-            async with Feeds(self._events) as feeds, asyncio.TaskGroup() as commands:
+            async with Feeds(self._events) as feeds, _Contained() as commands:
                 await self._serve(feeds, commands, started)
                 raise _Stopped
         except* _Stopped:

@@ -1,6 +1,5 @@
 """`turnwire replay`: recordings to standard output, to the console, or to an OTLP endpoint."""
 
-import asyncio
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from sidecar.listening import with_hub
 from sidecar.metrics import Metrics
 from sidecar.replay.player import BATCH, Player
 from sidecar.replay.sessions import ReplayHost
+from sidecar.supervision import supervised
 from sidecar.version import VERSION
 from tracing.export.wanted import TracingError
 from tracing.recordings.pieces import distinct
@@ -63,8 +63,10 @@ async def _print(file: Path, field_limit: int, speed: float | None, moved: Calla
 async def to_console(settings: Settings, files: Sequence[Path], speed: float | None) -> None:
     """Serve the recordings as sessions until a signal; raises RecordingError and PortError."""
     journal, metrics = MemoryJournal(), Metrics()
-    async with asyncio.TaskGroup() as tasks:
-        host = ReplayHost(distinct(files), journal, tasks, speed=speed, field_limit=settings.field_limit)
+    async with supervised() as supervisor:
+        host = ReplayHost(
+            distinct(files), journal, supervisor.spawn, speed=speed, field_limit=settings.field_limit
+        )
 
         async def announce(hub: Hub) -> None:
             first = host.replays()[0].session

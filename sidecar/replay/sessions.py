@@ -5,7 +5,7 @@ seen stays true, and no cursor is ever turned back.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 
 from msgspec import to_builtins
@@ -43,23 +43,32 @@ class ReplaySession:
         self.recording = recording
         self._journal = journal
         self._changed = changed
+        self._trouble: str | None = None
+        """Why it is not played to its end."""
         self._created = timestamp()
         self._state = ObservedState()
         self._pipeline = Pipeline(session, journal, field_limit=field_limit, observers=[self._observe])
         self._player = Player(read(recording), length(recording), self._feed, speed=speed, position=position)
 
     async def run(self) -> None:
-        """Play to the end."""
-        await self._player.run()
-        await self._journal.flush()
-        self._changed()
+        """Play to the end; what cannot be played ends this session, and its list entry says so."""
+        try:
+            await self._player.run()
+            await self._journal.flush()
+        except Exception as error:
+            self._trouble = (
+                f"the recording cannot be played any further: {str(error) or type(error).__name__}"
+            )
+            raise
+        finally:
+            self._changed()
 
     def summary(self) -> SessionSummary:
         """Return what a list of sessions shows."""
         return SessionSummary(
             session=self.session,
             title=short(self.recording.name),
-            state="replaying" if self._player.position < 1 else "exited",
+            state="replaying" if self._player.position < 1 and self._trouble is None else "exited",
             agent="replay",
             model=self._state.model,
             permission_mode=self._state.permission_mode,
@@ -69,6 +78,7 @@ class ReplaySession:
             total_cost_usd=self._state.total_cost_usd,
             created=self._created,
             position=self._player.position,
+            trouble=self._trouble,
             speed=self._player.speed,
         )
 
@@ -122,13 +132,13 @@ class ReplayHost:
         self,
         files: Sequence[Path],
         journal: Journal,
-        tasks: asyncio.TaskGroup,
+        spawn: Callable[[str, Coroutine[None, None, None]], asyncio.Task[None]],
         *,
         speed: float | None,
         field_limit: int,
     ) -> None:
         self._journal = journal
-        self._tasks = tasks
+        self._spawn = spawn
         self._speed = speed
         self._field_limit = field_limit
         self._registry: Registry[ReplaySession] = Registry()
@@ -187,6 +197,6 @@ class ReplayHost:
             position=position,
         )
         self._registry.sessions[name] = session
-        self._playing.add(self._tasks.create_task(session.run()))
+        self._playing.add(self._spawn(name, session.run()))
         self._registry.changed()
         return session

@@ -164,3 +164,21 @@ async def test_a_frontend_that_subscribes_and_leaves_at_once_leaves_nothing_behi
             await ask(frontend, type="subscribe", session=SESSION)
             assert [seq for seq, _ in await events(frontend, 5000)] == list(range(1, 5001))
             await until(lambda: hub.hub.connections == 1)
+
+
+async def test_a_task_of_the_hub_that_fails_ends_alone(caplog: pytest.LogCaptureFixture) -> None:
+    async def fail() -> None:
+        raise KeyError("broken on purpose")
+
+    async with stand(HubConfig(), journal=MemoryJournal()) as hub:
+        listener = hub.hub._listener
+        assert listener is not None
+        await listener.context.tasks.create_task(fail())
+        await hub.append("still served")
+        async with hub.websocket() as frontend:
+            await frontend.send(json.dumps({"type": "subscribe", "id": "1", "session": SESSION}))
+            seen: list[object] = []
+            while not seen:
+                frame = await receive(frontend)
+                seen += {"event": [frame], "events": frame.get("events", [])}.get(frame["type"], [])
+    assert "A task of the hub failed." in caplog.text
