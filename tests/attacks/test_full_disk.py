@@ -23,6 +23,7 @@ SIZE = 20_000
 
 AGENT = f"""
 import json, sys
+written = open("written", "w")
 def say(message):
     sys.stdout.write(json.dumps(message) + "\\n"); sys.stdout.flush()
 for line in sys.stdin:
@@ -34,7 +35,7 @@ for line in sys.stdin:
             say({{"type": "assistant", "uuid": f"u{{number}}", "session_id": "c", "parent_tool_use_id": None, "message": {{
                 "id": f"m{{number}}", "role": "assistant", "model": "m", "type": "message", "content": [
                     {{"type": "text", "text": f"line {{number}} " + "x" * {SIZE}}}]}}}})
-            open("written", "w").write(str(number + 1))
+            written.seek(0); written.write(str(number + 1)); written.flush()  # it only grows: never seen empty
         say({{"type": "result", "subtype": "success", "is_error": False, "session_id": "c", "num_turns": 1, "result": "done"}})
 """
 
@@ -105,9 +106,8 @@ async def paused(folder: Path, frontend: Frontend) -> int:
         while "is paused" not in str(frontend.client.known_sessions[0].trouble):  # noqa: ASYNC110 - no event for it
             await asyncio.sleep(0.05)
         count = -1
-        while count != written(folder):
-            count = written(folder)
-            await asyncio.sleep(1)
+        while count != (count := written(folder)):  # noqa: ASYNC110 - as above
+            await asyncio.sleep(2)
     return count
 
 
