@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser
 
 from agent_process import agent_command
@@ -12,9 +13,9 @@ from console_page import Sidecar, chromium
 from turnwire_process import Served, preloaded_turnwire as turnwire
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
-    """A browser of the test's own."""
+    """One browser for all tests of a worker, which run in the loop it is driven from; a page has a context of its own."""
     async with chromium() as running:
         yield running
 

@@ -11,6 +11,8 @@ from console_page import console, screenshot
 from console_states import empty_stand, entries, show, stand
 from recordings import ROOT
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 
 STATES = {

@@ -2,11 +2,15 @@
 
 from pathlib import Path
 
+import pytest
+
 from playwright.async_api import Browser, expect
 
 from console_page import console, watch, Problems
 from turnwire_client import connect
 from turnwire_process import environment, preloaded_turnwire as turnwire
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 DEMO = ("run", "--agent", "demo")
 

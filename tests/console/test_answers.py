@@ -1,5 +1,6 @@
 """What a dialog's buttons and fields become on the wire."""
 
+import pytest
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -9,6 +10,8 @@ from playwright.async_api import Browser, Page, expect
 from console_page import console
 from console_states import Stand, empty_stand, entries, made, show, stand
 from normalize.events import PermissionOption, PermissionRequest, PermissionResolved
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 @asynccontextmanager

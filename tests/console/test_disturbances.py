@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from playwright.async_api import Browser, expect
 
 from agent_process import agent_command
@@ -9,6 +11,8 @@ from console_page import LOST, Sidecar, console, say
 from cut_line import line_to
 from recordings import FIXTURES
 from turnwire_process import preloaded_turnwire as turnwire
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 COUNTS = """
 turns:

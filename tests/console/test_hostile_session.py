@@ -1,5 +1,6 @@
 """A session that means harm: it runs nothing, reaches nobody, shows what it is, and does not freeze the page."""
 
+import pytest
 import json
 import logging
 from collections.abc import AsyncIterator, Iterator
@@ -25,6 +26,8 @@ from normalize.events import (
 )
 from normalize.payloads import GenericPayload, ShellExecPayload
 from normalize.payloads.work import Generic, ShellExec, ShellOutput
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 RUN = "window.harm=1"
 MARKUP = f"""<script>{RUN}</script><img src=x onerror="{RUN}"><svg onload="{RUN}"></svg>
