@@ -5,6 +5,7 @@ so, and it ends all that is below it.
 """
 
 import asyncio
+import logging
 import os
 import signal
 import socket
@@ -13,6 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
+
+from adapter.process import cgroup
+
+log = logging.getLogger(f"turnwire.{__name__}")
 
 SUPERVISOR = (
     "-I",
@@ -122,16 +127,23 @@ class Supervised(asyncio.Protocol):
         self._is_deaf = False
         self._is_left = False
         self._left: int | None = None
+        self._cgroup: str | None = None
+        """The folder of the program's own."""
         self._over = asyncio.Event()
 
     @classmethod
-    async def start(cls, start: Start, mark: str, *, on_exit: Callable[[], None]) -> "Supervised":
-        """Start it; its environment is the given one and the mark. Raises OSError."""
+    async def start(
+        cls, start: Start, mark: str, *, on_exit: Callable[[], None], contained: bool = True
+    ) -> "Supervised":
+        """Start it, in a cgroup of its own if wanted and possible; its environment is the given one and the mark. Raises OSError."""
         self = cls(on_exit)
+        beneath = cgroup.find_own() if contained else None
+        if contained and beneath is None:
+            self._uncontained("no cgroup v2 is mounted where ours is seen")
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                argv = [sys.executable, *SUPERVISOR, str(theirs.fileno()), mark, *start.argv]
+                argv = [sys.executable, *SUPERVISOR, str(theirs.fileno()), mark, beneath or "", *start.argv]
                 self._supervisor = await Child.start(
                     replace(start, argv=argv),
                     on_exit=self._look,
@@ -155,15 +167,19 @@ class Supervised(asyncio.Protocol):
         """Hear the supervisor."""
         *lines, self._received = (self._received + data).split(b"\n")
         for line in lines:
-            what, _, number = line.partition(b" ")
+            what, _, argument = line.partition(b" ")
             match what:
+                case b"contained":
+                    self._cgroup = os.fsdecode(argument)
+                case b"uncontained":
+                    self._uncontained(argument.decode(errors="replace"))
                 case b"started":
-                    self.pid = int(number)
+                    self.pid = int(argument)
                     self._started.set()
                 case b"exited":
-                    self._exit(int(number))
+                    self._exit(int(argument))
                 case b"ended":
-                    self._left = int(number)
+                    self._left = int(argument)
                 case _:
                     pass
 
@@ -190,6 +206,9 @@ class Supervised(asyncio.Protocol):
         except TimeoutError:
             self.kill_supervisor()
             await self._over.wait()
+        if self._left is None and self._cgroup is not None:
+            # somebody killed the supervisor, and nobody is left to adopt; what is in the cgroup is known all the same
+            await asyncio.to_thread(cgroup.end, self._cgroup, INSIST)
         return self._left == 0
 
     def close(self) -> None:
@@ -200,6 +219,9 @@ class Supervised(asyncio.Protocol):
         else:
             self._control.close()
         self._look()
+
+    def _uncontained(self, reason: str) -> None:
+        log.debug("a CLI runs without a cgroup of its own", extra={"reason": reason})
 
     def _tell(self, line: str) -> None:
         if self._control is not None and not self._is_deaf:

@@ -3,7 +3,7 @@
 The pipes are ours (adapter/process/pipes.py) and not asyncio's streams: a StreamReader has a line limit and waits for every pipe
 before it tells of the exit. Reading stops while the reader lags behind by READ_AHEAD bytes, which in turn stops the CLI.
 Stderr is read like stdout by whoever asks for that. On Linux a supervisor (adapter/process/supervisor.py) stands over the CLI
-and ends what it leaves; elsewhere that is found by its process group.
+and ends what it leaves, in a cgroup of its own where there may be one; elsewhere that is found by its process group.
 """
 
 import asyncio
@@ -75,6 +75,7 @@ class CliProcess:
         reads_stderr: bool = False,
         grace: OutputGrace | None = None,
         supervised: bool = CAN_SUPERVISE,
+        contained: bool = True,
         unheard: float = UNHEARD,
     ) -> "CliProcess":
         """Start the CLI in its workspace, with exactly this environment.
@@ -87,6 +88,7 @@ class CliProcess:
             reads_stderr: its stderr has to be read as its stdout has; its tail is kept anyway.
             grace: how long an output is listened to that others hold open after the exit.
             supervised: have a supervisor adopt what it leaves; Linux only.
+            contained: have the supervisor give it a cgroup of its own, where it may.
             unheard: seconds that a supervisor may take to kill; then it is killed with the CLI.
 
         Raises:
@@ -109,17 +111,19 @@ class CliProcess:
                 stdout=ends.their_stdout,
                 stderr=ends.their_stderr,
             )
-            await self._start(start, mark, supervised=supervised)
+            await self._start(start, mark, supervised=supervised, contained=contained)
         return self
 
-    async def _start(self, start: Start, mark: str, *, supervised: bool) -> None:
+    async def _start(self, start: Start, mark: str, *, supervised: bool, contained: bool) -> None:
         watchdog = self._watchdog
         if watchdog is not None:
             # Before it is there: we may be killed before we can tell its pid.
             watchdog.guard(expected(mark))
         try:
             if supervised:
-                self._running = await Supervised.start(start, mark, on_exit=self._ends.process_exited)
+                self._running = await Supervised.start(
+                    start, mark, on_exit=self._ends.process_exited, contained=contained
+                )
             else:
                 marked = replace(start, environment={**start.environment, MARK: mark})
                 self._running = await Child.start(marked, on_exit=self._ends.process_exited)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import os
 import signal
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from adapter.process import cgroup
 from adapter.process.cli import CliProcess
 from adapter.process.identity import MARK, start_time
 from adapter.process.supervisor import below, children, children_of_all, children_of_threads, is_below, parent
@@ -46,6 +48,7 @@ async def running(
     *,
     supervised: bool = True,
     unheard: float = 30,
+    contained: bool = True,
 ) -> AsyncIterator[CliProcess]:
     process = await CliProcess.spawn(
         [sys.executable, "-I", "-S", "-c", program],
@@ -53,6 +56,7 @@ async def running(
         environment=environment,
         supervised=supervised,
         unheard=unheard,
+        contained=contained,
     )
     try:
         async with asyncio.timeout(60):
@@ -87,7 +91,8 @@ async def test_a_daemon_without_environment_goes_with_its_cli(tmp_path: Path) ->
 
 
 async def test_a_daemon_gets_the_signal_of_its_cli(tmp_path: Path) -> None:
-    program = f"{DAEMON}\nimport signal\nsignal.signal(signal.SIGTERM, lambda *_: print(2, flush=True))\nprint(daemon(), flush=True)\ninput()"
+    # the handler comes last: the daemon has none even before it has become another program
+    program = f"{DAEMON}\nimport signal\npid = daemon()\nsignal.signal(signal.SIGTERM, lambda *_: print(2, flush=True))\nprint(pid, flush=True)\ninput()"
     async with running(program, tmp_path) as process:
         daemon = await said(process)
         assert isinstance(daemon, int)
@@ -128,7 +133,8 @@ input()
         await until(lambda: children(supervisor) == [process.identity.pid])
 
 
-async def test_each_one_that_starts_the_next_and_goes_is_caught(tmp_path: Path) -> None:
+@pytest.mark.parametrize("contained", [True, False], ids=["cgroup", "subreaper"])
+async def test_each_one_that_starts_the_next_and_goes_is_caught(tmp_path: Path, contained: bool) -> None:
     program = """
 import os, sys
 print(1, flush=True)
@@ -141,7 +147,7 @@ if os.fork() == 0:
         with open("last", "w") as file:
             file.write(str(os.getpid()))
 """
-    async with running(program, tmp_path) as process:
+    async with running(program, tmp_path, contained=contained) as process:
         await until((tmp_path / "last").exists)
         supervisor = parent(process.identity.pid)
         assert await process.wait() == Exit(code=0)
@@ -271,6 +277,178 @@ async def test_both_ways_to_find_children_find_the_same(tmp_path: Path) -> None:
         assert all(is_below(pid, supervisor) for pid in below(supervisor))
         assert not is_below(os.getpid(), supervisor)
         assert not is_below(0, supervisor)
+
+
+# A cgroup of its own, where there may be one
+
+
+def cgroup_here() -> str | None:
+    """The folder of our own cgroup, if one may be made beneath it."""
+    own = cgroup.find_own()
+    try:
+        path = None if own is None else cgroup.create(own)
+    except OSError:
+        return None
+    return own if path is not None and cgroup.remove(path) else None
+
+
+def place(pid: int) -> str:
+    """The path of a process's cgroup v2."""
+    lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+    return next((line[3:] for line in lines if line.startswith("0::")), "")
+
+
+@pytest.fixture
+def beneath() -> str:
+    own = cgroup_here()
+    if own is None:
+        pytest.skip("no cgroup v2 here beneath which we may make one")
+    return own
+
+
+UNIFIED = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
+HYBRID = (
+    "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755\n"
+    "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n"
+    "41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("mounts", "membership", "folder"),
+    [
+        (UNIFIED, "0::/\n", "/sys/fs/cgroup"),
+        (UNIFIED, "0::/user.slice/a b.scope\n", "/sys/fs/cgroup/user.slice/a b.scope"),
+        (HYBRID, "4:memory:/a\n0::/b\n", "/sys/fs/cgroup/unified/b"),
+        # the mount shows a part of the tree
+        (UNIFIED.replace(" / ", " /docker/1 "), "0::/docker/1/b\n", "/sys/fs/cgroup/b"),
+        (UNIFIED.replace(" / ", " /docker/1 "), "0::/docker/11\n", None),
+        (UNIFIED.replace(" / ", " /docker/1 "), "0::/\n", None),
+        # we are outside of our namespace's root, or the mount is
+        (UNIFIED, "0::/../other\n", None),
+        (UNIFIED.replace(" / ", " /../.. "), "0::/\n", None),
+        # hidden below another file system
+        (UNIFIED + "44 30 0:40 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n", "0::/\n", None),
+        (UNIFIED.replace("/sys/fs/cgroup", "/elsewhere"), "0::/\n", None),
+        (UNIFIED, "4:memory:/a\n", None),
+        ("", "", None),
+    ],
+)
+def test_our_own_cgroup_is_found(mounts: str, membership: str, folder: str | None) -> None:
+    assert cgroup.own(mounts, membership) == folder
+
+
+async def test_a_cli_and_its_daemons_are_in_a_cgroup_that_goes_with_it(tmp_path: Path) -> None:
+    own = cgroup_here()
+    program = f"{DAEMON}\nprint(daemon(), flush=True)\ninput()"
+    async with running(program, tmp_path) as process:
+        daemon = await said(process)
+        assert isinstance(daemon, int)
+        cli, supervisor = process.identity.pid, parent(process.identity.pid)
+        assert place(supervisor) == place(os.getpid())
+        if own is not None:
+            folder = Path(own, place(cli).rpartition("/")[2])
+            assert folder.name.startswith(f"{cgroup.PREFIX}{supervisor}-")
+            assert {cli, daemon} <= set(map(int, (folder / "cgroup.procs").read_text().split()))
+        else:
+            folder = Path("/nonexistent")
+            assert place(cli) == place(os.getpid())
+        process.close_input()
+        assert await process.wait() == Exit(code=1)
+        assert not is_alive(daemon)
+        assert not folder.exists()
+
+
+async def test_a_daemon_goes_though_somebody_killed_the_supervisor(tmp_path: Path, beneath: str) -> None:
+    program = f"{DAEMON}\nprint(daemon(), flush=True)\ninput()"
+    async with running(program, tmp_path) as process:
+        daemon = await said(process)
+        assert isinstance(daemon, int)
+        folder = Path(beneath, place(daemon).rpartition("/")[2])
+        os.kill(parent(process.identity.pid), signal.SIGKILL)
+        await process.wait()
+        await until(lambda: not is_alive(daemon))
+        assert not folder.exists()
+
+
+async def test_cgroups_that_a_cli_made_go_with_its_own(tmp_path: Path, beneath: str) -> None:
+    program = f"""
+import os
+path = {beneath!r} + "/" + open("/proc/self/cgroup").read().split("0::")[1].strip().rpartition("/")[2]
+os.makedirs(path + "/a/b")
+if os.fork() == 0:
+    open(path + "/a/b/cgroup.procs", "w").write("0")
+    print('"' + path + '"', flush=True)
+input()
+"""
+    async with running(program, tmp_path) as process:
+        path = await said(process)
+        assert isinstance(path, str)
+        process.kill()
+        await process.wait()
+        assert not Path(path).exists()
+
+
+@pytest.mark.parametrize("missing", ["folder", "procs"])
+async def test_a_cli_starts_and_loses_its_daemons_where_no_cgroup_can_be_had(
+    tmp_path: Path, missing: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    tree = tmp_path / "tree"
+    if missing == "procs":
+        tree.mkdir()
+    monkeypatch.setattr(cgroup, "find_own", lambda: str(tree))
+    caplog.set_level(logging.DEBUG, "turnwire.adapter")
+    program = f"{DAEMON}\nprint(daemon(), flush=True)\ninput()"
+    async with running(program, tmp_path) as process:
+        daemon = await said(process)
+        assert isinstance(daemon, int)
+        process.close_input()
+        assert await process.wait() == Exit(code=1)
+        assert not is_alive(daemon)
+        assert process.stderr_tail.startswith("Traceback")
+    (record,) = (record for record in caplog.records if record.name.startswith("turnwire.adapter"))
+    assert "No such file" in record.__dict__["reason"]
+    assert not tree.exists() or not list(tree.iterdir())
+
+
+def test_only_what_the_dead_left_empty_is_removed(tmp_path: Path) -> None:
+    dead, living = 2**22 + 1, os.getpid()  # no pid is greater than 2**22
+    names = [f"turnwire-{dead}-a", f"turnwire-{living}-a", "turnwire-x", f"other-{dead}-a"]
+    for name in (*names, f"turnwire-{dead}-b"):
+        (tmp_path / name).mkdir()
+    (tmp_path / f"turnwire-{dead}-b" / "cgroup.events").write_text("populated 1\nfrozen 0\n")
+    cgroup.remove_left(str(tmp_path))
+    assert {path.name for path in tmp_path.iterdir()} == {*names[1:], f"turnwire-{dead}-b"}
+
+
+async def test_a_chain_ends_on_a_kernel_without_a_kill_of_cgroups(tmp_path: Path, beneath: str) -> None:
+    folder = cgroup.create(beneath)
+    program = f"""
+import os, time
+end = time.monotonic() + 60
+open({folder + "/cgroup.procs"!r}, "w").write("0")
+print(1, flush=True)
+os.setsid() if os.fork() == 0 else os._exit(0)
+while time.monotonic() < end:
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+"""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-I", "-S", "-c", program, stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    await process.stdout.readline()
+    assert cgroup.is_populated(folder)
+
+    def is_over() -> bool:
+        cgroup._kill_each(folder)
+        return not cgroup.is_populated(folder)
+
+    await until(is_over, 45)
+    assert await process.stdout.read() == b""
+    await process.wait()
+    assert cgroup.remove(folder)
 
 
 # Without a supervisor, as elsewhere than on Linux

@@ -7,13 +7,16 @@ end all the same, the turn once, and nothing of it may be left.
 import asyncio
 import json
 import os
+import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from adapter.process import cgroup
 from live import Frontend, gone
 from turnwire_client import connect
 from turnwire_client import events as ev
@@ -127,6 +130,109 @@ async def test_a_chain_of_processes_that_start_the_next_and_go_has_an_end(tmp_pa
     last = chain.stat().st_mtime_ns
     await asyncio.sleep(0.2)
     assert chain.stat().st_mtime_ns == last
+
+
+FAST_CHAIN = """
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+int main(void) {
+    time_t end = time(0) + 120;
+    if (open(PIPE, O_WRONLY) < 0) return 1;
+    for (int chains = 0; chains < 4; chains++) {
+        if (fork() > 0) continue;
+        setsid();
+        while (time(0) < end) {
+            pid_t next = fork();
+            if (next > 0) _exit(0);
+            if (next == 0) setsid();
+        }
+        _exit(0);
+    }
+    return 0;
+}
+"""
+"""Chains whose every process lives for microseconds, in a session of its own; each holds the writing end of PIPE."""
+
+FAST_CHAIN_IN_PYTHON = """
+import os, sys, time
+end = time.monotonic() + 120
+os.set_inheritable(os.open(PIPE, os.O_WRONLY), True)
+for _ in range(4):
+    if os.fork():
+        continue
+    os.setsid()
+    while time.monotonic() < end:
+        if os.fork():
+            os._exit(0)
+        os.setsid()
+    os._exit(0)
+"""
+
+
+def fast_chain(program: Path, pipe: Path) -> None:
+    """Make the program that starts the chains: in C, where there is a compiler."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        program.write_text(f"#!{sys.executable} -IS\nPIPE = {str(pipe)!r}\n{FAST_CHAIN_IN_PYTHON}")
+        program.chmod(0o700)
+    else:
+        source = f"#define PIPE {json.dumps(str(pipe))}\n{FAST_CHAIN}".encode()
+        subprocess.run([compiler, "-O1", "-xc", "-o", str(program), "-"], input=source, check=True)
+
+
+def may_have_cgroups() -> bool:
+    """Tell whether a CLI can be given a cgroup here."""
+    own = cgroup.find_own()
+    try:
+        path = None if own is None else cgroup.create(own)
+    except OSError:
+        return False
+    return path is not None and cgroup.remove(path)
+
+
+@pytest.mark.parametrize("stop", [None, signal.SIGTERM, signal.SIGKILL], ids=["close", "SIGTERM", "SIGKILL"])
+async def test_a_chain_that_is_faster_than_whoever_looks_has_an_end(
+    tmp_path: Path, stop: signal.Signals | None
+) -> None:
+    """Where no cgroup may be made, nothing is certain to catch it: there the CLI starts and its daemons are caught."""
+    contained = may_have_cgroups()
+    own = cgroup.find_own()
+    before = set(Path(own).iterdir()) if own is not None else set()
+    os.mkfifo(tmp_path / "pipe")
+    reading = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    fast_chain(tmp_path / "pids.program", tmp_path / "pipe")
+    ways = ["program", "stays"] if contained else ["daemon", "deaf", "stays"]
+    async with turnwire(tmp_path, *serve(tmp_path, *ways)) as served, connect(served.url) as client:
+        frontend = Frontend(client, client.known_sessions[-1].session)
+        await frontend.prompt("go")
+        await frontend.until(ev.MessageChunk)
+        agent_pid = left(tmp_path)[0]
+        place = Path(f"/proc/{agent_pid}/cgroup").read_text().splitlines()[-1]
+        assert (f"/{cgroup.PREFIX}" in place) is contained
+        if stop is None:
+            async with asyncio.timeout(DEADLINE):
+                await client.close_session(frontend.session)
+        elif stop is signal.SIGKILL:
+            await served.kill()
+        else:
+            served.process.send_signal(stop)
+            await served.ended()
+        ended = asyncio.Event()
+        # without a writer, and after there was one, the reader is told of the end
+        asyncio.get_running_loop().add_reader(reading, ended.set)
+        try:
+            if contained:
+                async with asyncio.timeout(45):
+                    await ended.wait()
+        finally:
+            asyncio.get_running_loop().remove_reader(reading)
+            os.close(reading)
+        await gone(left(tmp_path))
+        if contained and own is not None:
+            mine = Path(own, place.rpartition("/")[2])
+            assert mine not in before
+            await until(lambda: not mine.exists(), 45)
 
 
 async def run_with(folder: Path, *arguments: str, said: bytes) -> tuple[int | None, bytes, bytes]:

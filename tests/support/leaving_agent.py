@@ -62,6 +62,12 @@ def leave(way: str, pids: Path) -> list[int]:
         case "chain":
             _start(f"PIDS = {str(pids)!r}\n{CHAIN}", waits=True)
             return []
+        case "program":
+            # what the test has put there, which exits once it runs
+            subprocess.run(
+                [f"{pids}.program"], env={}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True
+            )
+            return []
         case _:
             return []
 
