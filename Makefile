@@ -53,7 +53,12 @@ system: ## install chromium, redis-server and curl where apt-get is there and th
 demo: $(STAMPS)/turnwire ## serve a scripted session; prints the URL to open
 	@$(BIN)/turnwire run --agent demo --journal memory $(DEMO_ARGS)
 
-test: venv system lint types test-web ## everything that must hold, in under ten minutes
+# The checks run side by side, and what each says stays together where make can do that; then the tests, for which they leave room.
+CHECKS = lint types test-web
+TOGETHER = $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+
+test: venv system $(if $(NODE),web-deps) ## everything that must hold, in under ten minutes
+	@$(MAKE) --no-print-directory -j $(JOBS) $(TOGETHER) $(CHECKS)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "$(MARKS)" $(PYTEST_ARGS)
 
 test-long: venv system $(if $(NODE),web-deps) ## the tests that take minutes
