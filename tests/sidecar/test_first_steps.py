@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from live import Frontend, program, real_stand
+from preloaded import ran
 from real_cli import real_cli
 from recordings import recording
 from scripted_messages_api import plan, scripted_messages_api, text
@@ -37,7 +38,7 @@ def call(
 
 def complaint(folder: Path, *arguments: str, code: int = 1, **variables: str) -> str:
     """The one sentence that a call ends with."""
-    done = call(folder, *arguments, variables=variables)
+    done = ran(arguments, cwd=folder, env=environment(folder / "home", **variables))
     said = done.stderr.decode()
     assert done.returncode == code, said
     assert "Traceback" not in said
