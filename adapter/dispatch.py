@@ -1,20 +1,17 @@
-"""The reader of a session: every line into the inbox, every control request to whom it concerns, then the next line."""
+"""The reader of a session: every line to the core, messages of hosted servers to their servers, then the next line."""
 
 import asyncio
 
 from adapter.client import Client
+from adapter.executor import SessionExecutor
 from adapter.inbox import Inbox
 from adapter.mcp.host import McpHost, refuse
 from adapter.notices import Notify, SessionNotice
-from adapter.permissions.decisions import CancelledByCli, ProcessEnded, TurnEnded
-from adapter.permissions.executor import PermissionExecutor
 from adapter.process.cli import CliProcess
 from adapter.process.transport import Exit, ProcessGone
-from adapter.turns import TurnWatch
 from protocol.claude.control import ControlCancelRequest, ControlRequest
 from protocol.claude.messages import Malformed, Message
 from protocol.claude.requests import McpMessage
-from protocol.claude.results import Result
 
 SILENT_GRACE = 5.0
 """Seconds that a CLI may live on after it closed its stdout: nothing can be heard of it any more."""
@@ -29,8 +26,7 @@ class Dispatcher:
         client: Client,
         inbox: Inbox,
         *,
-        turns: TurnWatch,
-        permissions: PermissionExecutor,
+        executor: SessionExecutor,
         mcp: McpHost,
         tasks: asyncio.TaskGroup,
         max_answering: int,
@@ -39,8 +35,7 @@ class Dispatcher:
         self._process = process
         self._client = client
         self._inbox = inbox
-        self._turns = turns
-        self._permissions = permissions
+        self._executor = executor
         self._mcp = mcp
         self._tasks = tasks
         self._max_answering = max_answering
@@ -49,38 +44,30 @@ class Dispatcher:
         self._answering: dict[str, asyncio.Task[None]] = {}
 
     async def read(self) -> Exit:
-        """Read everything, void what waits, and return how the CLI ended."""
+        """Read everything, and return how the CLI ended."""
         async for batch in self._client.batches():
             for received in batch:
-                self._inbox.put(received)
-                self.take(received.message)
+                self._executor.happened(received)
+                self._route(received.message)
             await self._inbox.room()
         if not await self._process.exits_within(SILENT_GRACE):
             self._process.kill()
         exit_ = await self._process.wait()
-        self._permissions.happened(ProcessEnded())
         self._client.give_up(ProcessGone(f"the CLI has exited ({exit_.signal or f'code {exit_.code}'})"))
         for task in self._answering.values():
             task.cancel()
-        self._turns.ended()
         return exit_
 
-    def take(self, message: Message) -> None:
-        """Do what a message asks for; never waits."""
-        self._turns.received(message)
+    def _route(self, message: Message) -> None:
+        """Do what the core does not: pass on what concerns hosted servers, refuse what cannot be read; never waits."""
         match message:
             case ControlRequest(request_id, McpMessage() as request):
                 self._mcp_asked(request_id, request)
-            case ControlRequest(request_id, request):
-                self._permissions.asked(request_id, request)
             case ControlCancelRequest(request_id):
                 if (answering := self._answering.get(request_id)) is not None:
                     answering.cancel()
-                self._permissions.happened(CancelledByCli(request_id))
             case Malformed(reason=reason, asks=str() as request_id):
-                self._permissions.unread(request_id, reason)
-            case Result():
-                self._permissions.happened(TurnEnded())
+                self._executor.unread(request_id, reason)
             case _:
                 pass
 

@@ -9,7 +9,8 @@ import sys
 from collections import deque
 from collections.abc import AsyncIterator
 
-from normalize.inputs import Decision, Ended, Received, Sent, SessionInput
+from normalize.core import Happened
+from normalize.inputs import Ended, Received, Sent
 
 CAPACITY = 8 * 1024 * 1024
 """Bytes of lines that may wait before reading stops, with what each costs beside its bytes."""
@@ -23,27 +24,31 @@ BATCH = 256
 BATCH_BYTES = 1024 * 1024
 """Bytes of lines that are given at once, unless one line alone has more."""
 
-Happening = Received | Sent | Decision | Ended
-
 
 class Inbox:
     """A queue with one consumer."""
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._capacity = capacity
-        self._waiting: deque[SessionInput] = deque()
+        self._waiting: deque[Happened] = deque()
         self._size = 0
         self._filled = asyncio.Event()
+        self._error: Exception | None = None
         self._room = asyncio.Event()
         self._room.set()
 
-    def put(self, happened: Happening) -> None:
+    def put(self, happened: Happened) -> None:
         """Add what happened; never waits."""
         self._waiting.append(happened)
-        if isinstance(happened, Received | Sent):
-            self._size += len(happened.line) + EACH
+        if isinstance(happened.input, Received | Sent):
+            self._size += len(happened.input.line) + EACH
             if self._size > self._capacity:
                 self._room.clear()
+        self._filled.set()
+
+    def fail(self, error: Exception) -> None:
+        """Have the consumer raise an error, behind everything that waits."""
+        self._error = error
         self._filled.set()
 
     def widen(self) -> None:
@@ -55,28 +60,31 @@ class Inbox:
         """Wait until the consumer has caught up."""
         await self._room.wait()
 
-    async def batches(self) -> AsyncIterator[list[SessionInput]]:
-        """Yield what waits, in order, some at a time; the last batch ends with Ended."""
+    async def batches(self) -> AsyncIterator[list[Happened]]:
+        """Yield what waits, in order, some at a time; the last batch ends with Ended. Raises what `fail` was told."""
         while True:
             await self._filled.wait()
             batch = self._some()
             if self._size <= self._capacity:
                 self._room.set()
-            yield batch
-            if isinstance(batch[-1], Ended):
-                return
+            if batch:
+                yield batch
+                if isinstance(batch[-1].input, Ended):
+                    return
             if self._waiting:
                 await asyncio.sleep(0)
+            elif self._error is not None:
+                raise self._error
             else:
                 self._filled.clear()
 
-    def _some(self) -> list[SessionInput]:
-        batch: list[SessionInput] = []
+    def _some(self) -> list[Happened]:
+        batch: list[Happened] = []
         size = 0
         while self._waiting and len(batch) < BATCH and size < BATCH_BYTES:
             happened = self._waiting.popleft()
             batch.append(happened)
-            if isinstance(happened, Received | Sent):
-                size += len(happened.line) + EACH
+            if isinstance(happened.input, Received | Sent):
+                size += len(happened.input.line) + EACH
         self._size -= size
         return batch

@@ -8,27 +8,28 @@ from dataclasses import replace
 from adapter.claude.command import CommandError, build_command
 from adapter.claude.version import Version, abilities, detect_version
 from adapter.client import Client, RequestFailed, RequestTimeout, fail
+from adapter.core import SessionCore
 from adapter.dispatch import Dispatcher
+from adapter.executor import SessionExecutor
 from adapter.inbox import Inbox
 from adapter.mcp.host import sdk_config
 from adapter.mcp.hosting import host_servers
 from adapter.notices import Notify, SessionNotice
 from adapter.options import SessionOptions
 from adapter.permissions.audit import AuditTrail
-from adapter.permissions.executor import PermissionExecutor
 from adapter.permissions.grants import GrantStore
-from adapter.permissions.places import session_places
+from adapter.permissions.machine import State
+from adapter.permissions.places import real_paths_of_request, session_places
 from adapter.permissions.policies import PermissionSettings, hook_table, launch
 from adapter.process.cli import CliProcess, find_program
 from adapter.process.identity import MARK
 from adapter.process.transport import ProcessGone
 from adapter.process.watchdog import Watchdog
 from adapter.session import Session
-from adapter.turns import TurnWatch
-from normalize.inputs import Decision, Ended
-from protocol.claude.control import ControlRequest, ControlResponse
-from protocol.claude.decode import decode
-from protocol.claude.encode import line_of
+from normalize.core import Core, Happened
+from normalize.families import new_core
+from normalize.inputs import Ended, Received, Sent
+from protocol.claude.control import ControlResponse
 from protocol.claude.requests import Initialize, McpMessage, UnknownRequest
 from protocol.json_values import JsonObject
 
@@ -37,6 +38,7 @@ from protocol.json_values import JsonObject
 async def open_session(
     options: SessionOptions,
     *,
+    core: Core | None = None,
     watchdog: Watchdog | None = None,
     audit: AuditTrail | None = None,
     grants: GrantStore | None = None,
@@ -46,6 +48,7 @@ async def open_session(
 
     Args:
         options: what to run, and how.
+        core: what the session's family makes of what happens; a new one for a session that has no past.
         watchdog: ends the CLI should the sidecar die.
         audit: the trail of decisions.
         grants: always-answers beyond the session, for the policy `supervised`.
@@ -63,10 +66,14 @@ async def open_session(
         argv, workspace=options.workspace, environment=options.environment, watchdog=watchdog
     )
     inbox = Inbox()
+
+    def told(item: Sent | Received) -> None:
+        executor.happened(item)
+
     client = Client(
         process,
-        on_sent=inbox.put,
-        on_answered=inbox.put,
+        on_sent=told,
+        on_answered=told,
         peer=options.dialect.host(),
         line_limit=options.line_limit,
     )
@@ -77,10 +84,16 @@ async def open_session(
             def send(server: str, message: JsonObject) -> None:
                 tasks.create_task(_pass_on(client, server, message, options.control_deadline))
 
-            permissions = PermissionExecutor(
-                settings,
-                _PermissionOutput(client, inbox),
+            known = () if grants is None else grants.load(options.workspace)
+            executor = SessionExecutor(
+                SessionCore(
+                    core or new_core(),
+                    State(settings, grants=known),
+                    lambda request: real_paths_of_request(request, settings),
+                ),
+                _Output(client, inbox),
                 tasks=tasks,
+                workspace=options.workspace,
                 # with the mark, so that hooks go with the CLI whatever happens
                 environment={**options.environment, MARK: process.identity.mark},
                 notify=notify,
@@ -95,7 +108,6 @@ async def open_session(
                 notify=notify,
                 watchdog=watchdog,
             )
-            turns = TurnWatch()
             session = Session(
                 options,
                 process=process,
@@ -103,29 +115,28 @@ async def open_session(
                 version=version,
                 client=client,
                 inbox=inbox,
-                turns=turns,
-                permissions=permissions,
+                executor=executor,
             )
             dispatcher = Dispatcher(
                 process,
                 client,
                 inbox,
-                turns=turns,
-                permissions=permissions,
+                executor=executor,
                 mcp=mcp,
                 tasks=tasks,
                 max_answering=options.max_pending,
                 notify=notify,
             )
-            reader = tasks.create_task(_read(dispatcher, session, inbox, process))
+            reader = tasks.create_task(_read(dispatcher, session, executor, process))
             helpers = [tasks.create_task(client.write_posted())]
             if options.stall_after is not None:
-                watch = turns.watch(options.stall_after, lambda: permissions.waits, _tell_stalled(notify))
+                watch = executor.turns.watch(
+                    options.stall_after, lambda: executor.waits, _tell_stalled(notify)
+                )
                 helpers.append(tasks.create_task(watch))
             beginning = _initialize(
                 session,
                 client=client,
-                permissions=permissions,
                 settings=settings,
                 servers=mcp.names,
                 notify=notify,
@@ -186,7 +197,7 @@ def build_argv(options: SessionOptions, settings: PermissionSettings, version: V
     return build_command(options.executable, command, version)
 
 
-class _PermissionOutput:
+class _Output:
     def __init__(self, client: Client, inbox: Inbox) -> None:
         self._client = client
         self._inbox = inbox
@@ -194,8 +205,11 @@ class _PermissionOutput:
     def respond(self, response: ControlResponse) -> None:
         self._client.post(response)
 
-    def decided(self, decision: Decision) -> None:
-        self._inbox.put(decision)
+    def publish(self, happened: Happened) -> None:
+        self._inbox.put(happened)
+
+    def failed(self, error: Exception) -> None:
+        self._inbox.fail(error)
 
 
 async def _version(options: SessionOptions, program: str, watchdog: Watchdog | None) -> Version | None:
@@ -206,16 +220,17 @@ async def _version(options: SessionOptions, program: str, watchdog: Watchdog | N
     )
 
 
-async def _read(dispatcher: Dispatcher, session: Session, inbox: Inbox, process: CliProcess) -> None:
+async def _read(
+    dispatcher: Dispatcher, session: Session, executor: SessionExecutor, process: CliProcess
+) -> None:
     exit_ = await dispatcher.read()
-    inbox.put(Ended(session.stopping or "exited", exit_.code, exit_.signal, process.stderr_tail))
+    executor.happened(Ended(session.stopping or "exited", exit_.code, exit_.signal, process.stderr_tail))
 
 
 async def _initialize(
     session: Session,
     *,
     client: Client,
-    permissions: PermissionExecutor,
     settings: PermissionSettings,
     servers: list[str],
     notify: Notify,
@@ -240,11 +255,6 @@ async def _initialize(
         return
     if settings.policy == "plan" and settings.asks_despite_hooks:
         await _keep_classifier_out(client, options.control_deadline, notify)
-    body = response.response
-    for waiting in (*body.pending_permission_requests, *body.pending_user_dialog_requests):
-        message = decode(line_of(waiting))
-        if isinstance(message, ControlRequest):
-            permissions.asked(message.request_id, message.request)
     session.initialized.set_result(response.payload if isinstance(response.payload, dict) else {})
 
 

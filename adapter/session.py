@@ -1,7 +1,7 @@
 """One CLI session: the process, its protocol and its permissions, composed; commands in, what happened out.
 
 `adapter.opening.open_session` makes it. One task reads, one writes; people, hooks, git and MCP servers are waited for
-by tasks beside them, so a request that is pending for an hour holds up nothing. What happens comes out of `inputs()`
+by tasks beside them, so a request that is pending for an hour holds up nothing. What happens comes out of `batches()`
 in the order in which it happened.
 """
 
@@ -13,16 +13,15 @@ from uuid import uuid4
 from adapter.attachments import Attachment, AttachmentFolder
 from adapter.claude.version import Version, abilities
 from adapter.client import Client, RequestFailed, RequestTimeout
+from adapter.executor import SessionExecutor
 from adapter.inbox import Inbox
 from adapter.options import SessionOptions
-from adapter.permissions.decisions import InterruptSent, PermissionAnswer, QuestionAnswer, Stopping
-from adapter.permissions.executor import PermissionExecutor
+from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer, Stopping
 from adapter.process.cli import CliProcess
 from adapter.process.identity import ProcessIdentity
 from adapter.process.shutdown import climb
 from adapter.process.transport import ProcessGone
-from adapter.turns import TurnWatch
-from normalize.inputs import SessionInput
+from normalize.core import Happened
 from normalize.vocabulary import Priority
 from protocol.claude.messages import User, UserBody
 from protocol.claude.requests import (
@@ -48,8 +47,7 @@ class Session:
         version: Version | None,
         client: Client,
         inbox: Inbox,
-        turns: TurnWatch,
-        permissions: PermissionExecutor,
+        executor: SessionExecutor,
     ) -> None:
         self.options = options
         self.identity: ProcessIdentity = process.identity
@@ -63,8 +61,8 @@ class Session:
         self._process = process
         self._client = client
         self._inbox = inbox
-        self._turns = turns
-        self._permissions = permissions
+        self._turns = executor.turns
+        self._executor = executor
         self._prompting = asyncio.Lock()
         self._folder = AttachmentFolder(options.workspace, options.name)
         self.stopping: Literal["stopped", "hung"] | None = None
@@ -78,10 +76,10 @@ class Session:
     @property
     def pending(self) -> tuple[str, ...]:
         """The requests that wait for a human."""
-        return self._permissions.waiting_for_humans
+        return self._executor.pending
 
-    def inputs(self) -> AsyncIterator[list[SessionInput]]:
-        """Yield what happens, in order, until Ended; for one consumer."""
+    def batches(self) -> AsyncIterator[list[Happened]]:
+        """Yield what happens and what is published of it, in order, until Ended; for one consumer."""
         return self._inbox.batches()
 
     async def prompt(
@@ -114,7 +112,6 @@ class Session:
                 # 1.0 and 2.0 know no priorities: there a prompt always waits its turn
                 priority=None if priority == "next" else priority,
             )
-            self._turns.prompted()
             await self._client.send(message)
         return uuid
 
@@ -125,7 +122,6 @@ class Session:
 
         With `escalate_after`, the whole CLI is stopped when the turn has not ended so many seconds later.
         """
-        self._permissions.happened(InterruptSent())
         # a prompt that waits may begin the next turn before the answer is seen: that one was not to be stopped
         turn = self._turns.running
         try:
@@ -143,11 +139,11 @@ class Session:
 
     def respond(self, pending_id: str, answer: PermissionAnswer, by: str) -> None:
         """Answer a permission request; raises AnswerRefused."""
-        self._permissions.answered(pending_id, answer, by)
+        self._executor.answered(pending_id, answer, by)
 
     def answer(self, pending_id: str, answer: QuestionAnswer, by: str) -> None:
         """Answer a question, an elicitation or a dialog; raises AnswerRefused."""
-        self._permissions.answered(pending_id, answer, by)
+        self._executor.answered(pending_id, answer, by)
 
     async def control(self, request: JsonObject, deadline: float | None = None) -> JsonObject:
         """Make any control request: {"subtype": …, …}; raises RequestTimeout, RequestFailed and ProcessGone."""
@@ -181,7 +177,7 @@ class Session:
         return self._client.blank_lines
 
     async def stop(self, reason: Literal["stopped", "hung"] = "stopped") -> None:
-        """Climb the stop ladder until the CLI is gone; `inputs()` ends with Ended(reason)."""
+        """Climb the stop ladder until the CLI is gone; `batches()` ends with Ended(reason)."""
         if self.stopping is None and not self._process.has_exited:
             self.stopping = reason
         await climb(
@@ -206,7 +202,7 @@ class Session:
 
     async def _deny_pending(self) -> None:
         """Answer what still waits while it can be answered: with its stdin closed the CLI denies in nobody's name."""
-        self._permissions.happened(Stopping())
+        self._executor.happened(Stopping())
         await self._client.all_written()
 
     async def _request(self, request: AnyRequest, deadline: float | None = None) -> JsonObject:

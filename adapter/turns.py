@@ -3,48 +3,35 @@
 import asyncio
 from collections.abc import Callable
 
-from protocol.claude.messages import Assistant, Message, StreamEvent
-from protocol.claude.results import Result
-from protocol.claude.system import Init
+from adapter.core import SessionCore
 
 
 class TurnWatch:
-    """Follows the messages of a session."""
+    """Lets others wait for what the core says of turns, and for silence."""
 
-    def __init__(self) -> None:
-        self.busy = False
-        """True from a prompt, or from the first line of a turn that the CLI starts by itself, to its result."""
-        self._ends = 0
-        """Turns that have ended."""
+    def __init__(self, core: SessionCore) -> None:
+        self._core = core
+        self._seen = core.turn
         self._changed = asyncio.Event()
         self._heard = asyncio.get_running_loop().time()
 
-    def prompted(self) -> None:
-        """A prompt was written."""
-        self._heard = asyncio.get_running_loop().time()
-        self._set(busy=True)
+    @property
+    def busy(self) -> bool:
+        """True while a turn is open."""
+        return self._core.busy
 
-    def received(self, message: Message) -> None:
-        """A line came."""
-        self._heard = asyncio.get_running_loop().time()
-        match message:
-            case Result():
-                self._set(busy=False)
-            case Init() | StreamEvent():
-                self._set(busy=True)
-            case Assistant() if message.parent_tool_use_id is None:
-                self._set(busy=True)
-            case _:
-                pass
-
-    def ended(self) -> None:
-        """The CLI has gone."""
-        self._set(busy=False)
+    def changed(self, *, heard: bool = True) -> None:
+        """Something happened; `heard`: it was a line of the CLI, or words to it."""
+        if heard:
+            self._heard = asyncio.get_running_loop().time()
+        if self._core.turn != self._seen:
+            self._seen = self._core.turn
+            self._changed.set()
 
     @property
     def running(self) -> int | None:
         """The turn that runs, as `over` wants it named; None while none does."""
-        return self._ends if self.busy else None
+        return self._core.turn
 
     async def over(self, turn: int | None) -> None:
         """Wait until a turn is over; the next one may have begun then, and have begun before this was called."""
@@ -80,9 +67,3 @@ class TurnWatch:
                     told_for = self._heard
                     tell(now - self._heard)
                 await asyncio.sleep(seconds)
-
-    def _set(self, *, busy: bool) -> None:
-        if busy != self.busy:
-            self.busy = busy
-            self._ends += not busy
-            self._changed.set()

@@ -1,7 +1,8 @@
 """What a core is: the pure state machine of one session, of whatever family."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from normalize.events import AgentEvent
 from normalize.inputs import Message, SessionInput
@@ -25,6 +26,13 @@ class Stats:
     """Empty."""
 
 
+class Happened(NamedTuple):
+    """One thing that happened, and what is published of it."""
+
+    input: SessionInput
+    events: Sequence[AgentEvent]
+
+
 class Core(Protocol):
     """One session: what happens goes in, in order; what is to be published comes out. No I/O, clock or randomness."""
 
@@ -36,6 +44,16 @@ class Core(Protocol):
     @property
     def turns(self) -> int:
         """How many turns were started, those before the first one of this core included."""
+        ...
+
+    @property
+    def busy(self) -> bool:
+        """True while a turn is open: from `turn_started` to `complete`."""
+        ...
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """Requests that were published for a human and have neither been resolved nor cancelled."""
         ...
 
     def receive(self, message: Message, line: bytes | None = None) -> list[AgentEvent]:

@@ -10,11 +10,11 @@ class TurnwireError(Exception):
         adapter.claude.command.CommandError
         adapter.client.RequestFailed
         adapter.client.RequestTimeout
+        adapter.executor.AnswerRefused
         adapter.hooks.programs.HookFailed
         adapter.hooks.settings.HookError
         adapter.mcp.host.McpError
         adapter.permissions.answers.InvalidAnswer
-        adapter.permissions.executor.AnswerRefused
         adapter.permissions.rules.RuleError
         adapter.process.cli.ProgramNotFound
         adapter.process.environment.EnvironmentRefused

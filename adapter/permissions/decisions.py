@@ -75,6 +75,7 @@ class CancelledByCli:
     """The CLI took a request back."""
 
     request_id: str
+    reason: VoidReason = "cancelled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +103,21 @@ class GitChecked:
 
 
 @dataclass(frozen=True, slots=True)
-class InterruptSent:
-    """We asked the CLI to stop the turn."""
-
-
-@dataclass(frozen=True, slots=True)
 class Stopping:
     """We are about to stop the CLI: nobody can answer any more."""
 
 
 @dataclass(frozen=True, slots=True)
+class Voided:
+    """A request needs no answer any more: it was published as cancelled, or the tool has run without one."""
+
+    request_id: str
+    reason: VoidReason
+
+
+@dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """A result came."""
+    """A turn is complete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +139,7 @@ PermissionInput: TypeAlias = (
     | TimedOut
     | HookRan
     | GitChecked
-    | InterruptSent
+    | Voided
     | Stopping
     | TurnEnded
     | ProcessEnded
@@ -144,6 +148,14 @@ PermissionInput: TypeAlias = (
 
 
 # Effects
+
+
+@dataclass(frozen=True, slots=True)
+class NoteAsked:
+    """Write down that the CLI asked."""
+
+    request_id: str
+    request: AnyRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +242,8 @@ class Overloaded:
 
 
 Effect: TypeAlias = (
-    Respond
+    NoteAsked
+    | Respond
     | Decide
     | Void
     | StartTimer

@@ -23,7 +23,6 @@ from adapter.permissions.decisions import (
     Effect,
     GitChecked,
     HookRan,
-    InterruptSent,
     Overloaded,
     PermissionAnswer,
     PermissionInput,
@@ -39,6 +38,7 @@ from adapter.permissions.decisions import (
     TimedOut,
     TurnEnded,
     Void,
+    Voided,
 )
 from adapter.permissions.grants import Grant
 from adapter.permissions.policies import (
@@ -84,7 +84,6 @@ class State:
     stop_blocks: int = 0
     overloaded: bool = False
     """It was told that too many requests wait."""
-    interrupted: bool = False
     stopping: bool = False
     ended: bool = False
 
@@ -104,27 +103,20 @@ def step(state: State, happened: PermissionInput, at: float) -> Step:
             return _asked(state, happened, at)
         case Answered():
             return _answered(state, happened, at)
-        case CancelledByCli(request_id):
-            return _cancelled(state, request_id)
+        case CancelledByCli(request_id, reason):
+            return _cancelled(state, request_id, reason)
         case TimedOut(request_id):
             return _timed_out(state, request_id, at)
         case HookRan():
             return _hook_ran(state, happened)
         case GitChecked():
             return _git_checked(state, happened, at)
-        case InterruptSent():
-            return replace(state, interrupted=True), []
+        case Voided(request_id, reason):
+            return _void(state, [request_id], reason)
         case Stopping():
             return _stopping(state, at)
         case TurnEnded():
-            # a background subagent outlives the turn, and so does what it asks; questions have no owner to tell by
-            over = [
-                name
-                for name, pending in state.pending.items()
-                if isinstance(pending.request, CanUseTool) and pending.request.agent_id is None
-            ]
-            state, effects = _void(state, over, "turn_ended")
-            return replace(state, stop_blocks=0, interrupted=False), effects
+            return replace(state, stop_blocks=0), []
         case ProcessEnded():
             state, effects = _void(state, list(state.pending), "process_exited")
             return replace(state, ended=True), effects
@@ -254,9 +246,9 @@ def _answered(state: State, answered: Answered, at: float) -> Step:
     return _finish(state, request_id, outcome)
 
 
-def _cancelled(state: State, request_id: str) -> Step:
+def _cancelled(state: State, request_id: str, reason: VoidReason) -> Step:
     pending = state.pending.get(request_id)
-    state, effects = _void(state, [request_id], "interrupted" if state.interrupted else "cancelled")
+    state, effects = _void(state, [request_id], reason)
     if pending is not None and state.settings.answers_cancelled and isinstance(pending.request, CanUseTool):
         # 1.0 goes on waiting for the answer to what it has cancelled, and its turn never ends without
         effects.append(Respond(answers.deny(request_id, answers.DENIED, "cancelled", 0).response))

@@ -7,7 +7,9 @@ the tool opens it: only the tool could hold on to it.
 import os.path
 from collections.abc import Iterable, Mapping, Sequence
 
+from adapter.permissions.policies import PRE_TOOL, PermissionSettings
 from adapter.permissions.rules import PATHS, Places, Rule, absolute, literal_base
+from protocol.claude.requests import AnyRequest, CanUseTool, HookCallback
 from protocol.json_values import JsonObject
 
 _LONGEST = 4096
@@ -23,6 +25,20 @@ def session_places(rules: Sequence[Rule], workspace: str, home: str) -> Places:
         literal_base(absolute(pattern, workspace, home)) for rule in rules for pattern in rule.path_patterns
     }
     return Places(workspace, home, real_paths([workspace, *bases]))
+
+
+def real_paths_of_request(request: AnyRequest, settings: PermissionSettings) -> Mapping[str, str | None]:
+    """Look where the paths of a call lead that is asked about; a few calls to the system, none where no rule is about paths."""
+    match request:
+        case CanUseTool():
+            arguments: object = request.input
+        case HookCallback(callback_id=callback_id) if callback_id == PRE_TOOL:
+            arguments = request.input.get("tool_input")
+        case _:
+            return {}
+    if settings.places is None or not isinstance(arguments, dict):
+        return {}
+    return real_paths_of(arguments, settings.rules, settings.places)
 
 
 def real_paths_of(arguments: JsonObject, rules: Sequence[Rule], places: Places) -> Mapping[str, str | None]:

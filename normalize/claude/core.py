@@ -87,6 +87,16 @@ class ClaudeCore:
         """How many turns were started, those before `first_turn` included."""
         return self._state.turns.count
 
+    @property
+    def busy(self) -> bool:
+        """True while a turn is open."""
+        return self._state.turns.current is not None
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """The requests that wait for a human."""
+        return self._state.requests.for_humans
+
     def handle(self, happened: SessionInput) -> list[AgentEvent]:
         """Translate whatever has happened in the session."""
         match happened:

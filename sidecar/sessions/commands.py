@@ -6,8 +6,8 @@ from pydantic import JsonValue
 
 from adapter.attachments import AttachmentRefused, decode_attachment
 from adapter.client import RequestFailed, RequestTimeout
+from adapter.executor import AnswerRefused
 from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
-from adapter.permissions.executor import AnswerRefused
 from adapter.process.transport import ProcessGone
 from adapter.session import Session
 from hub.host import CommandRefused, Frontend

@@ -21,6 +21,7 @@ from hub.wire.frames_out import SessionSummary
 from journal.base import JournalError
 from journal.sessions import SessionRecord
 from normalize import events as ev
+from normalize.core import Happened
 from normalize.events import AgentEvent
 from normalize.families import new_core
 from normalize.inputs import Announced, Ended, SessionInput
@@ -217,6 +218,7 @@ class LiveSession:
             audit = self._services.audit(self.session)
             opened = open_session(
                 options,
+                core=self._pipeline.core,
                 watchdog=self._services.watchdog,
                 audit=audit,
                 grants=self._services.grants,
@@ -228,7 +230,7 @@ class LiveSession:
                 running.set_result(None)
                 unwatch = self._services.journal.watch_trouble(self._look_for_refusal)
                 try:
-                    async for batch in cli.inputs():
+                    async for batch in cli.batches():
                         await self._journaled(batch)
                 finally:
                     unwatch()
@@ -255,12 +257,12 @@ class LiveSession:
             if audit is not None:
                 audit.close()
 
-    async def _journaled(self, batch: Sequence[SessionInput]) -> None:
+    async def _journaled(self, batch: Sequence[Happened]) -> None:
         """Hand on what happened; while the journal has no room nothing more is read of the CLI, which so waits as well."""
         journal = self._services.journal
         if journal.is_full and journal.trouble is not None:
             self._pause(paused=True)
-        await self._pipeline.feed(batch)
+        await self._pipeline.publish(batch)
         if self._paused:
             self._pause(paused=False)
 

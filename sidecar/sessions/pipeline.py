@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 
 from journal.base import Entry, Journal
-from normalize.core import Core
+from normalize.core import Core, Happened
 from normalize.events import AgentEvent, to_json
 from normalize.events.limits import cut
 from normalize.families import new_core
@@ -53,11 +53,24 @@ class Pipeline:
         Raises journal.base.JournalUnavailable, and whatever goes wrong with an item once the events of those before it
         are appended.
         """
-        entries: list[Entry] = []
         failed: Exception | None = None
+        happened: list[Happened] = []
         for item in batch:
             try:
-                events = self.core.handle(item)
+                happened.append(Happened(item, self.core.handle(item)))
+            except Exception as error:  # noqa: BLE001 - raised again below
+                failed = error
+                break
+        await self.publish(happened)
+        if failed is not None:
+            raise failed
+
+    async def publish(self, batch: Sequence[Happened]) -> None:
+        """Append the events of what the core was told; waits and raises as `feed` does."""
+        entries: list[Entry] = []
+        failed: Exception | None = None
+        for item, events in batch:
+            try:
                 if self._state is not None:
                     self._state(item, events)
                 self._show(item, events)

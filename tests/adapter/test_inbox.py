@@ -2,7 +2,10 @@
 
 import asyncio
 
+import pytest
+
 from adapter.inbox import BATCH, BATCH_BYTES, EACH, Inbox
+from normalize.core import Happened
 from normalize.inputs import Decision, Ended, Received
 from protocol.claude.messages import Unknown
 
@@ -15,8 +18,8 @@ async def test_what_waits_is_given_in_order_a_part_at_a_time_and_others_go_on_be
     inbox = Inbox()
     items = [received(number) for number in range(10 * BATCH)]
     for item in items:
-        inbox.put(item)
-    inbox.put(Ended("exited"))
+        inbox.put(Happened(item, ()))
+    inbox.put(Happened(Ended("exited"), ()))
     passes = 0
 
     async def other() -> None:
@@ -29,7 +32,7 @@ async def test_what_waits_is_given_in_order_a_part_at_a_time_and_others_go_on_be
         task = tasks.create_task(other())
         batches = [batch async for batch in inbox.batches()]
         task.cancel()
-    assert [item for batch in batches for item in batch] == [*items, Ended("exited")]
+    assert [told.input for batch in batches for told in batch] == [*items, Ended("exited")]
     assert [len(batch) for batch in batches] == [BATCH] * 10 + [1]
     assert passes >= 10
 
@@ -37,20 +40,30 @@ async def test_what_waits_is_given_in_order_a_part_at_a_time_and_others_go_on_be
 async def test_large_lines_are_given_one_after_the_other() -> None:
     inbox = Inbox()
     for number in range(3):
-        inbox.put(received(number, BATCH_BYTES))
-    inbox.put(Ended("exited"))
+        inbox.put(Happened(received(number, BATCH_BYTES), ()))
+    inbox.put(Happened(Ended("exited"), ()))
     assert [len(batch) async for batch in inbox.batches()] == [1, 1, 1, 1]
 
 
 async def test_short_lines_fill_it_as_well_and_room_comes_as_they_are_taken() -> None:
     inbox = Inbox(capacity=10 * EACH)
     for number in range(100):
-        inbox.put(received(number))
+        inbox.put(Happened(received(number), ()))
     waiting = asyncio.create_task(inbox.room())
     await asyncio.sleep(0)
     assert not waiting.done()
-    inbox.put(Decision("r", "allow", "me", 0))
+    inbox.put(Happened(Decision("r", "allow", "me", 0), ()))
     async for batch in inbox.batches():
         assert len(batch) == 101
         break
     await waiting
+
+
+async def test_what_failed_is_raised_behind_all_that_waits() -> None:
+    inbox = Inbox()
+    inbox.put(Happened(received(1), ()))
+    inbox.fail(ValueError("broken"))
+    batches = inbox.batches()
+    assert len(await anext(batches)) == 1
+    with pytest.raises(ValueError, match="broken"):
+        await anext(batches)

@@ -14,7 +14,6 @@ from adapter.permissions.decisions import (
     Effect,
     GitChecked,
     HookRan,
-    InterruptSent,
     PermissionAnswer,
     PermissionInput,
     ProcessEnded,
@@ -27,11 +26,12 @@ from adapter.permissions.decisions import (
     TimedOut,
     TurnEnded,
     Void,
+    Voided,
 )
 from adapter.permissions.machine import State, step
 from adapter.permissions.policies import PRE_TOOL, STOP, PermissionSettings
 from adapter.permissions.rules import read_rules
-from normalize.vocabulary import Policy
+from normalize.vocabulary import Policy, VoidReason
 from protocol.claude.requests import (
     AnyRequest,
     CanUseTool,
@@ -243,9 +243,11 @@ class Permissions(RuleBasedStateMachine):
     def frontend_goes(self, by: str) -> None:
         assert self.happens(Disconnected(by)) == []
 
-    @rule()
-    def interrupt_is_sent(self) -> None:
-        assert self.happens(InterruptSent()) == []
+    @rule(number=PICKS, reason=st.sampled_from(["interrupted", "turn_ended"]))
+    def needs_no_answer(self, number: int, reason: VoidReason) -> None:
+        name = self.pick(number)
+        self.happens(Voided(name, reason))
+        assert name not in self.state.pending
 
     @precondition(lambda self: self.now > 10)
     @rule()

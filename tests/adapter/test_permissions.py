@@ -15,7 +15,6 @@ from adapter.permissions.decisions import (
     Effect,
     GitChecked,
     HookRan,
-    InterruptSent,
     Overloaded,
     PermissionAnswer,
     PermissionInput,
@@ -32,6 +31,7 @@ from adapter.permissions.decisions import (
     TimedOut,
     TurnEnded,
     Void,
+    Voided,
 )
 from adapter.permissions.grants import Grant
 from adapter.permissions.machine import State, step
@@ -235,11 +235,10 @@ def test_a_cancelled_request_gets_no_response() -> None:
     assert refusal(machine.answer("allow_once")).code == "cancelled"
 
 
-def test_a_cancel_after_an_interrupt_says_so() -> None:
+def test_a_cancel_keeps_the_reason_it_is_published_with() -> None:
     machine = Machine()
     machine.ask(BASH)
-    assert machine(InterruptSent()) == []
-    assert machine(CancelledByCli("r"))[0] == Void("r", "interrupted")
+    assert machine(CancelledByCli("r", "interrupted"))[0] == Void("r", "interrupted")
 
 
 def test_what_waits_when_the_cli_is_stopped_is_denied_in_turnwires_name() -> None:
@@ -270,13 +269,14 @@ def test_version_1_waits_for_the_answer_to_what_it_cancelled() -> None:
     assert refusal(machine.answer("allow_once")).code == "cancelled"
 
 
-def test_the_end_of_a_turn_voids_what_its_thread_asked_but_not_what_a_background_subagent_asks() -> None:
-    machine = Machine()
+def test_what_is_void_is_named_one_by_one_and_also_in_old_versions_not_answered() -> None:
+    machine = Machine(PermissionSettings(answers_cancelled=True))
     machine.ask(BASH, "main")
     machine.ask(CanUseTool(tool_name="Bash", input={}, agent_id="a1"), "subagent")
-    machine.ask(Elicitation(mcp_server_name="calc", message="?"), "question")
-    assert machine(TurnEnded()) == [Void("main", "turn_ended"), StopTimer("main")]
-    assert machine.state.waiting_for_humans == ("subagent", "question")
+    assert machine(TurnEnded()) == []
+    assert machine(Voided("main", "turn_ended")) == [Void("main", "turn_ended"), StopTimer("main")]
+    assert machine(Voided("main", "turn_ended")) == []
+    assert machine.state.waiting_for_humans == ("subagent",)
 
 
 def test_the_end_of_the_process_voids_everything_and_what_comes_after_it() -> None:

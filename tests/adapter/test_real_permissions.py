@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from adapter.executor import AnswerRefused
 from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
-from adapter.permissions.executor import AnswerRefused
 from adapter.session import Session
 from desk import RealCliHarness, SessionHarness, always
 from normalize.claude.core import ClaudeCore

@@ -12,9 +12,9 @@ from adapter.attachments import Attachment, AttachmentSettings
 from adapter.claude.command import CommandOptions
 from adapter.claude.version import Version
 from adapter.client import RequestFailed
+from adapter.executor import AnswerRefused
 from adapter.mcp.host import HostedServer
 from adapter.permissions.decisions import QuestionAnswer
-from adapter.permissions.executor import AnswerRefused
 from adapter.process.identity import members
 from adapter.process.shutdown import StopDeadlines
 from adapter.session import Session

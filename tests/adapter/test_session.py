@@ -14,12 +14,12 @@ from adapter.attachments import Attachment
 from adapter.claude.command import CommandError, CommandOptions
 from adapter.claude.version import Version
 from adapter.client import RequestFailed, RequestTimeout
+from adapter.executor import AnswerRefused
 from adapter.hooks.settings import HookSetting
 from adapter.notices import SessionNotice
 from adapter.opening import open_session
 from adapter.options import SessionOptions
 from adapter.permissions.decisions import PermissionAnswer
-from adapter.permissions.executor import AnswerRefused
 from adapter.process.cli import ProgramNotFound
 from adapter.process.identity import members
 from adapter.process.shutdown import StopDeadlines

@@ -2,11 +2,37 @@
 
 import asyncio
 
-from adapter.turns import TurnWatch
-from protocol.claude.messages import Assistant, StreamEvent
+from adapter.core import SessionCore
+from adapter.permissions.machine import State
+from adapter.permissions.policies import PermissionSettings
+from adapter.turns import TurnWatch as Watch
+from normalize.claude.core import ClaudeCore
+from normalize.inputs import Received, Sent
+from protocol.claude.blocks import TextBlock
+from protocol.claude.messages import Assistant, AssistantBody, Message, StreamEvent, User, UserBody
 from protocol.claude.results import Result
+from protocol.claude.stream import MessageStart, StartedMessage
 from protocol.claude.system import Init, Status
 from waiting import until
+
+STREAMED = StreamEvent(event=MessageStart(message=StartedMessage(id="m")))
+SAID = Assistant(message=AssistantBody(id="m", content=[TextBlock(text="hello")]))
+
+
+class TurnWatch(Watch):
+    """The watch of a session that is told what happens."""
+
+    def __init__(self) -> None:
+        self.core = SessionCore(ClaudeCore(), State(PermissionSettings()))
+        super().__init__(self.core)
+
+    def prompted(self) -> None:
+        self.core.handle(Sent(b"", User(message=UserBody(content="hi"))), 0)
+        self.changed()
+
+    def received(self, message: Message) -> None:
+        self.core.handle(Received(b"", message), 0)
+        self.changed()
 
 
 async def test_a_turn_runs_from_a_prompt_or_a_line_of_its_own_to_its_result() -> None:
@@ -14,7 +40,7 @@ async def test_a_turn_runs_from_a_prompt_or_a_line_of_its_own_to_its_result() ->
     seen = [turns.busy]
     turns.prompted()
     seen.append(turns.busy)
-    for message in (Result(), Init(), Result(), StreamEvent(), Result(), Assistant(), Result()):
+    for message in (Result(), Init(), Result(), STREAMED, Result(), SAID, Result()):
         turns.received(message)
         seen.append(turns.busy)
     assert seen == [False, True, False, True, False, True, False, True, False]

@@ -285,7 +285,7 @@ class Broken:
     def __init__(self) -> None:
         self.now = False
 
-    def __call__(self, *_: object) -> None:
+    def __call__(self, *_: object, **__: object) -> None:
         if self.now:
             raise RuntimeError("broken on purpose")
 
@@ -325,7 +325,7 @@ async def test_whatever_fails_in_a_session_ends_it_with_an_event_and_no_other(
                 monkeypatch.setattr(live._pipeline, "_state", broken)
             case "adapter":
                 assert live._cli is not None
-                monkeypatch.setattr(live._cli._turns, "received", broken)
+                monkeypatch.setattr(live._cli._turns, "changed", broken)
             case _:
                 append = here.services.journal.append
 

@@ -38,9 +38,9 @@ class SessionHarness:
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     async def read(self) -> None:
-        async for batch in self.session.inputs():
-            self.inputs += batch
-            for happened in batch:
+        async for batch in self.session.batches():
+            self.inputs += [happened.input for happened in batch]
+            for happened, _ in batch:
                 if isinstance(happened, Received) and isinstance(happened.message, ControlRequest):
                     request_id, request = happened.message.request_id, happened.message.request
                     if request_id in self.session.pending:

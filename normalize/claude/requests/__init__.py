@@ -63,6 +63,11 @@ class Requests:
         """Something waits for an answer, or a plan was shown in this turn."""
         return bool(self._pending or self._plans)
 
+    @property
+    def for_humans(self) -> tuple[str, ...]:
+        """Those that were published as a question or as a request for leave."""
+        return tuple(name for name, pending in self._pending.items() if pending.kind != "hook")
+
     def asked(self, request_id: str, request: control.AnyRequest) -> list[AgentEvent]:
         """The CLI asks; a request of a kind that needs no human gives no event."""
         if request_id in self._pending:

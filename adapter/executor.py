@@ -1,6 +1,6 @@
-"""Does what the permission state machine wants done: writes, timers, hooks, the git check, records.
+"""Does what the core of a session wants done: writes, timers, hooks, the git check, records.
 
-The reader calls it for each control request and goes on at once. Whatever takes time runs as a task of the session.
+Reader and writer call it for each line and go on at once. Whatever takes time runs as a task of the session.
 """
 
 import asyncio
@@ -8,20 +8,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol, assert_never
 
+from adapter.core import CoreInput, SessionCore
 from adapter.hooks.programs import HookFailed, run_hook
 from adapter.notices import Notify, SessionNotice
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.decisions import (
     Abandon,
     Answered,
-    Asked,
     Decide,
     Effect,
     GitChecked,
     HookRan,
+    NoteAsked,
     Overloaded,
     PermissionAnswer,
-    PermissionInput,
     QuestionAnswer,
     Refuse,
     Remember,
@@ -35,12 +35,10 @@ from adapter.permissions.decisions import (
 )
 from adapter.permissions.git_check import uncommitted_changes
 from adapter.permissions.grants import Grant, GrantStore
-from adapter.permissions.machine import State, step
-from adapter.permissions.places import real_paths_of
-from adapter.permissions.policies import PRE_TOOL, PermissionSettings
-from normalize.inputs import Decision
+from adapter.turns import TurnWatch
+from normalize.core import Happened
+from normalize.inputs import Received
 from protocol.claude.control import ControlResponse, failure
-from protocol.claude.requests import AnyRequest, CanUseTool, HookCallback
 from protocol.errors import TurnwireError
 
 
@@ -54,35 +52,41 @@ class AnswerRefused(TurnwireError):
         self.field = refusal.field
 
 
-class PermissionOutput(Protocol):
-    """Where the gatekeeper's words go."""
+class Output(Protocol):
+    """Where a session's words go."""
 
     def respond(self, response: ControlResponse) -> None:
         """Queue a response to the CLI."""
         ...
 
-    def decided(self, decision: Decision) -> None:
-        """Tell that a request was decided."""
+    def publish(self, happened: Happened) -> None:
+        """Tell what happened, and what is published of it."""
+        ...
+
+    def failed(self, error: Exception) -> None:
+        """Tell that the core failed, after all that was published before."""
         ...
 
 
-class PermissionExecutor:
-    """The permissions of one session, at work."""
+class SessionExecutor:
+    """Hands the core of a session what happens, and does what follows."""
 
     def __init__(
         self,
-        settings: PermissionSettings,
-        output: PermissionOutput,
+        core: SessionCore,
+        output: Output,
         *,
         tasks: asyncio.TaskGroup,
+        workspace: Path,
         environment: Mapping[str, str],
         notify: Notify,
         audit: AuditTrail | None = None,
         grants: GrantStore | None = None,
     ) -> None:
-        self._workspace = Path(settings.workspace)
-        known = () if grants is None else grants.load(self._workspace)
-        self._state = State(settings, grants=known)
+        self.turns = TurnWatch(core)
+        self._core = core
+        self._failed = False
+        self._workspace = workspace
         self._output = output
         self._tasks = tasks
         self._environment = environment
@@ -93,20 +97,14 @@ class PermissionExecutor:
         self._running: dict[str, asyncio.Task[None]] = {}
 
     @property
-    def waiting_for_humans(self) -> tuple[str, ...]:
+    def pending(self) -> tuple[str, ...]:
         """The requests that a frontend can answer."""
-        return self._state.waiting_for_humans
+        return self._core.pending
 
     @property
     def waits(self) -> bool:
         """True while a human or a hook is being waited for."""
-        return bool(self._state.pending)
-
-    def asked(self, request_id: str, request: AnyRequest) -> None:
-        """Take a control request of the CLI."""
-        if self._audit is not None:
-            self._audit.asked(request_id, request)
-        self.happened(Asked(request_id, request, self._real_paths(request)))
+        return self._core.waits
 
     def unread(self, request_id: str, reason: str) -> None:
         """Refuse a control request that cannot be read: the CLI waits for an answer."""
@@ -122,33 +120,31 @@ class PermissionExecutor:
                     self._audit.refused(request_id, by, effect.code)
                 raise AnswerRefused(effect)
 
-    def happened(self, happened: PermissionInput) -> list[Effect]:
-        """Take any other input; does what follows and returns it."""
-        self._state, effects = step(self._state, happened, asyncio.get_running_loop().time())
-        for effect in effects:
+    def happened(self, happened: CoreInput) -> list[Effect]:
+        """Take whatever happens; publishes and does what follows, and returns what was to be done."""
+        if self._failed:
+            return []  # the session is being ended, and its core is in no state to say anything
+        try:
+            outputs = self._core.handle(happened, asyncio.get_running_loop().time())
+            self.turns.changed(heard=isinstance(happened, Received))
+        except Exception as error:  # noqa: BLE001 - ends this session in order: what was published before comes first
+            self._failed = True
+            self._output.failed(error)
+            return []
+        for told in outputs.happened:
+            self._output.publish(told)
+        for effect in outputs.effects:
             self._do(effect)
-        return effects
-
-    def _real_paths(self, request: AnyRequest) -> Mapping[str, str | None]:
-        """Look where a call's paths lead; a few calls to the system, and none where no rule is about paths."""
-        settings = self._state.settings
-        match request:
-            case CanUseTool():
-                arguments: object = request.input
-            case HookCallback(callback_id=callback_id) if callback_id == PRE_TOOL:
-                arguments = request.input.get("tool_input")
-            case _:
-                return {}
-        if settings.places is None or not isinstance(arguments, dict):
-            return {}
-        return real_paths_of(arguments, settings.rules, settings.places)
+        return outputs.effects
 
     def _do(self, effect: Effect) -> None:
         match effect:
             case Decide(decision):
                 if self._audit is not None:
                     self._audit.decided(decision)
-                self._output.decided(decision)
+            case NoteAsked(request_id, request):
+                if self._audit is not None:
+                    self._audit.asked(request_id, request)
             case Respond(response):
                 self._output.respond(response)
             case StartTimer(request_id, seconds):

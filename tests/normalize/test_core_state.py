@@ -1,0 +1,34 @@
+"""What a core says of itself is what it has published."""
+
+import pytest
+
+from normalize import events as ev
+from normalize.claude.core import ClaudeCore
+from normalize.events import AgentEvent
+from recordings import Recording, recordings
+from tracing.recordings.reading import read
+
+
+def observed(busy: bool, pending: set[str], event: AgentEvent) -> bool:
+    match event:
+        case ev.TurnStarted():
+            return True
+        case ev.Complete():
+            return False
+        case ev.PermissionRequest() | ev.QuestionRequest():
+            pending.add(event.pending_id)
+        case ev.PermissionResolved() | ev.PermissionCancelled():
+            pending.discard(event.pending_id)
+        case _:
+            pass
+    return busy
+
+
+@pytest.mark.parametrize("recording", recordings(), ids=str)
+def test_busy_and_pending_are_what_the_events_say(recording: Recording) -> None:
+    core, busy, pending = ClaudeCore(), False, set[str]()
+    for timed in read(recording.folder):
+        for event in core.handle(timed.input):
+            busy = observed(busy, pending, event)
+        assert core.busy is busy
+        assert set(core.pending) == pending
