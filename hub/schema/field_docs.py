@@ -5,7 +5,7 @@ Read when a schema or a page is written, and not when a model is made: pydantic'
 
 import ast
 import inspect
-import textwrap
+import sys
 from functools import cache
 
 from pydantic import BaseModel
@@ -35,8 +35,7 @@ def model_docs(model: type[BaseModel]) -> dict[str, str]:
 
 
 def _own(model: type) -> dict[str, str]:
-    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(model))).body
-    assert isinstance(definition, ast.ClassDef), "a class's source"
+    definition = _classes(model.__module__)[model.__name__]
     found = {}
     for statement, following in zip(definition.body, definition.body[1:], strict=False):
         match statement, following:
@@ -45,3 +44,10 @@ def _own(model: type) -> dict[str, str]:
             case _:
                 pass
     return found
+
+
+@cache
+def _classes(module: str) -> dict[str, ast.ClassDef]:
+    """Return the classes of a module by their names; read once, for `inspect` reads a module anew for each class."""
+    body = ast.parse(inspect.getsource(sys.modules[module])).body
+    return {definition.name: definition for definition in body if isinstance(definition, ast.ClassDef)}
