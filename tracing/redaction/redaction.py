@@ -19,6 +19,7 @@ from tracing.redaction.secret_kinds import (
     HARMLESS_NAME,
     LINE,
     LINE_NAME,
+    LONGEST_NAME,
     NAMES,
     OPTION,
     PAIRED,
@@ -236,8 +237,8 @@ class Redaction:
         if value in self._replaced or groups.get("after"):
             return None
         at = found.start()
-        before = BEFORE.search(found.string[max(0, at - 80) : at])
-        name = (before[0] if before else "") + found.string[
+        before = BEFORE.match(found.string[max(0, at - 80) : at][::-1])
+        name = (before[0][::-1] if before else "") + found.string[
             at : found.start("sign" if "sign" in groups else 0)
         ]
         name = name.rstrip("\"'])\\")
@@ -281,7 +282,7 @@ def _matches(rule: Rule, text: str, low: str) -> Iterator[re.Match[str]]:
         return
     done = 0
     for at in _places(rule.hints, low):
-        if at < done or (rule is LINE and not LINE_NAME.search(text[max(0, at - _NEAR) : at])):
+        if at < done or (rule is LINE and not _ends_name(text, at)):
             continue
         if rule.look == "near":
             end = at + _FAR
@@ -292,6 +293,14 @@ def _matches(rule: Rule, text: str, low: str) -> Iterator[re.Match[str]]:
         elif (here := rule.pattern.match(text, at)) is not None:
             done = 0 if rule is ASSIGNMENT else here.end()
             yield here
+
+
+def _ends_name(text: str, at: int) -> bool:
+    """Tell whether a line of an env file has its "=" here."""
+    last = text[at - 1 : at]
+    return (last.isalnum() or last in ("_", ".", "-")) and LINE_NAME.search(
+        text[max(0, at - _NEAR) : at]
+    ) is not None
 
 
 def _places(hints: tuple[str, ...], low: str) -> Iterator[int]:
@@ -324,9 +333,8 @@ def _is_json(text: str) -> bool:
 
 
 def _is_name(name: str) -> bool:
-    return (SECRET_NAME.search(name) or SOME_KEY.search(name)) is not None and HARMLESS_NAME.search(
-        name
-    ) is None
+    end = name[-LONGEST_NAME:]
+    return (SECRET_NAME.search(end) or SOME_KEY.search(end)) is not None and HARMLESS_NAME.search(end) is None
 
 
 def _is_value(name: str, value: str, *, quoted: bool, tight: bool = True) -> bool:
@@ -345,7 +353,7 @@ def _is_value(name: str, value: str, *, quoted: bool, tight: bool = True) -> boo
             return False
         # `password: str` and `password = value` are code; `PASSWORD=value` and a quoted word are not
         return quoted or has_digit or tight or _CODE.match(value) is None
-    if SECRET_NAME.search(name) is None:
+    if SECRET_NAME.search(name[-LONGEST_NAME:]) is None:
         return len(value) >= 20 and has_digit and value.isascii()
     if len(value) < 8 or (not has_digit and _SAYS_ITSELF.search(value)):
         return False

@@ -174,7 +174,12 @@ PREFIXED: tuple[tuple[str, str, str], ...] = (
     ("Frame.io token", "fio-u-", rf"{_ANY}{{40,}}"),
     ("Telegram bot token", "", r"\d{8,10}:AA[A-Za-z0-9_\-]{20,}"),
     ("Terraform token", "", r"[A-Za-z0-9]{10,20}\.atlasv1\.[A-Za-z0-9_\-=]{40,}"),
-    ("JSON web token", "eyJ", rf"{_ANY}{{8,}}\.{_ANY}{{8,}}(?:\.{_ANY}{{4,}}|\.\.{_ANY}+\.{_ANY}+\.{_ANY}+)"),
+    # the second: one in the middle of a word, since a word may be nothing but beginnings of tokens
+    (
+        "JSON web token",
+        "eyJ",
+        rf"(?:(?<!{_ANY}eyJ){_ANY}{{8,}}+|{_ANY}{{8,1024}}+)\.{_ANY}{{8,}}+(?:\.{_ANY}{{4,}}|\.\.{_ANY}+\.{_ANY}+\.{_ANY}+)",
+    ),
     (
         "password hash",
         "$1$ $2a$ $2b$ $2y$ $5$ $6$ $y$ $apr1$ $argon2id$ $scrypt$",
@@ -318,8 +323,10 @@ ASSIGNMENT = Rule(
     ),
 )
 """The last word of a name, and its value, in every notation that code, commands and configuration have."""
-BEFORE = re.compile(r"[A-Za-z0-9_.\-]{0,80}\Z")
-"""The rest of the name, before its last word."""
+BEFORE = re.compile(r"[A-Za-z0-9_.\-]{0,80}")
+"""The rest of the name, before its last word; read from right to left."""
+LONGEST_NAME = 40
+"""Characters at the end of a name that say whether its value is a secret."""
 LINE_NAME = re.compile(
     r"(?:\A|\n)[ \t]*(?:\d{1,6}[\t→:|][ \t]*)?(?:(?:export|set|ENV)[ \t]+)?[A-Za-z_][A-Za-z0-9_.\-]*\Z"
 )
@@ -327,7 +334,7 @@ LINE_NAME = re.compile(
 LINE = Rule(
     "assignment",
     ("=",),
-    re.compile(r"=(?P<bare>[^\s\"'$`(=][^\s\"'`]{3,4095})[ \t]*(?=\r?\n|\Z)"),
+    re.compile(r"=(?P<bare>[^\s\"'$`(=][^\s\"'`]{3,4095}+)[ \t]*+(?=\r?\n|\Z)"),
 )
 """The value in a line of an env file, where it goes on to the end of the line."""
 PAIRED = re.compile(r"(?i)^(?:-u|--user|-U|--proxy-user)$")
