@@ -26,7 +26,11 @@ _STEPS = bytes.maketrans(_BRACKETS, b"\x01\xff\x01\xff")
 _HEAD = 1 << 20
 """Bytes of a text in which members of its outermost object are looked for."""
 
-_TOKEN = re.compile(rb'("(?:[^"\\]|\\.)*+")(\s*+:)?|([{\[])|([}\]])|(-?[0-9]++)', re.DOTALL)
+_TOKEN = re.compile(
+    # the last: a string without an end, which would else be looked for again at each quote inside of it
+    rb'("(?:[^"\\]|\\.)*+")(\s*+:)?|([{\[])|([}\]])|(-?[0-9]++)|"(?:[^"\\]|\\.)*+\\?\Z',
+    re.DOTALL,
+)
 
 
 def is_too_deep(text: bytes, limit: int = MAX_DEPTH) -> bool:

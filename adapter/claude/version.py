@@ -22,7 +22,7 @@ EXIT_DEADLINE = 1.0
 MOST_SAID = 1 << 16
 """Bytes that are read of what it answers."""
 
-_NUMBER = re.compile(r"(\d+)\.(\d+)\.(\d+)")
+_NUMBER = re.compile(r"(?<!\d)(\d{1,9})\.(\d{1,9})\.(\d{1,9})")
 
 
 class Version(NamedTuple):

@@ -158,7 +158,6 @@ _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
 _ESCAPED = re.compile(r"\\(\n|.|\Z)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r'\\([\n$`"\\])')
 _WILD = re.compile(r"[*?\[]")
-_BRACES = re.compile(r"\{.*(?:,|\.\.)")
 _PUNCTUATION = re.compile(r"[^\w./~\-]+")
 _OPERATORS = "|&()[<>$~"
 _parsers: "list[Parser]" = []
@@ -369,7 +368,7 @@ def _value(node: "Node", source: bytes) -> _Word:
     text = _source(node, source)
     match node.type:
         case "word" | "number" | "variable_name" | "extglob_pattern" | "regex" | "test_operator":
-            if _BRACES.search(text) or text.startswith("="):  # zsh: `=rm` is the path of rm
+            if _has_braces(text) or text.startswith("="):  # zsh: `=rm` is the path of rm
                 return _Word(UNKNOWN)
             return _Word(_ESCAPED.sub(_unescaped, text), _WILD.search(text) is not None)
         case "raw_string":
@@ -383,11 +382,17 @@ def _value(node: "Node", source: bytes) -> _Word:
             return _Word(_quoted(node, source))
         case "concatenation":
             parts = [_value(child, source) for child in node.children]
-            if _BRACES.search(text):
+            if _has_braces(text):
                 return _Word(UNKNOWN)
             return _Word("".join(part.text for part in parts), any(part.is_pattern for part in parts))
         case _:
             return _Word(UNKNOWN)
+
+
+def _has_braces(text: str) -> bool:
+    """Tell whether a word may be several: {a,b}, {1..3}."""
+    _, brace, rest = text.partition("{")
+    return bool(brace) and ("," in rest or ".." in rest)
 
 
 def _unescaped(found: re.Match[str]) -> str:

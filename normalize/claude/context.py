@@ -23,6 +23,8 @@ MOST = 1 << 53
 """Tokens beyond which a figure is no figure of tokens: a float could not hold it, nor could JavaScript."""
 
 _PROVIDER = re.compile(r"^(?:.*/)?(?:[a-z]{2,6}\.)?(?:anthropic[./])?")
+_LONGEST_MODEL = 300
+"""Characters of a model's name; what is longer is none, and would be looked through for long."""
 _SUFFIX = re.compile(r"(?:\[1m\]|@.*|-v\d+(?::\d+)?|[-@]?\d{8}|-latest)+$")
 
 
@@ -107,4 +109,6 @@ class Context:
 
 def plain_name(model: str) -> str:
     """Return a model's name without provider, date and variant."""
+    if len(model) > _LONGEST_MODEL:
+        return model
     return _SUFFIX.sub("", _PROVIDER.sub("", model.lower()))

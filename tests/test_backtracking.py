@@ -1,0 +1,149 @@
+"""Regular expressions on what others write take time linear in it; see tests/support/backtracking.py."""
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Callable, Iterator
+from types import ModuleType
+
+import pytest
+from backtracking import grows_too_fast, hostile_units, literals
+
+import adapter
+import files
+import hub
+import journal
+import normalize
+import protocol
+import runner
+import sidecar
+import tracing
+from adapter.claude.version import parse_version
+from adapter.permissions.patterns import finds
+from protocol.depth import outermost
+from tracing.redaction.redaction import Redaction, _lower, _matches
+from tracing.redaction.secret_kinds import ASSIGNMENT, LINE, NAMES, RULES, Rule
+
+PACKAGES = (adapter, files, hub, journal, normalize, protocol, runner, sidecar, tracing)
+
+ANCHORED = {
+    "adapter.permissions.shell._ASSIGNED": "match",
+    "normalize.claude.results.answer._DENIED_BY_HOOK": "match",
+    "normalize.claude.results.search._COUNT": "match",
+    "normalize.claude.results.search._CUT": "match",
+    "tracing.recordings.pieces._RECORDED": "fullmatch",
+    "tracing.recordings.pieces._SET_ASIDE": "fullmatch",
+}
+"""Patterns that are only ever tried at the beginning of a text, where they are linear."""
+
+BOUNDED = {
+    "normalize.claude.context._SUFFIX": "the name of a model, of 300 characters at most",
+    "tracing.redaction.redaction._STRING": "valid JSON alone, in which every string has its end",
+}
+"""Patterns that never see such a text, and why."""
+
+
+def patterns() -> Iterator[tuple[str, re.Pattern[str] | re.Pattern[bytes]]]:
+    """All compiled patterns at the top of our modules."""
+    for package in PACKAGES:
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not found.name.endswith("__main__"):
+                module: ModuleType = importlib.import_module(found.name)
+                for name, value in vars(module).items():
+                    if isinstance(value, re.Pattern) and module.__name__ != "tracing.redaction.secret_kinds":
+                        yield f"{module.__name__}.{name}", value
+
+
+@pytest.mark.long
+def test_no_pattern_backtracks_over_what_others_write() -> None:
+    complaints = []
+    for name, pattern in patterns():
+        if name in BOUNDED:
+            continue
+        is_text = isinstance(pattern.pattern, str)
+        source = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
+        for how in [ANCHORED[name]] if name in ANCHORED else ["findall", "match"]:
+            method = getattr(pattern, how)
+
+            def work(text: str, method: Callable[..., object] = method, is_text: bool = is_text) -> object:
+                return method(text if is_text else text.encode())
+
+            wrong = (grows_too_fast(work, unit, 6000) for unit in hostile_units(literals(source)[:8]))
+            if complaint := next((one for one in wrong if one), None):
+                complaints.append(f"{name}.{how}: {complaint}")
+    assert complaints == [], "\n".join(complaints)
+
+
+def kinds() -> list[Rule]:
+    return [*RULES, LINE, ASSIGNMENT, *NAMES]
+
+
+@pytest.mark.long
+def test_no_kind_of_secret_backtracks() -> None:
+    complaints = []
+    for rule in kinds():
+
+        def work(text: str, rule: Rule = rule) -> object:
+            return [None for _ in _matches(rule, text, _lower(text))]
+
+        units = hostile_units([*literals(rule.pattern.pattern)[:6], *rule.hints[:2]])
+        wrong = (grows_too_fast(work, unit, 6000) for unit in units)
+        if complaint := next((one for one in wrong if one), None):
+            complaints.append(f"{rule.kind}: {complaint}")
+    assert complaints == [], "\n".join(complaints)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *(
+            "a.",
+            "key=",
+            "=",
+            "-eyJ",
+            ".eyJ",
+            "-eyJaaaaaaaa",
+            "a@a.",
+            "token:",
+            "password: ",
+            "A=bbbb\n",
+            "://a:",
+        ),
+        *(
+            "x=yyyy ",
+            "-home-a",
+            ":/users/",
+            "bearer ",
+            "curl -u ",
+            "private ",
+            "\\u0041",
+            "%41",
+            "AAAA ",
+            "sk-a-",
+        ),
+        *("-----BEGIN PRIVATE KEY-----", '"key":"', "'", "cookie: a=", "key='", "1234567890:", "mysql "),
+    ],
+)
+def test_redaction_takes_time_linear_in_the_text(unit: str) -> None:
+    # fresh each time: what was clean once is not looked at again
+    assert grows_too_fast(lambda text: Redaction(b"key").apply(text), unit, 8000) is None
+
+
+@pytest.mark.parametrize(
+    ("work", "unit"),
+    [
+        (lambda text: outermost(text.encode(), ("a",)), '"\\'),
+        (lambda text: outermost(b'{"a":"' + text.encode(), ("a",)), '\\"'),
+        (parse_version, "1"),
+        (parse_version, "1."),
+        (lambda text: finds("rm *", text[:40_000]), "{"),
+        (lambda text: finds("rm *", text[:40_000]), "a{"),
+    ],
+)
+def test_what_was_quadratic_is_no_more(work: Callable[[str], object], unit: str) -> None:
+    assert grows_too_fast(work, unit, 10_000) is None
+
+
+def test_the_harness_sees_a_quadratic_pattern() -> None:
+    assert grows_too_fast(re.compile("a+b").search, "a", 6000) is not None
+    assert grows_too_fast(re.compile("a++b|c").match, "a", 6000) is None
