@@ -17,6 +17,7 @@ from tracing.redaction.secret_kinds import (
     ASSIGNMENT,
     BEFORE,
     HARMLESS_NAME,
+    LAST_WORD,
     LINE,
     LINE_NAME,
     LONGEST_NAME,
@@ -62,6 +63,9 @@ _PATH = re.compile(r"^(?:~|\.{0,2})/|^[A-Za-z]:\\|^https?://")
 _SAYS_ITSELF = re.compile(
     r"(?i)passw|secret|token|key|required|optional|string|number|invalid|missing|none|null|true|false|undefined"
 )
+
+_DIGIT = re.compile(r"\d")
+_SPACE = re.compile(r"\s")
 
 _DEEPEST = 5
 _NEAR, _FAR = 300, 900
@@ -222,7 +226,7 @@ class Redaction:
         secret = found[group]
         if secret in self._replaced or found[0] in self._replaced:
             return None  # a later rule meets what an earlier one has put there
-        if rule.mixed and not any(character.isdigit() for character in secret):
+        if rule.mixed and not _has_digit(secret):
             return None
         if rule not in NAMES and rule.kind != "password hash" and _PLACEHOLDER.match(secret):
             return None
@@ -237,10 +241,7 @@ class Redaction:
         if value in self._replaced or groups.get("after"):
             return None
         at = found.start()
-        before = BEFORE.match(found.string[max(0, at - 80) : at][::-1])
-        name = (before[0][::-1] if before else "") + found.string[
-            at : found.start("sign" if "sign" in groups else 0)
-        ]
+        name = _begun(found.string, at) + found.string[at : found.start("sign" if "sign" in groups else 0)]
         name = name.rstrip("\"'])\\")
         if not _is_name(name):
             return None
@@ -284,6 +285,8 @@ def _matches(rule: Rule, text: str, low: str) -> Iterator[re.Match[str]]:
     for at in _places(rule.hints, low):
         if at < done or (rule is LINE and not _ends_name(text, at)):
             continue
+        if rule is ASSIGNMENT and not _is_named(text, at):
+            continue
         if rule.look == "near":
             end = at + _FAR
             for found in rule.pattern.finditer(text, max(done, at - _NEAR), end):
@@ -293,6 +296,18 @@ def _matches(rule: Rule, text: str, low: str) -> Iterator[re.Match[str]]:
         elif (here := rule.pattern.match(text, at)) is not None:
             done = 0 if rule is ASSIGNMENT else here.end()
             yield here
+
+
+def _begun(text: str, at: int) -> str:
+    """Return the beginning of the name whose last word begins here."""
+    before = BEFORE.match(text[max(0, at - 80) : at][::-1])
+    return before[0][::-1] if before else ""
+
+
+def _is_named(text: str, at: int) -> bool:
+    """Tell whether a name ends with the word here: before its value, of a thousand characters, is looked at."""
+    word = LAST_WORD.match(text, at)
+    return word is not None and _is_name(_begun(text, at) + word[0])
 
 
 def _ends_name(text: str, at: int) -> bool:
@@ -343,8 +358,8 @@ def _is_value(name: str, value: str, *, quoted: bool, tight: bool = True) -> boo
         return False
     if value.replace(".", "").replace(",", "").isdigit():
         return PASSWORD_NAME.search(name) is not None and quoted
-    has_digit = any(character.isdigit() for character in value)
-    if any(character.isspace() for character in value):
+    has_digit = _has_digit(value)
+    if _SPACE.search(value) is not None:
         return PASSWORD_NAME.search(name) is not None and quoted and has_digit and len(value) <= 128
     if _PATH.match(value) or value.lower() == name.lower():
         return False
@@ -360,6 +375,12 @@ def _is_value(name: str, value: str, *, quoted: bool, tight: bool = True) -> boo
     if has_digit:
         return any(character.isalpha() for character in value)
     return len(value) >= 20 and _CODE.match(value) is None
+
+
+def _has_digit(text: str) -> bool:
+    return _DIGIT.search(text) is not None or (
+        not text.isascii() and any(character.isdigit() for character in text)
+    )
 
 
 def _is_text(head: bytes) -> bool:

@@ -312,12 +312,14 @@ HARMLESS_NAME = re.compile(
     r"token[_\-]?type)$"
 )
 """Names that only sound like it: places in a list, and the words of a language model."""
+_LAST_WORD = rf"(?i:pass(?:word|wd|phrase|code|wort)?|pwd|secret|token|credentials?|key|auth|pat|dsn|psk|pin){_TAIL}(?![A-Za-z0-9_])"
+LAST_WORD = re.compile(_LAST_WORD)
+"""The last word of a name that may be a secret's."""
 ASSIGNMENT = Rule(
     "assignment",
     ("pass", "pwd", "secret", "token", "credential", "key", "auth", "pat", "dsn", "psk", "pin"),
     re.compile(
-        rf"(?i:pass(?:word|wd|phrase|code|wort)?|pwd|secret|token|credentials?|key|auth|pat|dsn|psk|pin){_TAIL}(?![A-Za-z0-9_])"
-        r"[\"'\]\\)]{0,3}(?P<sign>\s{0,4}(?:=>|:=|[:=])\s{0,4}|[\"']?,?\s{1,4})"
+        _LAST_WORD + r"[\"'\]\\)]{0,3}(?P<sign>\s{0,4}(?:=>|:=|[:=])\s{0,4}|[\"']?,?\s{1,4})"
         r"(?:\"(?P<double>[^\"\n]{1,4096})\"|'(?P<single>[^'\n]{1,4096})'|`(?P<back>[^`\n]{1,4096})`|"
         r"(?P<bare>[^\s\"'`<>,;&|(){}\[\]]{4,1024})(?P<after>[(\[]?))"
     ),
