@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,7 @@ async def test_names_of_megabytes_and_workspaces_that_are_none_are_refused_by_th
     tmp_path: Path,
 ) -> None:
     async with running(tmp_path, scripted_stand(tmp_path, "2.1.330")) as (mine, _):
-        bad = {
+        bad: dict[str, list[dict[str, Any]]] = {
             "title": [{"title": "x" * (800 << 10)}],
             "workspace": [
                 {"workspace": name} for name in ("a\0b", "~nosuchuser", "~nosuchuser/x", "x" * 5000)
