@@ -26,6 +26,7 @@ HARMLESS = frozenset(
         "max_attachment_bytes",
         "max_sessions",
         "max_processes",
+        "max_pending",
         "trace_fold_deltas",
     }
 )

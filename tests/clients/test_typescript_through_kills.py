@@ -110,7 +110,7 @@ def seqs(received: list[object]) -> list[int]:
 
 async def last_number(served: Served, session: str) -> int:
     """The newest number of the session's log."""
-    async with connect(served.url) as client:
+    async with connect(served.url, token=TOKEN) as client:
         (summary,) = [one for one in client.known_sessions if one.session == session]
         return summary.last_seq
 
@@ -118,7 +118,7 @@ async def last_number(served: Served, session: str) -> int:
 async def completed(served: Served, session: str, *, turns: int) -> None:
     """Wait until so many turns have ended, in one life of the sidecar or another."""
     ended = 0
-    async with connect(served.url) as client, asyncio.timeout(DEADLINE):
+    async with connect(served.url, token=TOKEN) as client, asyncio.timeout(DEADLINE):
         async for frame in client.follow(session):
             ended += isinstance(frame, EventFrame) and isinstance(frame.event, Complete)
             if ended == turns:
@@ -127,7 +127,7 @@ async def completed(served: Served, session: str, *, turns: int) -> None:
 
 async def begin(served: Served, session: str | None) -> str:
     """Start the session, or go on with it, and send a prompt."""
-    async with connect(served.url) as client:
+    async with connect(served.url, token=TOKEN) as client:
         if session is None:
             session = await client.create(title="flood")
         else:

@@ -26,6 +26,7 @@ NEEDS_TRUST = {
     "journal": "sends events elsewhere, or keeps no audit trail",
     "redis_url": "sends events elsewhere",
     "state_dir": "writes elsewhere, and reads what is remembered from there",
+    "memory_bytes": "removes what was kept of other sessions",
     "retain_days": "removes what was kept of other sessions",
     "retain_events": "removes what was kept of other sessions",
     "retain_bytes": "removes what was kept of other sessions",
