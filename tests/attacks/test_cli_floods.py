@@ -53,7 +53,8 @@ async def test_commands_are_done_while_the_cli_floods(tmp_path: Path, flood: str
     assert unknown == (2 * OBJECTS if flood == "objects" else 0)
     assert len(frontend.events) - unknown < 50
     if flood == "objects":
-        assert len(set(seen)) > 6  # what comes in one piece is not done in one
+        # what comes in one piece is not done in one: commands saw it begun, on its way and done
+        assert len(set(seen)) > 3
 
 
 ASKS = """

@@ -62,8 +62,9 @@ def become_the_agent():
 
 if "--version" in sys.argv:
     become_the_agent()
-sidecar = os.getppid()
-seen = {"sidecar": words(sidecar), "self": words(os.getpid()),
+supervisor = os.getppid()
+sidecar = parent(supervisor)
+seen = {"sidecar": words(sidecar), "supervisor": words(supervisor), "self": words(os.getpid()),
         "children": [words(int(pid)) for pid in os.listdir("/proc") if pid.isdigit() and int(pid) != os.getpid() and (os.path.exists(f"/proc/{pid}/stat")) and parent(pid) == sidecar]}
 with open("seen.json.new", "w") as file:
     json.dump(seen, file)
@@ -93,7 +94,7 @@ async def test_no_token_of_the_environment_is_in_reach_of_the_agent(tmp_path: Pa
     assert TOKEN not in url
     said = json.loads(found)
     assert said["sidecar"]["environ"] == said["sidecar"]["fd"] == said["sidecar"]["mem"] == "PermissionError"
-    assert "TURNWIRE_TOKEN" not in json.dumps([said["self"], said["children"]]).upper()
+    assert "TURNWIRE_TOKEN" not in json.dumps([said["self"], said["supervisor"], said["children"]]).upper()
 
 
 async def test_a_token_of_a_descriptor_is_in_memory_alone(tmp_path: Path) -> None:
