@@ -1,7 +1,7 @@
 """Renders docs/events.md from the published models: `python docs/generate_events.py`.
 
 Each event and each payload kind gets its docstring, a table of its fields, and one real line: the recordings under
-fixtures/ go through the translator, and of all events of a type that are short enough to read the richest is shown.
+fixtures/ go through the core, and of all events of a type that are short enough to read the richest is shown.
 What no recording has comes from the small streams of `MADE`.
 """
 
@@ -21,7 +21,6 @@ from hub.schema.shapes import as_sent
 from normalize.claude.core import ClaudeCore
 from normalize.events import AgentEvent, ToolUpdate, to_json
 from normalize.events.base import Event, ThreadEvent
-from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
 from normalize.model import Published
 from normalize.payloads import NormalizedPayload, Payload
 from protocol.claude.decode import decode
@@ -118,29 +117,15 @@ def examples() -> tuple[dict[str, Example], dict[str, Example]]:
 def _published() -> Iterator[tuple[str, AgentEvent]]:
     # Newest version first: of examples that are equally good the first one is shown.
     for folder in sorted((ROOT / "fixtures").glob("*/*"), reverse=True):
-        translator = ClaudeCore()
+        core = ClaudeCore()
         for timed in read(folder):
-            for event in _translated(translator, timed.input):
+            for event in core.handle(timed.input):
                 yield f"{folder.parent.name}/{folder.name}", event
     for lines in MADE.values():
-        translator = ClaudeCore()
+        core = ClaudeCore()
         for line in lines:
-            for event in translator.receive(decode(line.encode()), line.encode()):
+            for event in core.receive(decode(line.encode()), line.encode()):
                 yield "made", event
-
-
-def _translated(translator: ClaudeCore, happened: SessionInput) -> list[AgentEvent]:
-    match happened:
-        case Received():
-            return translator.receive(happened.message, happened.line)
-        case Sent():
-            return translator.sent(happened.message)
-        case Decision():
-            return translator.decided(happened)
-        case Ended():
-            return translator.ended(happened)
-        case Announced():
-            return [happened.event]
 
 
 def _best(found: dict[str, list[Example]]) -> dict[str, Example]:

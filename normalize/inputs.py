@@ -1,7 +1,7 @@
 """What happens in a session, in order: lines received and sent, decisions, and the end of the stream.
 
 A live session, a recording and a plain file of lines all become these, so that a replay feeds the
-translator exactly what the live session did.
+core exactly what the live session did.
 """
 
 from dataclasses import dataclass

@@ -28,7 +28,7 @@ class Bill(NamedTuple):
 
 
 class _Past(NamedTuple):
-    """What the processes before this one had counted, as far as this translator has seen."""
+    """What the processes before this one had counted, as far as this core has seen."""
 
     cost: float
     usage: dict[str, ModelUsage]

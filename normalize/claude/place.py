@@ -1,6 +1,6 @@
 """Where an event belongs: the CLI's session and the turn.
 
-One `Place` is shared by the parts of a translator; `here` holds the fields that every event repeats, made anew
+One `Place` is shared by the parts of a core; `here` holds the fields that every event repeats, made anew
 only when the session or the turn changes.
 """
 

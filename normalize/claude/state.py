@@ -1,4 +1,4 @@
-"""All that a translator remembers, in parts that know one thing each. Nothing of a finished turn is kept."""
+"""All that the core remembers, in parts that know one thing each. Nothing of a finished turn is kept."""
 
 from normalize.claude.calls import Calls
 from normalize.claude.context import Context

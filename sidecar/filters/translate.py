@@ -1,7 +1,7 @@
 """`turnwire translate`: CLI stdout in, events out, as a Unix filter.
 
 Plain stdout takes the short way: chunk, lines, messages, events, bytes, one write a chunk. Other recordings
-(rows with both directions, folders with a timeline) go through the same translator input by input.
+(rows with both directions, folders with a timeline) go through the same core input by input.
 """
 
 import gc

@@ -1,4 +1,4 @@
-"""Recordings as sessions: the same translator, the same journal, the same hub as a live CLI.
+"""Recordings as sessions: the same core, the same journal, the same hub as a live CLI.
 
 Going back in a replay starts it again as a new session, played up to that point at once: what a frontend has
 seen stays true, and no cursor is ever turned back.

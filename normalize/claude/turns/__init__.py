@@ -50,7 +50,7 @@ class Turns:
 
     @property
     def count(self) -> int:
-        """Turns started so far, those before this translator included."""
+        """Turns started so far, those before this core included."""
         return self._next - 1
 
     def start(self, origin: Origin, prompts: list[str]) -> tuple[Turn, TurnStarted]:
