@@ -6,6 +6,7 @@ were built once and are shared by all connections; with permessage-deflate each 
 """
 
 import asyncio
+import errno
 import logging
 import os
 import socket
@@ -362,9 +363,20 @@ class Listener:
         return port
 
     async def serve(self, routes: Routes) -> None:
-        """Begin to take connections."""
+        """Begin to take connections. Raises OSError when another program has begun to listen on the port meanwhile."""
         self._routes = routes
-        await self._server.start_serving()
+        # uvloop keeps to itself that listening failed: two that bind at one moment would both seem to listen
+        bound = [socket.socket(fileno=os.dup(one.fileno())) for one in self._server.sockets]
+        try:
+            await self._server.start_serving()
+            if not all(one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) for one in bound):
+                raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
+        except OSError:
+            self._server.close()
+            raise
+        finally:
+            for one in bound:
+                one.close()
 
     async def close(self) -> None:
         """Close the port and all connections, WebSockets with 1001."""
