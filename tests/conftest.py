@@ -1,5 +1,8 @@
 """Options that every test folder shares."""
 
+import fcntl
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -21,3 +24,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def update_goldens(request: pytest.FixtureRequest) -> bool:
     """Whether goldens are to be written instead of compared."""
     return bool(request.config.getoption("--update-goldens"))
+
+
+@pytest.fixture
+def default_ports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Turnwire's default ports to oneself: tests in other workers wait for them as well."""
+    base = tmp_path_factory.getbasetemp()
+    folder = base.parent if base.name.startswith("popen-") else base
+    with (folder / "default-ports.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

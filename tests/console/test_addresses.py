@@ -10,7 +10,7 @@ from console_page import console, watch, Problems
 from turnwire_client import connect
 from turnwire_process import environment, preloaded_turnwire as turnwire
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.usefixtures("default_ports")]
 
 DEMO = ("run", "--agent", "demo")
 

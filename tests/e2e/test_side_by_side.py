@@ -15,6 +15,8 @@ from turnwire_process import preloaded_turnwire as turnwire
 
 DEMO = ("run", "--agent", "demo")
 
+pytestmark = pytest.mark.usefixtures("default_ports")
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Mapping[str, str]:
