@@ -10,7 +10,7 @@ pip_install = mkdir -p $(STAMPS) && $(BIN)/python -m pip install --progress-bar 
 PYTEST_ARGS ?=
 # Tests with processes wait more than they compute, the long ones most of all: workers side by side share the waiting.
 JOBS ?= 2
-LONG_JOBS ?= 3
+LONG_JOBS ?= 4
 
 # The TypeScript client and console are built and tested where Node is new enough; the built console is in hub/static.
 NODE := $(shell node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null && echo node)
