@@ -57,7 +57,7 @@ demo: $(STAMPS)/turnwire ## serve a scripted session; prints the URL to open
 CHECKS = lint types test-web
 TOGETHER = $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
-test: venv system $(if $(NODE),web-deps) ## everything that must hold, in under ten minutes
+test: venv system $(if $(NODE),web-deps) ## everything that must hold
 	@$(MAKE) --no-print-directory -j $(JOBS) $(TOGETHER) $(CHECKS)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "$(MARKS)" $(PYTEST_ARGS)
 
