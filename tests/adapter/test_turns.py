@@ -1,14 +1,18 @@
 """Is a turn running, and is it silent?"""
 
 import asyncio
+from pathlib import Path
 
 from adapter.core import SessionCore
+from adapter.executor import SessionExecutor
 from adapter.permissions.machine import State
 from adapter.permissions.policies import PermissionSettings
 from adapter.turns import TurnWatch as Watch
 from normalize.claude.core import ClaudeCore
+from normalize.core import Happened
 from normalize.inputs import Received, Sent
 from protocol.claude.blocks import TextBlock
+from protocol.claude.control import ControlResponse
 from protocol.claude.messages import Assistant, AssistantBody, Message, StreamEvent, User, UserBody
 from protocol.claude.results import Result
 from protocol.claude.stream import MessageStart, StartedMessage
@@ -112,3 +116,26 @@ async def test_waiting_for_a_human_is_no_silence_and_does_not_count_as_one_after
     await until(lambda: told)
     assert told[0] < 0.6, "the time of waiting was not counted"
     watch.cancel()
+
+
+async def test_the_time_before_a_prompt_is_no_silence_of_its_turn(tmp_path: Path) -> None:
+    class Nowhere:
+        def respond(self, response: ControlResponse) -> None: ...
+        def publish(self, happened: Happened) -> None: ...
+        def failed(self, error: Exception) -> None:
+            raise error
+
+    told = list[float]()
+    async with asyncio.TaskGroup() as tasks:
+        core = SessionCore(ClaudeCore(), State(PermissionSettings()))
+        executor = SessionExecutor(
+            core, Nowhere(), tasks=tasks, workspace=tmp_path, environment={}, notify=lambda _: None
+        )
+        executor.turns._heard -= 1000
+        watch = tasks.create_task(executor.turns.watch(600, lambda: False, told.append))
+        executor.happened(Sent(b"", User(message=UserBody(content="hi"))))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        watch.cancel()
+    assert executor.turns.busy
+    assert told == []
