@@ -72,17 +72,12 @@ class SessionCore:
         return self._core.pending
 
     @property
-    def waiting_for_humans(self) -> tuple[str, ...]:
-        """The requests that the permission machine would take an answer for: those that are pending."""
-        return self._permissions.waiting_for_humans
-
-    @property
     def waits(self) -> bool:
         """True while the CLI waits for a human or a hook."""
         return bool(self._permissions.pending)
 
     def handle(self, happened: CoreInput, at: float) -> Outputs:
-        """Return what follows from an input at a time in seconds."""
+        """Return what follows from an input at a time in seconds, of any clock that does not go back."""
         outputs = Outputs()
         match happened:
             case Received() | Sent() | Decision() | Ended() | Announced():

@@ -222,7 +222,7 @@ class Sessions(RuleBasedStateMachine):
     @invariant()
     def what_is_pending_can_be_answered_and_nothing_else(self) -> None:
         if hasattr(self, "core"):
-            assert set(self.core.waiting_for_humans) == self.pending
+            assert set(self.core._permissions.waiting_for_humans) == self.pending
             assert self.timers <= self.pending
 
 
@@ -241,7 +241,7 @@ def said(core: SessionCore, message: Message) -> list[str]:
 
 def open_requests(core: SessionCore) -> tuple[str, ...]:
     """What is published as pending, which is what an answer is taken for."""
-    assert core.pending == core.waiting_for_humans
+    assert core.pending == core._permissions.waiting_for_humans
     return core.pending
 
 
