@@ -37,7 +37,7 @@ from adapter.permissions.git_check import uncommitted_changes
 from adapter.permissions.grants import Grant, GrantStore
 from adapter.turns import TurnWatch
 from normalize.core import Happened
-from normalize.inputs import Received, Sent
+from normalize.inputs import Received
 from protocol.claude.control import ControlResponse, failure
 from protocol.errors import TurnwireError
 
@@ -126,7 +126,7 @@ class SessionExecutor:
             return []  # the session is being ended, and its core is in no state to say anything
         try:
             outputs = self._core.handle(happened, asyncio.get_running_loop().time())
-            self.turns.changed(heard=isinstance(happened, Received | Sent))
+            self.turns.changed(heard=isinstance(happened, Received))
         except Exception as error:  # noqa: BLE001 - ends this session in order: what was published before comes first
             self._failed = True
             self._output.failed(error)

@@ -21,10 +21,11 @@ class TurnWatch:
         return self._core.busy
 
     def changed(self, *, heard: bool = True) -> None:
-        """Something happened; `heard`: it was a line of the CLI, or words to it."""
-        if heard:
+        """Something happened; `heard`: it was a line of the CLI. A turn's silence begins with the turn at the earliest."""
+        turned = self._core.turn != self._seen
+        if heard or turned:
             self._heard = asyncio.get_running_loop().time()
-        if self._core.turn != self._seen:
+        if turned:
             self._seen = self._core.turn
             self._changed.set()
 
