@@ -11,12 +11,12 @@ from typing import Literal
 from msgspec import Struct
 
 from normalize.claude import results, tools
-from normalize.claude.place import Place
-from normalize.claude.recent import Recent
 from normalize.claude.results.answer import Leave
 from normalize.claude.tools.work_dir import WorkDir
 from normalize.events import ToolCall, ToolUpdate
 from normalize.payloads import NormalizedPayload
+from normalize.place import Place
+from normalize.recent import Recent
 from protocol.claude.blocks import ToolResultBlock
 from protocol.json_values import Json, JsonObject
 

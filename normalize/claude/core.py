@@ -21,10 +21,8 @@ from protocol.claude import control, incidents, messages, notices, results, syst
 from protocol.claude.encode import to_json
 from protocol.claude.messages import Message, StreamEvent
 from protocol.claude.system import System
+from protocol.malformed import BLANK
 from protocol.miriad import system as miriad
-
-BLANK = "blank line"
-"""How `protocol.claude.decode` calls a line of nothing."""
 
 Handler = Callable[[State, Any], list[AgentEvent]]
 """`Any`: the key of an entry in the table is the type its function takes, which a dict cannot say."""

@@ -6,12 +6,12 @@ from typing import Any
 from normalize.claude import notices, user_lines
 from normalize.claude.calls import LostReason
 from normalize.claude.notices import notice
-from normalize.claude.place import Here
 from normalize.claude.state import State
 from normalize.claude.tasks import AnyTaskMessage, why_lost
 from normalize.claude.turns import Failure
 from normalize.events import AgentEvent, CompactBoundary, Error, Injected, MessageChunk, Queued, Retraction
 from normalize.events.limits import pieces
+from normalize.place import Here
 from protocol.claude import incidents, system, tasks
 from protocol.claude.notices import ActiveGoal, ConversationReset, RateLimitEvent, ToolProgress
 from protocol.json_values import Json

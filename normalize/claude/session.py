@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import Literal
 
-from normalize.claude.place import Place
 from normalize.events import (
     AgentEvent,
     AvailableCommands,
@@ -14,6 +13,7 @@ from normalize.events import (
     SessionStatus,
     SessionStatusData,
 )
+from normalize.place import Place
 from protocol.claude.system import Init
 from protocol.json_values import Json, text_at
 

@@ -3,8 +3,6 @@
 from normalize.claude.calls import Calls
 from normalize.claude.context import Context
 from normalize.claude.costs import Costs
-from normalize.claude.place import Place
-from normalize.claude.recent import Recent
 from normalize.claude.requests import Requests
 from normalize.claude.session import Session
 from normalize.claude.tasks import Tasks
@@ -12,6 +10,8 @@ from normalize.claude.texts import Thread
 from normalize.claude.turns import Turns
 from normalize.claude.turns.prompts import Prompts
 from normalize.claude.turns.uuids import Commit
+from normalize.place import Place
+from normalize.recent import Recent
 from protocol.claude.blocks import Usage
 from protocol.claude.control import AnyRequest
 

@@ -8,9 +8,9 @@ import re
 from dataclasses import dataclass
 
 from normalize.claude.calls import LostReason
-from normalize.claude.place import Place
-from normalize.claude.recent import Recent
 from normalize.events import TaskUpdate
+from normalize.place import Place
+from normalize.recent import Recent
 from protocol.claude.tasks import TaskNotification, TaskProgress, TaskStarted, TaskUpdated
 from protocol.json_values import text_at
 

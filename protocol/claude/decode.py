@@ -17,6 +17,7 @@ from protocol.claude.stream import ContentBlockDelta, UnknownDelta
 from protocol.depth import TOO_DEEP, is_deep, is_too_deep, outermost
 from protocol.framing import OversizeLine
 from protocol.json_values import JsonObject, text_at
+from protocol.malformed import BLANK
 from protocol.miriad import system as miriad
 from protocol.text import scrub_inside, scrub_json
 
@@ -101,7 +102,7 @@ _SYSTEM_MODELS: dict[str, type[system.System]] = {
     str(model.__struct_config__.tag): model for model in get_args(_SystemLine)
 }
 
-_BLANK = Malformed("", "blank line")
+_BLANK = Malformed("", BLANK)
 
 _STREAMED = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 
@@ -160,7 +161,7 @@ def _decode_odd(line: bytes) -> Message:
             return _build(_scrubbed(value))
         return Malformed(_text(line), NOT_AN_OBJECT)
     except ValueError as error:
-        return Malformed(_text(line), str(error) if line.strip() else _BLANK.reason)
+        return Malformed(_text(line), str(error) if line.strip() else BLANK)
     except RecursionError:
         return _beyond(line)
 

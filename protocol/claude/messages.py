@@ -27,6 +27,7 @@ from protocol.claude.results import Result
 from protocol.claude.stream import AnyApiEvent, UnknownApiEvent
 from protocol.claude.system import System
 from protocol.json_values import Foreign, Json, JsonObject, text_at
+from protocol.malformed import Malformed
 
 
 class AssistantBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
@@ -182,17 +183,6 @@ class Unknown(Foreign, frozen=True, gc=False):
     def type(self) -> str:
         """The message's own type; "" if it has none."""
         return text_at(self.raw, "type")
-
-
-class Malformed(Struct, frozen=True, gc=False):
-    """A line that is no JSON object."""
-
-    line: str
-    """The line, as far as it is text."""
-    reason: str
-    """What is wrong with it."""
-    asks: str | None = None
-    """The id of the control request that it would be: whoever wrote it waits for an answer."""
 
 
 Message: TypeAlias = (

@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from normalize.claude import tools
 from normalize.claude.calls import Call, Calls
-from normalize.claude.place import Place
 from normalize.claude.requests import dialog as permission_dialog
 from normalize.claude.requests import hook_answers
 from normalize.events import (
@@ -24,6 +23,7 @@ from normalize.events import (
 )
 from normalize.inputs import Decision
 from normalize.payloads import AskUserPayload, ShowPlanPayload
+from normalize.place import Place
 from normalize.vocabulary import VoidReason
 from protocol.claude import control
 from protocol.claude.answers import Deny, read_permission

@@ -3,7 +3,6 @@
 from typing import Literal
 
 from normalize.claude.calls import Call
-from normalize.claude.place import Here
 from normalize.claude.requests.options import options
 from normalize.claude.requests.suggestions import suggestions
 from normalize.events import AgentPlan, PermissionRequest
@@ -18,6 +17,7 @@ from normalize.payloads import (
     ShellExecPayload,
 )
 from normalize.payloads.work import ShowPlan
+from normalize.place import Here
 from protocol.claude.control import CanUseTool
 
 ActionType = Literal["command", "file_write", "file_read", "network", "mcp_tool", "other"]
