@@ -10,8 +10,9 @@ from adapter.notices import Notify, SessionNotice
 from adapter.process.cli import CliProcess
 from adapter.process.transport import Exit, ProcessGone
 from protocol.claude.control import ControlCancelRequest, ControlRequest
-from protocol.claude.messages import Malformed, Message
+from protocol.claude.messages import Message
 from protocol.claude.requests import McpMessage
+from protocol.malformed import Malformed
 
 SILENT_GRACE = 5.0
 """Seconds that a CLI may live on after it closed its stdout: nothing can be heard of it any more."""

@@ -6,8 +6,9 @@ from normalize.events import to_json
 from normalize.families import new_core
 from normalize.inputs import Ended, Received, Sent
 from protocol.claude.control import ControlCancelRequest, ControlRequest, ControlResponse
-from protocol.claude.messages import Malformed, Message
+from protocol.claude.messages import Message
 from protocol.claude.system import Init
+from protocol.malformed import Malformed
 
 
 class Payloads(Protocol):

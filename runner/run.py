@@ -12,10 +12,10 @@ from typing import TypeVar
 from normalize.inputs import Ended, Received
 from protocol.claude.answers import Deny, answer_permission
 from protocol.claude.control import ControlRequest, ControlResponse, failure
-from protocol.claude.messages import Malformed
 from protocol.claude.requests import CanUseTool
 from protocol.claude.results import Result
 from protocol.errors import TurnwireError
+from protocol.malformed import Malformed
 from runner.agent import Agent, AgentFactory, AgentFailed, AgentGone, Start
 from runner.mcp import connect_servers
 from runner.output import Output

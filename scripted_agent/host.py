@@ -16,9 +16,10 @@ import msgspec
 from protocol.claude.blocks import TextBlock
 from protocol.claude.control import AnyRequest, ControlRequest, ControlResponse, failure
 from protocol.claude.encode import to_json
-from protocol.claude.messages import Malformed, Message, User
+from protocol.claude.messages import Message, User
 from protocol.errors import TurnwireError
 from protocol.json_values import Json, JsonObject
+from protocol.malformed import Malformed
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,11 @@ from normalize.claude.turns import ending, lifecycle
 from normalize.core import Stats
 from normalize.events import AgentEvent, Malformed, ProcessStatus, Unknown
 from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
+from protocol import malformed
 from protocol.claude import control, incidents, messages, notices, results, system, tasks
 from protocol.claude.encode import to_json
 from protocol.claude.messages import Message, StreamEvent
 from protocol.claude.system import System
-from protocol.malformed import BLANK
 from protocol.miriad import system as miriad
 
 Handler = Callable[[State, Any], list[AgentEvent]]
@@ -165,8 +165,8 @@ class ClaudeCore:
     def _odd(self, message: Message, line: bytes | None) -> list[AgentEvent]:
         """Keep what is not known."""
         here = self._state.place.here
-        if isinstance(message, messages.Malformed):
-            if not message.line.strip() and message.reason == BLANK:
+        if isinstance(message, malformed.Malformed):
+            if not message.line.strip() and message.reason == malformed.BLANK:
                 self.stats.blank += 1
                 return []
             self.stats.malformed += 1

@@ -14,10 +14,11 @@ from msgspec.structs import FieldInfo
 
 from protocol.claude.control import ControlRequest, ControlResponse
 from protocol.claude.decode import decode
-from protocol.claude.messages import Malformed, Message, User
+from protocol.claude.messages import Message, User
 from protocol.claude.system import System, UnknownSystem
 from protocol.errors import TurnwireError
 from protocol.json_values import Foreign, Json
+from protocol.malformed import Malformed
 
 _NEVER = object()
 

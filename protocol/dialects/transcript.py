@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from protocol.claude.control import ControlRequest, ControlResponse
 from protocol.claude.decode import decode, malformed
 from protocol.claude.encode import EncodeError
-from protocol.claude.messages import Malformed, Message, Unknown, User
+from protocol.claude.messages import Message, Unknown, User
 from protocol.framing import OversizeLine
 from protocol.json_rpc.agent import JsonRpcAgent
 from protocol.json_rpc.host import JsonRpcHost
+from protocol.malformed import Malformed
 from protocol.miriad.dialect import MiriadAgent
 
 

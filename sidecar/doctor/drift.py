@@ -12,10 +12,11 @@ from importlib.resources import files
 import msgspec
 from msgspec import Struct
 
-from protocol.claude.messages import Malformed, Message, Unknown
+from protocol.claude.messages import Message, Unknown
 from protocol.claude.system import UnknownSystem
 from protocol.generic import load
 from protocol.json_values import Foreign
+from protocol.malformed import Malformed
 
 SEEN = "seen_fields.txt"
 

@@ -14,7 +14,7 @@ from protocol.claude.answers import HookOutput, answer_hook
 from protocol.claude.blocks import AnyBlock, TextBlock
 from protocol.claude.control import ControlCancelRequest, ControlRequest, ControlResponse, failure, success
 from protocol.claude.encode import EncodeError, checked_input, encode, encode_input
-from protocol.claude.messages import Malformed, Message, StreamEvent, Unknown, User, UserBody
+from protocol.claude.messages import Message, StreamEvent, Unknown, User, UserBody
 from protocol.claude.requests import GetStatus, HookCallback, Initialize, Interrupt
 from protocol.claude.results import Result
 from protocol.claude.system import Init, System
@@ -22,6 +22,7 @@ from protocol.depth import TOO_DEEP
 from protocol.dialects import CLAUDE, MIRIAD, Dialect
 from protocol.dialects.base import Exchange
 from protocol.json_values import JsonObject
+from protocol.malformed import Malformed
 from protocol.miriad.system import Injected, Queued, SystemFailure
 
 BLANK_LINE = "\n\n"

@@ -12,10 +12,11 @@ from normalize.inputs import Received, Sent
 from protocol.claude.control import ControlResponse
 from protocol.claude.decode import decode
 from protocol.claude.encode import EncodeError
-from protocol.claude.messages import Malformed, Unknown, User, UserBody
+from protocol.claude.messages import Unknown, User, UserBody
 from protocol.claude.notices import KeepAlive
 from protocol.claude.requests import Interrupt, SetPermissionMode
 from protocol.framing import SLICE_LINES
+from protocol.malformed import Malformed
 from waiting import until
 
 

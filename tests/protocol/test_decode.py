@@ -29,7 +29,7 @@ from protocol.claude.control import (
 )
 from protocol.claude.decode import decode, message_of
 from protocol.claude.incidents import ModelRefusalFallback
-from protocol.claude.messages import Assistant, Malformed, StreamEvent, Unknown, User
+from protocol.claude.messages import Assistant, StreamEvent, Unknown, User
 from protocol.claude.notices import (
     ActiveGoal,
     Goal,
@@ -44,6 +44,7 @@ from protocol.claude.results import Result
 from protocol.claude.stream import ContentBlockDelta, MessageDelta, TextDelta, UnknownApiEvent, UnknownDelta
 from protocol.claude.system import Init, McpServer, PermissionDenied, Status, System, UnknownSystem
 from protocol.depth import MAX_DEPTH, TOO_DEEP
+from protocol.malformed import Malformed
 from recordings import recording, recordings
 
 

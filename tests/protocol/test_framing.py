@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol.claude.decode import malformed
-from protocol.claude.messages import Malformed
 from protocol.framing import HEAD_SIZE, SLICE_BYTES, SLICE_LINES, LineFramer, OversizeLine
+from protocol.malformed import Malformed
 
 
 def cut(data: bytes, sizes: list[int], limit: int) -> list[bytes | OversizeLine]:

@@ -8,11 +8,12 @@ from protocol.claude.blocks import UnknownBlock
 from protocol.claude.control import ControlRequest, UnknownRequest
 from protocol.claude.decode import decode
 from protocol.claude.encode import encode
-from protocol.claude.messages import Assistant, Malformed, StreamEvent, Unknown, User
+from protocol.claude.messages import Assistant, StreamEvent, Unknown, User
 from protocol.claude.stream import ContentBlockDelta, UnknownApiEvent, UnknownDelta
 from protocol.claude.system import System, UnknownSystem
 from protocol.framing import LineFramer
 from protocol.json_values import Json
+from protocol.malformed import Malformed
 from recordings import Recording, recordings
 
 EVERY = recordings()

@@ -5,12 +5,13 @@ import pytest
 from protocol.claude.blocks import AnyBlock, ThinkingBlock, UnknownBlock
 from protocol.claude.control import ControlRequest, Interrupt
 from protocol.claude.encode import EncodeError
-from protocol.claude.messages import Assistant, AssistantBody, Malformed, Message, StreamEvent, Unknown, User
+from protocol.claude.messages import Assistant, AssistantBody, Message, StreamEvent, Unknown, User
 from protocol.claude.notices import KeepAlive
 from protocol.claude.results import Result
 from protocol.claude.system import Status, UnknownSystem
 from protocol.dialects import CLAUDE
 from protocol.json_values import Json
+from protocol.malformed import Malformed
 
 
 def test_what_kills_a_cli_is_never_said() -> None:

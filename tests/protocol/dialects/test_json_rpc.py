@@ -20,13 +20,14 @@ from protocol.claude.control import (
     success,
 )
 from protocol.claude.encode import EncodeError
-from protocol.claude.messages import Assistant, AssistantBody, Malformed, Message, Unknown, User, UserBody
+from protocol.claude.messages import Assistant, AssistantBody, Message, Unknown, User, UserBody
 from protocol.claude.notices import KeepAlive
 from protocol.claude.results import Result
 from protocol.claude.system import Init, UnknownSystem
 from protocol.depth import TOO_DEEP
 from protocol.dialects import JSON_RPC
 from protocol.json_values import Json
+from protocol.malformed import Malformed
 from protocol.miriad.system import Injected, SystemFailure
 
 GOOD = Result(subtype="success", is_error=False, result="ok")

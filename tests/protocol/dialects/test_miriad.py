@@ -17,20 +17,12 @@ from protocol.claude.control import (
     success,
 )
 from protocol.claude.encode import EncodeError
-from protocol.claude.messages import (
-    Assistant,
-    AssistantBody,
-    Malformed,
-    Message,
-    StreamEvent,
-    Unknown,
-    User,
-    UserBody,
-)
+from protocol.claude.messages import Assistant, AssistantBody, Message, StreamEvent, Unknown, User, UserBody
 from protocol.claude.results import Result, ResultText
 from protocol.claude.system import Init, Status
 from protocol.dialects import MIRIAD
 from protocol.json_values import Json
+from protocol.malformed import Malformed
 from protocol.miriad.system import Queued
 
 

@@ -5,10 +5,11 @@ import pytest
 from protocol.claude.blocks import TextBlock, ToolResultBlock
 from protocol.claude.control import ControlRequest, Interrupt
 from protocol.claude.decode import decode
-from protocol.claude.messages import Assistant, AssistantBody, Malformed, Message, Unknown, User, UserBody
+from protocol.claude.messages import Assistant, AssistantBody, Message, Unknown, User, UserBody
 from protocol.claude.results import Result
 from protocol.dialects import Transcript
 from protocol.json_values import Json
+from protocol.malformed import Malformed
 from protocol.miriad.system import SystemFailure, SystemToolResult
 from recordings import Recording, recordings
 
