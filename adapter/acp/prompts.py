@@ -1,0 +1,79 @@
+"""Prompts that wait for their turn: agents differ in what a second prompt does (it is queued, refused, or ends the first),
+so an agent of this family hears one at a time, and the others wait here, where they can be taken back.
+"""
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass
+
+from normalize.vocabulary import Priority
+from protocol.errors import TurnwireError
+from protocol.json_values import JsonObject
+
+MAX_WAITING = 256
+"""Prompts that may wait at a time."""
+
+
+class TooManyPrompts(TurnwireError):
+    """No more prompts can wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Something to be said to the agent."""
+
+    uuid: str
+    """turnwire's name for it."""
+    content: tuple[JsonObject, ...]
+    """Content blocks of the protocol."""
+    priority: Priority = "next"
+    """`now` goes before all others, `later` behind them."""
+
+
+class PromptQueue:
+    """The prompts of one session that wait, in the order in which they will be said."""
+
+    def __init__(self, limit: int = MAX_WAITING) -> None:
+        self._limit = limit
+        self._waiting: deque[Prompt] = deque()
+        self._filled = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def check_room(self) -> None:
+        """Raise TooManyPrompts when no other prompt can wait."""
+        if len(self._waiting) >= self._limit:
+            raise TooManyPrompts(
+                f"{self._limit} prompts wait for their turn already; wait until some are said, or take some back"
+            )
+
+    def put(self, prompt: Prompt) -> int:
+        """Have a prompt wait, and return its place, from 1; raises TooManyPrompts."""
+        self.check_room()
+        order = {"now": 0, "next": 1, "later": 2}
+        place = sum(order[other.priority] <= order[prompt.priority] for other in self._waiting)
+        self._waiting.insert(place, prompt)
+        self._filled.set()
+        return place + 1
+
+    def withdraw(self, uuid: str) -> bool:
+        """Take back a prompt, and tell whether it still waited."""
+        found = next((prompt for prompt in self._waiting if prompt.uuid == uuid), None)
+        if found is None:
+            return False
+        self._waiting.remove(found)
+        return True
+
+    def clear(self) -> list[Prompt]:
+        """Take back all of them."""
+        left = list(self._waiting)
+        self._waiting.clear()
+        return left
+
+    async def next(self) -> Prompt:
+        """Wait for a prompt, and take it from the queue."""
+        while not self._waiting:
+            self._filled.clear()
+            await self._filled.wait()
+        return self._waiting.popleft()

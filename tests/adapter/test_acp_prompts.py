@@ -1,0 +1,55 @@
+"""Prompts wait here for their turn, since agents of this family hear one at a time."""
+
+import asyncio
+
+import pytest
+
+from adapter.acp.prompts import Prompt, PromptQueue, TooManyPrompts
+from normalize.vocabulary import Priority
+
+
+def _prompt(name: str, priority: Priority = "next") -> Prompt:
+    return Prompt(name, ({"type": "text", "text": name},), priority)
+
+
+async def test_prompts_are_said_in_the_order_of_their_priority_and_then_their_age() -> None:
+    queue = PromptQueue()
+    waiting: list[tuple[str, Priority]] = [
+        ("a", "next"),
+        ("z", "later"),
+        ("b", "next"),
+        ("first", "now"),
+        ("second", "now"),
+    ]
+    places = [queue.put(_prompt(name, priority)) for name, priority in waiting]
+    assert places == [1, 2, 2, 1, 2]
+    assert [(await queue.next()).uuid for _ in places] == ["first", "second", "a", "b", "z"]
+
+
+async def test_a_prompt_that_waits_is_taken_back_and_one_that_was_said_is_not() -> None:
+    queue = PromptQueue()
+    queue.put(_prompt("a"))
+    queue.put(_prompt("b"))
+    assert (await queue.next()).uuid == "a"
+    assert not queue.withdraw("a")
+    assert queue.withdraw("b")
+    assert not queue.withdraw("b")
+    assert len(queue) == 0
+
+
+async def test_who_waits_for_a_prompt_gets_the_next_one_that_comes() -> None:
+    queue = PromptQueue()
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
+        taken = tasks.create_task(queue.next())
+        await asyncio.sleep(0)
+        queue.put(_prompt("a"))
+        assert (await taken).uuid == "a"
+
+
+async def test_no_more_prompts_wait_than_are_allowed() -> None:
+    queue = PromptQueue(limit=2)
+    queue.put(_prompt("a"))
+    queue.put(_prompt("b"))
+    with pytest.raises(TooManyPrompts, match="2 prompts wait"):
+        queue.put(_prompt("c"))
+    assert [prompt.uuid for prompt in queue.clear()] == ["a", "b"]
