@@ -9,26 +9,34 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from adapter.permissions.calls import ToolCall
 from adapter.permissions.decisions import (
     Asked,
-    CancelledByCli,
+    CancelledByAgent,
     Decide,
     Effect,
     NoteAsked,
     PermissionInput,
     ProcessEnded,
+    Respond,
     TurnEnded,
     Voided,
 )
 from adapter.permissions.machine import State, step
+from adapter.permissions.policies import PRE_TOOL
+from adapter.permissions.requests import (
+    AgentRequest,
+    Failure,
+    HookRequest,
+    TakenBack,
+    ToolRequest,
+    UnreadableRequest,
+)
+from adapter.wire import AgentWire, Asking
 from normalize.core import Core, Happened
 from normalize.events import Complete, PermissionCancelled, PermissionResolved
 from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
 from normalize.vocabulary import VoidReason
-from protocol.claude.control import ControlCancelRequest, ControlRequest, ControlResponse
-from protocol.claude.decode import decode
-from protocol.claude.encode import line_of
-from protocol.claude.requests import AnyRequest, McpMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +57,15 @@ class SessionCore:
     """One session, from its first CLI to its last."""
 
     def __init__(
-        self, core: Core, permissions: State, real_paths: Callable[[AnyRequest], RealPaths] = lambda _: {}
+        self,
+        core: Core,
+        wire: AgentWire,
+        permissions: State,
+        real_paths: Callable[[ToolCall], RealPaths] = lambda _: {},
     ) -> None:
-        """`real_paths` looks where the paths of a request lead: what the disk says is an argument."""
+        """`core` and `wire` are the family's; `real_paths` looks where the paths of a call lead: what the disk says is an argument."""
         self._core = core
+        self._wire = wire
         self._permissions = permissions
         self._real_paths = real_paths
 
@@ -73,7 +86,7 @@ class SessionCore:
 
     @property
     def waits(self) -> bool:
-        """True while the CLI waits for a human or a hook."""
+        """True while the agent waits for a human or a hook."""
         return bool(self._permissions.pending)
 
     def handle(self, happened: CoreInput, at: float) -> Outputs:
@@ -93,7 +106,7 @@ class SessionCore:
         for event in events:
             match event:
                 case PermissionCancelled(pending_id=name, reason=reason) if name in self._permissions.pending:
-                    self._step(_voided(item, name, reason), at, outputs)
+                    self._step(self._voided(item, name, reason), at, outputs)
                 case PermissionResolved(pending_id=name) if name in self._permissions.pending:
                     # the tool has run or was refused, and nobody asked us: the CLI's own rules, or another host
                     self._step(Voided(name, "cancelled"), at, outputs)
@@ -105,25 +118,32 @@ class SessionCore:
     def _consult(self, item: SessionInput, at: float, outputs: Outputs) -> None:
         """Let the permission machine see what concerns it."""
         match item:
-            case Received(message=ControlRequest(request=McpMessage())):
-                pass
-            case Received(message=ControlRequest(request_id, request)):
-                self._asked(request_id, request, at, outputs)
-            case Received(message=ControlCancelRequest(request_id)):
-                self._step(CancelledByCli(request_id), at, outputs)
-            case Received(message=ControlResponse(response=body)):
-                for waiting in (*body.pending_permission_requests, *body.pending_user_dialog_requests):
-                    message = decode(line_of(waiting))
-                    if isinstance(message, ControlRequest):
-                        self._asked(message.request_id, message.request, at, outputs)
+            case Received():
+                for asking in self._wire.requests(item.message):
+                    self._asked(asking, at, outputs)
             case Ended():
                 self._step(ProcessEnded(), at, outputs)
             case _:
                 pass
 
-    def _asked(self, request_id: str, request: AnyRequest, at: float, outputs: Outputs) -> None:
-        outputs.effects.append(NoteAsked(request_id, request))
-        self._step(Asked(request_id, request, self._real_paths(request)), at, outputs)
+    def _asked(self, asking: Asking, at: float, outputs: Outputs) -> None:
+        match asking:
+            case TakenBack(request_id):
+                self._step(CancelledByAgent(request_id), at, outputs)
+            case UnreadableRequest():
+                outputs.effects.extend((NoteAsked(asking), Respond(asking, Failure(asking.reason))))
+            case _:
+                outputs.effects.append(NoteAsked(asking))
+                self._step(Asked(asking, self._real_paths_of(asking)), at, outputs)
+
+    def _real_paths_of(self, request: AgentRequest) -> RealPaths:
+        match request:
+            case ToolRequest(call=call):
+                return self._real_paths(call)
+            case HookRequest(callback=callback, call=ToolCall() as call) if callback == PRE_TOOL:
+                return self._real_paths(call)
+            case _:
+                return {}
 
     def _step(self, happened: PermissionInput, at: float, outputs: Outputs) -> None:
         self._permissions, effects = step(self._permissions, happened, at)
@@ -132,14 +152,13 @@ class SessionCore:
             if isinstance(effect, Decide):
                 self._publish(effect.decision, at, outputs)
 
-
-def _voided(item: SessionInput, name: str, reason: str | None) -> Voided | CancelledByCli:
-    """Tell a request that the CLI took back, which some versions want answered all the same, from one that is void."""
-    match reason:
-        case "interrupted" | "turn_ended" | "process_exited":
-            why: VoidReason = reason
-        case _:
-            why = "cancelled"
-    if isinstance(item, Received) and isinstance(item.message, ControlCancelRequest):
-        return CancelledByCli(name, why)
-    return Voided(name, why)
+    def _voided(self, item: SessionInput, name: str, reason: str | None) -> Voided | CancelledByAgent:
+        """Tell a request that the agent took back, which some versions want answered all the same, from one that is void."""
+        match reason:
+            case "interrupted" | "turn_ended" | "process_exited":
+                why: VoidReason = reason
+            case _:
+                why = "cancelled"
+        if isinstance(item, Received) and TakenBack(name) in self._wire.requests(item.message):
+            return CancelledByAgent(name, why)
+        return Voided(name, why)

@@ -9,10 +9,9 @@ from adapter.mcp.host import McpHost, refuse
 from adapter.notices import Notify, SessionNotice
 from adapter.process.cli import CliProcess
 from adapter.process.transport import Exit, ProcessGone
+from normalize.inputs import Message
 from protocol.claude.control import ControlCancelRequest, ControlRequest
-from protocol.claude.messages import Message
 from protocol.claude.requests import McpMessage
-from protocol.malformed import Malformed
 
 SILENT_GRACE = 5.0
 """Seconds that a CLI may live on after it closed its stdout: nothing can be heard of it any more."""
@@ -60,15 +59,13 @@ class Dispatcher:
         return exit_
 
     def _route(self, message: Message) -> None:
-        """Do what the core does not: pass on what concerns hosted servers, refuse what cannot be read; never waits."""
+        """Do what the core does not: pass on what concerns hosted servers; never waits."""
         match message:
             case ControlRequest(request_id, McpMessage() as request):
                 self._mcp_asked(request_id, request)
             case ControlCancelRequest(request_id):
                 if (answering := self._answering.get(request_id)) is not None:
                     answering.cancel()
-            case Malformed(reason=reason, asks=str() as request_id):
-                self._executor.unread(request_id, reason)
             case _:
                 pass
 

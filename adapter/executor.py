@@ -35,10 +35,10 @@ from adapter.permissions.decisions import (
 )
 from adapter.permissions.git_check import uncommitted_changes
 from adapter.permissions.grants import Grant, GrantStore
+from adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
 from adapter.turns import TurnWatch
 from normalize.core import Happened
 from normalize.inputs import Received
-from protocol.claude.control import ControlResponse, failure
 from protocol.errors import TurnwireError
 
 
@@ -55,8 +55,8 @@ class AnswerRefused(TurnwireError):
 class Output(Protocol):
     """Where a session's words go."""
 
-    def respond(self, response: ControlResponse) -> None:
-        """Queue a response to the CLI."""
+    def respond(self, request: AgentRequest | UnreadableRequest, reply: Reply) -> None:
+        """Tell the agent the reply to its request; never waits."""
         ...
 
     def publish(self, happened: Happened) -> None:
@@ -106,12 +106,6 @@ class SessionExecutor:
         """True while a human or a hook is being waited for."""
         return self._core.waits
 
-    def unread(self, request_id: str, reason: str) -> None:
-        """Refuse a control request that cannot be read: the CLI waits for an answer."""
-        if self._audit is not None:
-            self._audit.unread(request_id, reason)
-        self._output.respond(failure(request_id, reason))
-
     def answered(self, request_id: str, answer: PermissionAnswer | QuestionAnswer, by: str) -> None:
         """Take a frontend's answer; raises AnswerRefused when it does not count."""
         for effect in self.happened(Answered(request_id, answer, by)):
@@ -142,11 +136,11 @@ class SessionExecutor:
             case Decide(decision):
                 if self._audit is not None:
                     self._audit.decided(decision)
-            case NoteAsked(request_id, request):
+            case NoteAsked(request):
                 if self._audit is not None:
-                    self._audit.asked(request_id, request)
-            case Respond(response):
-                self._output.respond(response)
+                    self._audit.asked(request)
+            case Respond(request, reply):
+                self._output.respond(request, reply)
             case StartTimer(request_id, seconds):
                 self._timers[request_id] = asyncio.get_running_loop().call_later(
                     seconds, self._expire, request_id

@@ -6,7 +6,9 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from adapter.claude.command import CommandError, build_command
+from adapter.claude.permissions import hook_table, launch
 from adapter.claude.version import Version, abilities, detect_version
+from adapter.claude.wire import ClaudeWire
 from adapter.client import Client, RequestFailed, RequestTimeout, fail
 from adapter.core import SessionCore
 from adapter.dispatch import Dispatcher
@@ -19,8 +21,9 @@ from adapter.options import SessionOptions
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.grants import GrantStore
 from adapter.permissions.machine import State
-from adapter.permissions.places import real_paths_of_request, session_places
-from adapter.permissions.policies import PermissionSettings, hook_table, launch
+from adapter.permissions.places import real_paths_of_call, session_places
+from adapter.permissions.policies import PermissionSettings
+from adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
 from adapter.process.cli import CliProcess, find_program
 from adapter.process.identity import MARK
 from adapter.process.transport import ProcessGone
@@ -29,7 +32,6 @@ from adapter.session import Session
 from normalize.core import Core, Happened
 from normalize.families import new_core
 from normalize.inputs import Ended, Received, Sent
-from protocol.claude.control import ControlResponse
 from protocol.claude.requests import Initialize, McpMessage, UnknownRequest
 from protocol.json_values import JsonObject
 
@@ -65,7 +67,7 @@ async def open_session(
     process = await CliProcess.spawn(
         argv, workspace=options.workspace, environment=options.environment, watchdog=watchdog
     )
-    inbox = Inbox()
+    inbox, wire = Inbox(), ClaudeWire()
 
     def told(item: Sent | Received) -> None:
         executor.happened(item)
@@ -88,10 +90,11 @@ async def open_session(
             executor = SessionExecutor(
                 SessionCore(
                     core or new_core(),
+                    wire,
                     State(settings, grants=known),
-                    lambda request: real_paths_of_request(request, settings),
+                    lambda call: real_paths_of_call(call, settings),
                 ),
-                _Output(client, inbox),
+                _Output(client, wire, inbox),
                 tasks=tasks,
                 workspace=options.workspace,
                 # with the mark, so that hooks go with the CLI whatever happens
@@ -198,12 +201,14 @@ def build_argv(options: SessionOptions, settings: PermissionSettings, version: V
 
 
 class _Output:
-    def __init__(self, client: Client, inbox: Inbox) -> None:
+    def __init__(self, client: Client, wire: ClaudeWire, inbox: Inbox) -> None:
         self._client = client
+        self._wire = wire
         self._inbox = inbox
 
-    def respond(self, response: ControlResponse) -> None:
-        self._client.post(response)
+    def respond(self, request: AgentRequest | UnreadableRequest, reply: Reply) -> None:
+        for message in self._wire.replies(request, reply):
+            self._client.post(message)
 
     def publish(self, happened: Happened) -> None:
         self._inbox.put(happened)

@@ -5,13 +5,15 @@ core exactly what the live session did.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
 from normalize.events import AgentEvent
 from normalize.model import JsonObject
-from protocol.claude.messages import Message
+
+Message: TypeAlias = Struct
+"""A message of the session's family, as its wire models it: what is neutral passes it on and never looks inside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class Sent(Struct, frozen=True):
     """A line we wrote to the CLI."""
 
     line: bytes
-    """As it went, without its newline; in Claude's spelling if it went in another dialect."""
+    """As it went, without its newline; in the family's own spelling if it went in another dialect."""
     message: Message
     """What it says."""
 

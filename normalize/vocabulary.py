@@ -17,5 +17,10 @@ VoidReason: TypeAlias = Literal["cancelled", "interrupted", "turn_ended", "proce
 Role: TypeAlias = Literal["control", "view"]
 """What a frontend may do: everything, or watch."""
 
+ToolKind: TypeAlias = Literal[
+    "read", "search", "edit", "execute", "fetch", "delegate", "note", "plan", "question", "other"
+]
+"""What a tool does, whatever its agent calls it: `delegate` starts a subagent, `note` keeps a list of tasks, `plan` shows a plan."""
+
 ALWAYS_MODE = "allow_always:mode:"
 """What the id of an answer begins with that switches the permission mode; the mode follows."""

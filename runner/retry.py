@@ -5,7 +5,7 @@ Only a limit that says when it ends can be waited for, and only a session that i
 
 from dataclasses import dataclass
 
-from protocol.claude.messages import Message
+from normalize.inputs import Message
 from protocol.claude.notices import RateLimitEvent
 from protocol.claude.system import System
 from runner.wire import RunParams

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from typing import Literal, TypeAlias, get_args
 
 from protocol.claude.decode import decode
-from protocol.claude.encode import line_of, to_json
+from protocol.claude.encode import to_json
 from protocol.claude.messages import Message
 from protocol.claude.system import Init, System
 from protocol.dialects import DIALECTS
+from protocol.json_lines import line_of
 from scripted_agent.loading import ScriptError
 
 Name: TypeAlias = Literal["claude", "miriad", "json_rpc"]

@@ -1,4 +1,4 @@
-"""Answers to the CLI's hook callbacks, in the shapes that every version takes; pure.
+"""Answers to hooks that fire, in the words in which hooks of the configuration answer; pure.
 
 A hook that fails or is not known denies where it could have allowed (PreToolUse); elsewhere it changes nothing and says so.
 """
@@ -8,9 +8,8 @@ from typing import Literal
 from adapter.permissions.answers import Outcome
 from adapter.permissions.decisions import HookRan
 from adapter.permissions.policies import Verdict, hook_verdict
+from adapter.permissions.requests import Failure, HookOutput, HookRequest
 from normalize.inputs import Decision
-from protocol.claude.control import failure, success
-from protocol.claude.requests import HookCallback
 from protocol.json_values import JsonObject, text_at
 
 MAX_LISTED = 20
@@ -27,21 +26,22 @@ def decision(request_id: str, behavior: Behavior, by: str, waited: int = 0, mess
     return Decision(request_id, behavior, by, waited, message=message or None)
 
 
-def answer_judged(request_id: str, verdict: Verdict) -> Outcome:
+def answer_judged(request: HookRequest, verdict: Verdict) -> Outcome:
     """Answer PreToolUse with what the rules or the policy say; no opinion is an empty answer: the CLI asks by itself."""
-    output = hook_verdict(verdict)
+    name, output = request.request_id, hook_verdict(verdict)
     if verdict.behavior == "pass":
-        return Outcome(success(request_id, {}), decision(request_id, "pass", "cli"))
+        return Outcome(HookOutput({}), decision(name, "pass", "cli"))
     return Outcome(
-        success(request_id, {"hookSpecificOutput": output}),
-        decision(request_id, verdict.behavior, verdict.by, message=verdict.reason),
+        HookOutput({"hookSpecificOutput": output}),
+        decision(name, verdict.behavior, verdict.by, message=verdict.reason),
     )
 
 
-def answer_stop(request_id: str, changes: tuple[str, ...], by: str, waited: int) -> Outcome:
+def answer_stop(request: HookRequest, changes: tuple[str, ...], by: str, waited: int) -> Outcome:
     """Answer Stop: send the agent back when there are uncommitted changes."""
+    name = request.request_id
     if not changes:
-        return Outcome(success(request_id, {}), decision(request_id, "allow", by, waited))
+        return Outcome(HookOutput({}), decision(name, "allow", by, waited))
     more = f"\n… and {len(changes) - MAX_LISTED} more" if len(changes) > MAX_LISTED else ""
     reason = (
         "There are uncommitted changes in the workspace:\n"
@@ -50,29 +50,29 @@ def answer_stop(request_id: str, changes: tuple[str, ...], by: str, waited: int)
         + "\nCommit them, or say why they are to stay uncommitted, and stop again."
     )
     return Outcome(
-        success(request_id, {"decision": "block", "reason": reason}),
-        decision(request_id, "deny", by, waited, reason),
+        HookOutput({"decision": "block", "reason": reason}),
+        decision(name, "deny", by, waited, reason),
     )
 
 
-def answer_unknown(request_id: str, request: HookCallback) -> Outcome:
+def answer_unknown(request: HookRequest) -> Outcome:
     """Answer a callback that nobody registered."""
-    reason = f"turnwire knows no hook {request.callback_id!r}"
-    if text_at(request.input, "hook_event_name") == "PreToolUse":
-        return _deny_call(request_id, reason, "unknown hook")
-    return Outcome(failure(request_id, reason), decision(request_id, "deny", "unknown hook", message=reason))
+    name, reason = request.request_id, f"turnwire knows no hook {request.callback!r}"
+    if request.event == "PreToolUse":
+        return _deny_call(name, reason, "unknown hook")
+    return Outcome(Failure(reason), decision(name, "deny", "unknown hook", message=reason))
 
 
-def answer_configured(ran: HookRan, request: HookCallback, name: str) -> Outcome:
+def answer_configured(ran: HookRan, request: HookRequest, name: str) -> Outcome:
     """Answer with what a configured hook said, or for one that failed."""
-    event = text_at(request.input, "hook_event_name")
+    event = request.event
     by = f"hook:{name}"
     if ran.error is not None:
         reason = f"the hook {name} failed: {ran.error}"
         if event == "PreToolUse":
             return _deny_call(ran.request_id, reason, by)
         return Outcome(
-            success(ran.request_id, {"systemMessage": reason}),
+            HookOutput({"systemMessage": reason}),
             decision(ran.request_id, "error", by, message=reason),
         )
     output = _official(event, ran.output or {})
@@ -85,7 +85,7 @@ def answer_configured(ran: HookRan, request: HookCallback, name: str) -> Outcome
     else:
         behavior = "allow" if said == "allow" else "pass"
     reason = text_at(specific, "permissionDecisionReason") or text_at(output, "reason")
-    return Outcome(success(ran.request_id, output), decision(ran.request_id, behavior, by, message=reason))
+    return Outcome(HookOutput(output), decision(ran.request_id, behavior, by, message=reason))
 
 
 def _official(event: str, output: JsonObject) -> JsonObject:
@@ -107,5 +107,5 @@ def _official(event: str, output: JsonObject) -> JsonObject:
 def _deny_call(request_id: str, reason: str, by: str) -> Outcome:
     output = hook_verdict(Verdict("deny", by, reason))
     return Outcome(
-        success(request_id, {"hookSpecificOutput": output}), decision(request_id, "deny", by, message=reason)
+        HookOutput({"hookSpecificOutput": output}), decision(request_id, "deny", by, message=reason)
     )

@@ -14,8 +14,8 @@ from adapter.process.cli import CliProcess, ProgramNotFound
 from adapter.process.transport import ProcessGone
 from adapter.process.watchdog import Watchdog
 from protocol import depth
-from protocol.claude.encode import line_of
 from protocol.framing import LineFramer, OversizeLine
+from protocol.json_lines import line_of
 from protocol.json_values import JsonObject
 
 MAX_LINE = 32 * 1024 * 1024

@@ -1,23 +1,27 @@
-"""A frontend's answer -> what the CLI is told; pure.
+"""A frontend's answer -> what the agent is told; pure.
 
 An answer that does not fit its request is an InvalidAnswer: the request goes on waiting, nothing is allowed. An allow
 always carries the arguments and a deny always a message, as the CLI demands (see protocol/claude/answers.py).
 """
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from adapter.claude.command import PERMISSION_MODES
 from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
-from adapter.permissions.grants import Grant, granted
-from normalize.claude.requests.options import DESTINATIONS, REJECT_INTERRUPT, options, updates
-from normalize.claude.requests.suggestions import suggestions
-from normalize.claude.tools.plan import questions
+from adapter.permissions.grants import Grant
+from adapter.permissions.requests import (
+    Allow,
+    Answer,
+    Deny,
+    Dismissed,
+    ForHumans,
+    Offer,
+    QuestionRequest,
+    Reply,
+    ToolRequest,
+)
 from normalize.inputs import Decision
-from protocol.claude.answers import Allow, Deny, answer_permission
-from protocol.claude.control import ControlResponse, success
-from protocol.claude.requests import CanUseTool, Elicitation, RequestUserDialog
 from protocol.errors import TurnwireError
-from protocol.json_values import JsonObject
 
 DENIED = "The user does not want to proceed with this tool call."
 """What the agent is told when a human rejects and says nothing."""
@@ -34,7 +38,8 @@ TOO_MANY = "Too many requests of this session wait for an answer; this one was r
 TIMED_OUT = "Nobody answered in time."
 """What the agent is told on expiry."""
 
-Question = Elicitation | RequestUserDialog
+_STOPS = "reject_interrupt"
+"""The option that stops the turn besides."""
 
 
 class InvalidAnswer(TurnwireError):
@@ -48,73 +53,74 @@ class InvalidAnswer(TurnwireError):
 class Outcome(NamedTuple):
     """What an answer comes to."""
 
-    response: ControlResponse
+    reply: Reply
     decision: Decision
     grants: tuple[tuple[Grant, str], ...] = ()
 
 
-def answer_tool(
-    request_id: str, request: CanUseTool, answer: PermissionAnswer, by: str, waited: int
-) -> Outcome:
+def answer_tool(request: ToolRequest, answer: PermissionAnswer, by: str, waited: int) -> Outcome:
     """Answer a permission request; raises InvalidAnswer."""
-    offered = suggestions(request)
-    kinds = {option.option_id: option.kind for option in options(offered)}
-    if answer.destination is not None and answer.destination not in DESTINATIONS:
-        raise InvalidAnswer(f"destination must be one of {', '.join(DESTINATIONS)}", "destination")
-    if answer.mode is not None and answer.mode not in PERMISSION_MODES:
-        raise InvalidAnswer(f"mode must be one of {', '.join(PERMISSION_MODES)}", "mode")
-    match kinds.get(answer.option_id):
-        case "allow_once" | "allow_always" if _lacks_answers(request, answer):
-            raise InvalidAnswer("this is a question; answer it with question.answer")
+    _check(request, answer)
+    offer = request.offer(answer.option_id)
+    if offer is None:
+        known = ", ".join(offer.option.option_id for offer in request.offers)
+        raise InvalidAnswer(f"option_id must be one of {known}", "option_id")
+    match offer.option.kind:
         case "allow_once" | "allow_always":
-            changes = updates(answer.option_id, offered, answer.destination)
-            if answer.mode is not None:
-                changes.append({"type": "setMode", "mode": answer.mode, "destination": "session"})
-            allowed = Allow(
-                request.input if answer.updated_input is None else answer.updated_input, changes or None
-            )
+            if _lacks_answers(request, answer):
+                raise InvalidAnswer("this is a question; answer it with question.answer")
+            asked = request.call.arguments
             return Outcome(
-                answer_permission(request_id, allowed),
+                Allow(
+                    asked if answer.updated_input is None else answer.updated_input,
+                    answer.option_id,
+                    answer.destination,
+                    answer.mode,
+                ),
                 Decision(
-                    request_id,
+                    request.request_id,
                     "allow",
                     by,
                     waited,
                     option_id=answer.option_id,
                     updated_input=answer.updated_input,
-                    destination=_destination(changes),
+                    destination=_destination(offer, answer),
                 ),
-                tuple(granted(changes)),
+                _granted(offer, answer),
             )
         case "reject_once" | "reject_always":
-            interrupt = answer.interrupt or answer.option_id == REJECT_INTERRUPT
-            return deny(
-                request_id, answer.message or DENIED, by, waited, answer.option_id, interrupt=interrupt
-            )
-        case None:
-            raise InvalidAnswer(f"option_id must be one of {', '.join(kinds)}", "option_id")
+            interrupt = answer.interrupt or answer.option_id == _STOPS
+            return deny(request, answer.message or DENIED, by, waited, answer.option_id, interrupt=interrupt)
 
 
-def _lacks_answers(request: CanUseTool, answer: PermissionAnswer) -> bool:
+def _check(request: ToolRequest, answer: PermissionAnswer) -> None:
+    if answer.destination is not None and answer.destination not in request.destinations:
+        raise InvalidAnswer(_one_of("destination", request.destinations), "destination")
+    if answer.mode is not None and answer.mode not in request.modes:
+        raise InvalidAnswer(_one_of("mode", request.modes), "mode")
+    if answer.updated_input is not None and not request.is_editable:
+        raise InvalidAnswer("this agent takes no other arguments than it asked about", "updated_input")
+
+
+def _one_of(name: str, known: Sequence[str]) -> str:
+    return f"{name} must be one of {', '.join(known)}" if known else f"this agent takes no {name} here"
+
+
+def _lacks_answers(request: ToolRequest, answer: PermissionAnswer) -> bool:
     """Tell whether this allows a question without an answer, of which the agent hears that nobody answered."""
-    return request.tool_name == "AskUserQuestion" and not (answer.updated_input or {}).get("answers")
+    return request.call.kind == "question" and not (answer.updated_input or {}).get("answers")
 
 
-def answer_user_question(
-    request_id: str, request: CanUseTool, answer: QuestionAnswer, by: str, waited: int
-) -> Outcome:
+def answer_user_question(request: ToolRequest, answer: QuestionAnswer, by: str, waited: int) -> Outcome:
     """Answer AskUserQuestion, whose answers travel as an edited input; raises InvalidAnswer."""
     if answer.action != "accept":
-        return deny(request_id, answer.message or NOT_ANSWERED, by, waited)
+        return deny(request, answer.message or NOT_ANSWERED, by, waited)
     if not answer.answers:
         raise InvalidAnswer("answers must give the answer of each question", "answers")
-    asked = {question.question: question.multi_select for question in questions(request.input)}
+    asked = {question.question: question.multi_select for question in request.questions}
     joined = {question: _joined(question, given, asked) for question, given in answer.answers.items()}
-    updated = {**request.input, "answers": joined}
-    return Outcome(
-        answer_permission(request_id, Allow(updated)),
-        Decision(request_id, "answer", by, waited, updated_input=updated),
-    )
+    updated = {**request.call.arguments, "answers": joined}
+    return Outcome(Allow(updated), Decision(request.request_id, "answer", by, waited, updated_input=updated))
 
 
 def _joined(question: str, given: str | list[str], asked: dict[str, bool]) -> str:
@@ -130,28 +136,20 @@ def _joined(question: str, given: str | list[str], asked: dict[str, bool]) -> st
     return ", ".join(chosen)
 
 
-def answer_question(
-    request_id: str, request: Question, answer: QuestionAnswer, by: str, waited: int
-) -> Outcome:
+def answer_question(request: QuestionRequest, answer: QuestionAnswer, by: str, waited: int) -> Outcome:
     """Answer an elicitation or a dialog; raises InvalidAnswer."""
-    if isinstance(request, Elicitation):
-        if answer.content is not None and not isinstance(answer.content, dict):
-            raise InvalidAnswer("content must be an object that fits the requested schema", "content")
-        payload: JsonObject = {"action": answer.action}
-        if answer.action == "accept" and answer.content is not None:
-            payload["content"] = answer.content
-    elif answer.action == "accept":
-        payload = {"behavior": "completed", "result": answer.content}
-    else:
-        payload = {"behavior": "cancelled"}
+    is_form = request.kind == "elicitation"
+    if is_form and answer.content is not None and not isinstance(answer.content, dict):
+        raise InvalidAnswer("content must be an object that fits the requested schema", "content")
     behavior: Literal["answer", "deny"] = "answer" if answer.action == "accept" else "deny"
     return Outcome(
-        success(request_id, payload), Decision(request_id, behavior, by, waited, message=answer.message)
+        Answer(answer.action, answer.content if answer.action == "accept" else None),
+        Decision(request.request_id, behavior, by, waited, message=answer.message),
     )
 
 
 def deny(
-    request_id: str,
+    request: ToolRequest,
     message: str,
     by: str,
     waited: int,
@@ -161,24 +159,35 @@ def deny(
 ) -> Outcome:
     """Refuse a tool call."""
     return Outcome(
-        answer_permission(request_id, Deny(message, interrupt or None)),
-        Decision(request_id, "deny", by, waited, option_id=option_id, message=message, interrupt=interrupt),
+        Deny(message, interrupt, option_id),
+        Decision(
+            request.request_id,
+            "deny",
+            by,
+            waited,
+            option_id=option_id,
+            message=message,
+            interrupt=interrupt,
+        ),
     )
 
 
-def dismiss(request_id: str, request: CanUseTool | Question, message: str, by: str, waited: int) -> Outcome:
+def dismiss(request: ForHumans, message: str, by: str, waited: int) -> Outcome:
     """Answer for a human who did not: a tool call is denied and its turn stopped (spec 3), a question is dismissed."""
     match request:
-        case CanUseTool():
-            return deny(request_id, message, by, waited, interrupt=True)
-        case Elicitation():
-            payload: JsonObject = {"action": "cancel"}
-        case RequestUserDialog():
-            payload = {"behavior": "cancelled"}
-    return Outcome(success(request_id, payload), Decision(request_id, "deny", by, waited, message=message))
+        case ToolRequest():
+            return deny(request, message, by, waited, interrupt=True)
+        case QuestionRequest():
+            return Outcome(Dismissed(), Decision(request.request_id, "deny", by, waited, message=message))
 
 
-def _destination(changes: list[JsonObject]) -> str | None:
-    places = {str(change["destination"]) for change in changes if change.get("type") != "setMode"}
+def _granted(offer: Offer, answer: PermissionAnswer) -> tuple[tuple[Grant, str], ...]:
+    moved = answer.destination if offer.is_movable else None
+    return tuple((grant, moved or place) for grant, place in offer.grants)
+
+
+def _destination(offer: Offer, answer: PermissionAnswer) -> str | None:
+    moved = answer.destination if offer.is_movable else None
+    places = {moved or place for place in offer.places}
     kept = places - {"session"} or places
     return kept.pop() if len(kept) == 1 else None

@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
+from adapter.permissions.requests import AgentRequest, UnreadableRequest
 from files.private import open_private
 from normalize.inputs import Decision
-from protocol.claude.encode import line_of, to_json
-from protocol.claude.requests import AnyRequest
+from protocol.json_lines import line_of
 from protocol.json_values import JsonObject
 
 
@@ -35,9 +35,12 @@ class AuditTrail:
         self._session = session
         self._now = now
 
-    def asked(self, request_id: str, request: AnyRequest) -> None:
-        """Note what the CLI asks."""
-        self._write("asked", request_id, {"request": to_json(request)})
+    def asked(self, request: AgentRequest | UnreadableRequest) -> None:
+        """Note what the agent asks, in its own words; what cannot be read is answered with an error."""
+        if isinstance(request, UnreadableRequest):
+            self._write("unread", request.request_id, {"reason": request.reason})
+        else:
+            self._write("asked", request.request_id, {"request": request.said})
 
     def decided(self, decision: Decision) -> None:
         """Note who decided what, and after how long."""
@@ -60,10 +63,6 @@ class AuditTrail:
     def refused(self, request_id: str, by: str, code: str) -> None:
         """Note an answer that did not count."""
         self._write("refused", request_id, {"by": by, "code": code})
-
-    def unread(self, request_id: str, reason: str) -> None:
-        """Note a request that could not be read, and was answered with an error."""
-        self._write("unread", request_id, {"reason": reason})
 
     def close(self) -> None:
         """Write what is still to be written and close the file."""

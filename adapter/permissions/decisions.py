@@ -9,10 +9,9 @@ from typing import Literal, TypeAlias
 
 from adapter.hooks.settings import HookSetting
 from adapter.permissions.grants import Grant
+from adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
 from normalize.inputs import Decision
 from normalize.vocabulary import VoidReason
-from protocol.claude.control import ControlResponse
-from protocol.claude.requests import AnyRequest
 from protocol.json_values import Json, JsonObject
 
 
@@ -53,10 +52,9 @@ class QuestionAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The CLI made a control request, or says of an older one that it still waits."""
+    """The agent asked, or says of an older request that it still waits."""
 
-    request_id: str
-    request: AnyRequest
+    request: AgentRequest
     real_paths: Mapping[str, str | None] = field(default_factory=dict)
     """Where the paths among a tool's arguments lead, links followed; by their absolute spelling."""
 
@@ -71,8 +69,8 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class CancelledByCli:
-    """The CLI took a request back."""
+class CancelledByAgent:
+    """The agent took a request back."""
 
     request_id: str
     reason: VoidReason = "cancelled"
@@ -104,7 +102,7 @@ class GitChecked:
 
 @dataclass(frozen=True, slots=True)
 class Stopping:
-    """We are about to stop the CLI: nobody can answer any more."""
+    """We are about to stop the agent: nobody can answer any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,7 @@ class TurnEnded:
 
 @dataclass(frozen=True, slots=True)
 class ProcessEnded:
-    """The CLI has exited."""
+    """The agent has exited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +133,7 @@ class Disconnected:
 PermissionInput: TypeAlias = (
     Asked
     | Answered
-    | CancelledByCli
+    | CancelledByAgent
     | TimedOut
     | HookRan
     | GitChecked
@@ -152,17 +150,17 @@ PermissionInput: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class NoteAsked:
-    """Write down that the CLI asked."""
+    """Write down that the agent asked, or tried to."""
 
-    request_id: str
-    request: AnyRequest
+    request: AgentRequest | UnreadableRequest
 
 
 @dataclass(frozen=True, slots=True)
 class Respond:
-    """Write this to the CLI."""
+    """Tell the agent."""
 
-    response: ControlResponse
+    request: AgentRequest | UnreadableRequest
+    reply: Reply
 
 
 @dataclass(frozen=True, slots=True)

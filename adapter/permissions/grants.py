@@ -9,17 +9,18 @@ import fcntl
 import json
 import os
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from adapter.permissions.calls import ToolCall
 from adapter.permissions.patterns import covers
 from files.private import open_private
 from protocol import depth
-from protocol.json_values import JsonObject, text_at
+from protocol.json_values import text_at
 
 _EVERYWHERE = "*"
 
@@ -32,28 +33,17 @@ class Grant(NamedTuple):
     content: str = ""
     """Which calls: a command, a command's beginning (`git log:*`), a host (`domain:example.org`); "" for all."""
 
-    def covers(self, tool: str, arguments: JsonObject) -> bool:
+    def covers(self, call: ToolCall) -> bool:
         """Tell whether a call was allowed; a content that is not understood covers nothing."""
-        if tool != self.tool:
+        if call.tool != self.tool:
             return False
         if not self.content:
             return True
-        if tool == "Bash":
-            return _covers_command(self.content, text_at(arguments, "command"))
-        if tool == "WebFetch" and self.content.startswith("domain:"):
-            return _host(text_at(arguments, "url")) == self.content.removeprefix("domain:")
+        if call.kind == "execute":
+            return _covers_command(self.content, text_at(call.arguments, "command"))
+        if call.kind == "fetch" and self.content.startswith("domain:"):
+            return _host(text_at(call.arguments, "url")) == self.content.removeprefix("domain:")
         return False
-
-
-def granted(updates: Iterable[JsonObject]) -> list[tuple[Grant, str]]:
-    """Return the grants in permission updates, each with its destination."""
-    return [
-        (Grant(text_at(rule, "toolName"), text_at(rule, "ruleContent")), text_at(update, "destination"))
-        for update in updates
-        if update.get("type") == "addRules" and update.get("behavior") == "allow"
-        for rule in update.get("rules") or []
-        if text_at(rule, "toolName")
-    ]
 
 
 class GrantStore:

@@ -1,4 +1,4 @@
-"""Who may do what: the state machine of everything the CLI asks of us and waits for; pure.
+"""Who may do what: the state machine of everything an agent asks of us and waits for; pure.
 
 `step(state, input, at)` returns the next state and the effects. Each request gets exactly one response, or none after
 it was voided; nothing is allowed unless a human, a rule or a policy allows it; nothing waits once the process is gone.
@@ -12,12 +12,13 @@ from typing import Literal, TypeAlias
 from adapter.hooks import answers as hook_answers
 from adapter.hooks.settings import find_hook
 from adapter.permissions import answers
-from adapter.permissions.answers import InvalidAnswer, Outcome, Question
+from adapter.permissions.answers import InvalidAnswer, Outcome
+from adapter.permissions.calls import ToolCall
 from adapter.permissions.decisions import (
     Abandon,
     Answered,
     Asked,
-    CancelledByCli,
+    CancelledByAgent,
     Decide,
     Disconnected,
     Effect,
@@ -27,6 +28,7 @@ from adapter.permissions.decisions import (
     PermissionAnswer,
     PermissionInput,
     ProcessEnded,
+    QuestionAnswer,
     Refuse,
     Remember,
     Respond,
@@ -46,15 +48,21 @@ from adapter.permissions.policies import (
     STOP,
     PermissionSettings,
     is_allowed_by_plan,
+    judge_by_policy,
     judge_by_rule,
     judge_call,
 )
-from normalize.claude.requests.suggestions import INTERACTIVE
+from adapter.permissions.requests import (
+    Allow,
+    Failure,
+    ForHumans,
+    HookRequest,
+    OtherRequest,
+    QuestionRequest,
+    ToolRequest,
+    Waiting,
+)
 from normalize.vocabulary import VoidReason
-from protocol.claude.answers import Allow, answer_permission
-from protocol.claude.control import failure
-from protocol.claude.requests import CanUseTool, Elicitation, HookCallback, RequestUserDialog
-from protocol.json_values import text_at
 
 MAX_SETTLED = 1000
 """Requests whose outcome is remembered, for those who answer late."""
@@ -67,7 +75,7 @@ MAX_STOP_BLOCKS = 1
 class Pending:
     """A request that has no response yet."""
 
-    request: CanUseTool | Question | HookCallback
+    request: Waiting
     asked_at: float
     waits_for: Literal["human", "machine"]
 
@@ -103,7 +111,7 @@ def step(state: State, happened: PermissionInput, at: float) -> Step:
             return _asked(state, happened, at)
         case Answered():
             return _answered(state, happened, at)
-        case CancelledByCli(request_id, reason):
+        case CancelledByAgent(request_id, reason):
             return _cancelled(state, request_id, reason)
         case TimedOut(request_id):
             return _timed_out(state, request_id, at)
@@ -125,98 +133,95 @@ def step(state: State, happened: PermissionInput, at: float) -> Step:
 
 
 def _asked(state: State, asked: Asked, at: float) -> Step:
-    request_id, request = asked.request_id, asked.request
+    request = asked.request
+    request_id = request.request_id
     if request_id in state.pending or request_id in state.settled:
-        return state, []  # the CLI lists what still waits when it is initialised again
+        return state, []  # an agent lists what still waits when it is initialised again
     if state.ended:
         return _settle(state, request_id, "void"), [Void(request_id, "process_exited")]
     match request:
-        case CanUseTool() | Elicitation() | RequestUserDialog() if state.stopping:
-            return _finish(state, request_id, _stopped(request_id, request, 0))
-        case CanUseTool():
+        case ToolRequest() | QuestionRequest() if state.stopping:
+            return _finish(state, request, _stopped(request, 0))
+        case ToolRequest():
             after, effects = _tool_asked(state, asked, request, at)
-        case HookCallback():
+        case HookRequest():
             after, effects = _hook_asked(state, asked, request, at)
-        case Elicitation() | RequestUserDialog():
-            after, effects = _wait_for_human(state, request_id, request, at)
-        case _:
-            refusal = failure(request_id, f"turnwire does not answer {request.subtype or 'this request'}")
-            return _settle(state, request_id, "refused"), [Respond(refusal)]
+        case QuestionRequest():
+            after, effects = _wait_for_human(state, request, at)
+        case OtherRequest():
+            refusal = Failure(f"turnwire does not answer {request.name or 'this request'}")
+            return _settle(state, request_id, "refused"), [Respond(request, refusal)]
     if len(after.pending) > state.settings.max_pending:
-        return _refuse_one_more(state, request_id, request)
+        return _refuse_one_more(state, request)
     return after, effects
 
 
-def _refuse_one_more(state: State, request_id: str, request: CanUseTool | Question | HookCallback) -> Step:
-    """Answer what would have to wait while too much waits: nobody can look at it, and memory is not for the CLI to fill."""
+def _refuse_one_more(state: State, request: Waiting) -> Step:
+    """Answer what would have to wait while too much waits: nobody can look at it, and memory is not for an agent to fill."""
     match request:
-        case CanUseTool():
-            outcome = answers.deny(request_id, answers.TOO_MANY, "turnwire", 0)
-        case HookCallback():
-            hook = find_hook(state.settings.hooks, request.callback_id)
-            name = hook.name if hook else request.callback_id
-            outcome = hook_answers.answer_configured(
-                HookRan(request_id, error=answers.TOO_MANY), request, name
-            )
-        case Elicitation() | RequestUserDialog():
-            outcome = answers.dismiss(request_id, request, answers.TOO_MANY, "turnwire", 0)
-    after, effects = _finish(state, request_id, outcome)
+        case ToolRequest():
+            outcome = answers.deny(request, answers.TOO_MANY, "turnwire", 0)
+        case HookRequest():
+            hook = find_hook(state.settings.hooks, request.callback)
+            name = hook.name if hook else request.callback
+            ran = HookRan(request.request_id, error=answers.TOO_MANY)
+            outcome = hook_answers.answer_configured(ran, request, name)
+        case QuestionRequest():
+            outcome = answers.dismiss(request, answers.TOO_MANY, "turnwire", 0)
+    after, effects = _finish(state, request, outcome)
     if not state.overloaded:
         effects.append(Overloaded(state.settings.max_pending))
     return replace(after, overloaded=True), effects
 
 
-def _tool_asked(state: State, asked: Asked, request: CanUseTool, at: float) -> Step:
-    request_id, tool = asked.request_id, request.tool_name
-    verdict = judge_by_rule(state.settings, tool, request.input, asked.real_paths)
+def _tool_asked(state: State, asked: Asked, request: ToolRequest, at: float) -> Step:
+    call, settings = request.call, state.settings
+    verdict = judge_by_rule(settings, call, asked.real_paths)
     if verdict is not None and verdict.behavior == "deny":
-        return _finish(state, request_id, answers.deny(request_id, verdict.reason, verdict.by, 0))
+        return _finish(state, request, answers.deny(request, verdict.reason, verdict.by, 0))
     by = None
-    if verdict is not None and verdict.behavior == "allow" and not request.requires_user_interaction:
-        by = verdict.by
-    elif verdict is None and tool not in INTERACTIVE and _is_granted(state, request):
-        by = "remembered"
-    elif (
-        verdict is None
-        and not request.requires_user_interaction
-        and is_allowed_by_plan(state.settings, tool, request.decision_reason_type)
-    ):
-        by = "policy:plan"
+    if not request.wants_human:
+        if verdict is not None:
+            by = verdict.by if verdict.behavior == "allow" else None
+        else:
+            by = _allowed_by(state, request)
     if by is None:
-        return _wait_for_human(state, request_id, request, at)
-    allowed = answer_permission(request_id, Allow(request.input))
-    return _finish(state, request_id, Outcome(allowed, hook_answers.decision(request_id, "allow", by)))
+        return _wait_for_human(state, request, at)
+    decision = hook_answers.decision(request.request_id, "allow", by)
+    return _finish(state, request, Outcome(Allow(call.arguments), decision))
 
 
-def _is_granted(state: State, request: CanUseTool) -> bool:
-    return not request.requires_user_interaction and any(
-        grant.covers(request.tool_name, request.input) for grant in state.grants
-    )
+def _allowed_by(state: State, request: ToolRequest) -> str | None:
+    """Return what allows a call that no rule is about; None when nothing does."""
+    call, settings = request.call, state.settings
+    if call.is_interactive:
+        return None
+    if any(grant.covers(call) for grant in state.grants):
+        return "remembered"
+    if is_allowed_by_plan(settings, call, is_asked_by_user=request.is_asked_by_user):
+        return "policy:plan"
+    if settings.judges_requests:
+        verdict = judge_by_policy(settings, state.grants, call)
+        return verdict.by if verdict.behavior == "allow" else None
+    return None
 
 
-def _hook_asked(state: State, asked: Asked, request: HookCallback, at: float) -> Step:
-    request_id = asked.request_id
-    if request.callback_id == PRE_TOOL:
-        tool, mode = text_at(request.input, "tool_name"), text_at(request.input, "permission_mode")
-        arguments = request.input.get("tool_input")
+def _hook_asked(state: State, asked: Asked, request: HookRequest, at: float) -> Step:
+    if request.callback == PRE_TOOL:
+        call = request.call or ToolCall("")
         verdict = judge_call(
-            state.settings,
-            state.grants,
-            tool,
-            arguments if isinstance(arguments, dict) else {},
-            mode,
-            real_paths=asked.real_paths,
+            state.settings, state.grants, call, unasked=request.unasked, real_paths=asked.real_paths
         )
-        return _finish(state, request_id, hook_answers.answer_judged(request_id, verdict))
-    if request.callback_id == STOP:
+        return _finish(state, request, hook_answers.answer_judged(request, verdict))
+    if request.callback == STOP:
         by = f"policy:{state.settings.policy}"
-        if state.stop_blocks >= MAX_STOP_BLOCKS or request.input.get("stop_hook_active") is True:
-            return _finish(state, request_id, hook_answers.answer_stop(request_id, (), by, 0))
-        return _wait_for_machine(state, request_id, request, at), [RunGitCheck(request_id)]
-    hook = find_hook(state.settings.hooks, request.callback_id)
+        if state.stop_blocks >= MAX_STOP_BLOCKS or request.is_repeated:
+            return _finish(state, request, hook_answers.answer_stop(request, (), by, 0))
+        return _wait_for_machine(state, request, at), [RunGitCheck(request.request_id)]
+    hook = find_hook(state.settings.hooks, request.callback)
     if hook is None:
-        return _finish(state, request_id, hook_answers.answer_unknown(request_id, request))
-    return _wait_for_machine(state, request_id, request, at), [RunHook(request_id, hook, request.input)]
+        return _finish(state, request, hook_answers.answer_unknown(request))
+    return _wait_for_machine(state, request, at), [RunHook(request.request_id, hook, request.payload)]
 
 
 def _answered(state: State, answered: Answered, at: float) -> Step:
@@ -225,92 +230,97 @@ def _answered(state: State, answered: Answered, at: float) -> Step:
     if pending is None:
         return state, [_refusal(state, request_id)]
     waited = _milliseconds(pending, at)
+    if isinstance(pending.request, HookRequest):
+        return state, [Refuse("unknown_request", f"{request_id} is answered by a hook, not by people")]
     try:
-        match pending.request, answer:
-            case HookCallback(), _:
-                return state, [
-                    Refuse("unknown_request", f"{request_id} is answered by a hook, not by people")
-                ]
-            case CanUseTool() as request, PermissionAnswer():
-                outcome = answers.answer_tool(request_id, request, answer, by, waited)
-            case _, PermissionAnswer():
-                raise InvalidAnswer("this is a question; answer it with question.answer")
-            case CanUseTool(tool_name="AskUserQuestion") as request, _:
-                outcome = answers.answer_user_question(request_id, request, answer, by, waited)
-            case CanUseTool(), _:
-                raise InvalidAnswer("this is a permission request; answer it with permission.respond")
-            case question, _:
-                outcome = answers.answer_question(request_id, question, answer, by, waited)
+        outcome = _judged(pending.request, answer, by, waited)
     except InvalidAnswer as error:
         return state, [Refuse("invalid_answer", str(error), error.field)]
-    return _finish(state, request_id, outcome)
+    return _finish(state, pending.request, outcome)
+
+
+def _judged(request: ForHumans, answer: PermissionAnswer | QuestionAnswer, by: str, waited: int) -> Outcome:
+    """Return what an answer comes to; raises InvalidAnswer."""
+    match request:
+        case ToolRequest():
+            if isinstance(answer, PermissionAnswer):
+                return answers.answer_tool(request, answer, by, waited)
+            if request.call.kind == "question":
+                return answers.answer_user_question(request, answer, by, waited)
+            raise InvalidAnswer("this is a permission request; answer it with permission.respond")
+        case QuestionRequest():
+            if isinstance(answer, PermissionAnswer):
+                raise InvalidAnswer("this is a question; answer it with question.answer")
+            return answers.answer_question(request, answer, by, waited)
 
 
 def _cancelled(state: State, request_id: str, reason: VoidReason) -> Step:
     pending = state.pending.get(request_id)
     state, effects = _void(state, [request_id], reason)
-    if pending is not None and state.settings.answers_cancelled and isinstance(pending.request, CanUseTool):
+    if pending is not None and state.settings.answers_cancelled and isinstance(pending.request, ToolRequest):
         # 1.0 goes on waiting for the answer to what it has cancelled, and its turn never ends without
-        effects.append(Respond(answers.deny(request_id, answers.DENIED, "cancelled", 0).response))
+        denied = answers.deny(pending.request, answers.DENIED, "cancelled", 0)
+        effects.append(Respond(pending.request, denied.reply))
     return state, effects
 
 
 def _timed_out(state: State, request_id: str, at: float) -> Step:
     pending = state.pending.get(request_id)
-    if pending is None or isinstance(pending.request, HookCallback):
+    if pending is None or isinstance(pending.request, HookRequest):
         return state, []
     waited = _milliseconds(pending, at)
-    outcome = answers.dismiss(request_id, pending.request, answers.TIMED_OUT, "timeout", waited)
-    return _finish(state, request_id, outcome)
+    outcome = answers.dismiss(pending.request, answers.TIMED_OUT, "timeout", waited)
+    return _finish(state, pending.request, outcome)
 
 
 def _stopping(state: State, at: float) -> Step:
     state, effects = replace(state, stopping=True), []
-    for request_id, pending in state.pending.items():
-        if not isinstance(pending.request, HookCallback):
+    for pending in state.pending.values():
+        if not isinstance(pending.request, HookRequest):
             waited = _milliseconds(pending, at)
-            state, more = _finish(state, request_id, _stopped(request_id, pending.request, waited))
+            state, more = _finish(state, pending.request, _stopped(pending.request, waited))
             effects += more
     return state, effects
 
 
-def _stopped(request_id: str, request: CanUseTool | Question, waited: int) -> Outcome:
-    return answers.dismiss(request_id, request, answers.STOPPED, "turnwire", waited)
+def _stopped(request: ForHumans, waited: int) -> Outcome:
+    return answers.dismiss(request, answers.STOPPED, "turnwire", waited)
 
 
 def _hook_ran(state: State, ran: HookRan) -> Step:
     pending = state.pending.get(ran.request_id)
-    if pending is None or not isinstance(pending.request, HookCallback):
+    if pending is None or not isinstance(pending.request, HookRequest):
         return state, []
-    hook = find_hook(state.settings.hooks, pending.request.callback_id)
+    hook = find_hook(state.settings.hooks, pending.request.callback)
     outcome = hook_answers.answer_configured(ran, pending.request, hook.name if hook else "hook")
-    return _finish(state, ran.request_id, outcome)
+    return _finish(state, pending.request, outcome)
 
 
 def _git_checked(state: State, checked: GitChecked, at: float) -> Step:
     pending = state.pending.get(checked.request_id)
-    if pending is None:
+    if pending is None or not isinstance(pending.request, HookRequest):
         return state, []
     by = f"policy:{state.settings.policy}"
     if checked.changes:
         state = replace(state, stop_blocks=state.stop_blocks + 1)
-    outcome = hook_answers.answer_stop(checked.request_id, checked.changes, by, _milliseconds(pending, at))
-    return _finish(state, checked.request_id, outcome)
+    outcome = hook_answers.answer_stop(pending.request, checked.changes, by, _milliseconds(pending, at))
+    return _finish(state, pending.request, outcome)
 
 
-def _wait_for_human(state: State, request_id: str, request: CanUseTool | Question, at: float) -> Step:
-    pending = {**state.pending, request_id: Pending(request, at, "human")}
-    seconds = state.settings.answer_timeout
-    return replace(state, pending=pending), [] if seconds is None else [StartTimer(request_id, seconds)]
+def _wait_for_human(state: State, request: ForHumans, at: float) -> Step:
+    name, seconds = request.request_id, state.settings.answer_timeout
+    pending = {**state.pending, name: Pending(request, at, "human")}
+    return replace(state, pending=pending), [] if seconds is None else [StartTimer(name, seconds)]
 
 
-def _wait_for_machine(state: State, request_id: str, request: HookCallback, at: float) -> State:
-    return replace(state, pending={**state.pending, request_id: Pending(request, at, "machine")})
+def _wait_for_machine(state: State, request: HookRequest, at: float) -> State:
+    return replace(state, pending={**state.pending, request.request_id: Pending(request, at, "machine")})
 
 
-def _finish(state: State, request_id: str, outcome: Outcome) -> Step:
+def _finish(state: State, request: Waiting, outcome: Outcome) -> Step:
     """Answer a request: the decision is told before the response is written."""
-    effects: list[Effect] = [Decide(outcome.decision), Respond(outcome.response)]
+    request_id = request.request_id
+    effects: list[Effect] = [Decide(outcome.decision), Respond(request, outcome.reply)]
     if request_id in state.pending and state.pending[request_id].waits_for == "human":
         effects.append(StopTimer(request_id))
     if outcome.grants:

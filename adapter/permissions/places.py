@@ -7,10 +7,9 @@ the tool opens it: only the tool could hold on to it.
 import os.path
 from collections.abc import Iterable, Mapping, Sequence
 
-from adapter.permissions.policies import PRE_TOOL, PermissionSettings
+from adapter.permissions.calls import ToolCall
+from adapter.permissions.policies import PermissionSettings
 from adapter.permissions.rules import PATHS, Places, Rule, absolute, literal_base
-from protocol.claude.requests import AnyRequest, CanUseTool, HookCallback
-from protocol.json_values import JsonObject
 
 _LONGEST = 4096
 """Characters of a path that a system takes."""
@@ -27,25 +26,18 @@ def session_places(rules: Sequence[Rule], workspace: str, home: str) -> Places:
     return Places(workspace, home, real_paths([workspace, *bases]))
 
 
-def real_paths_of_request(request: AnyRequest, settings: PermissionSettings) -> Mapping[str, str | None]:
+def real_paths_of_call(call: ToolCall, settings: PermissionSettings) -> Mapping[str, str | None]:
     """Look where the paths of a call lead that is asked about; a few calls to the system, none where no rule is about paths."""
-    match request:
-        case CanUseTool():
-            arguments: object = request.input
-        case HookCallback(callback_id=callback_id) if callback_id == PRE_TOOL:
-            arguments = request.input.get("tool_input")
-        case _:
-            return {}
-    if settings.places is None or not isinstance(arguments, dict):
+    if settings.places is None:
         return {}
-    return real_paths_of(arguments, settings.rules, settings.places)
+    return real_paths_of(call, settings.rules, settings.places)
 
 
-def real_paths_of(arguments: JsonObject, rules: Sequence[Rule], places: Places) -> Mapping[str, str | None]:
+def real_paths_of(call: ToolCall, rules: Sequence[Rule], places: Places) -> Mapping[str, str | None]:
     """Return where the paths of a call lead, by their absolute spelling; nothing when no rule is about paths."""
     if not any(rule.knows_paths for rule in rules):
         return {}
-    spelled = [arguments.get(name) for name in PATHS]
+    spelled = [*(call.arguments.get(name) for name in PATHS), *call.paths]
     return real_paths(
         absolute(path, places.workspace, places.home) for path in spelled if isinstance(path, str)
     )

@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple, TypeAlias
 
+from adapter.permissions.calls import ToolCall
 from adapter.permissions.patterns import Match, covers, finds, is_plain, read
 from adapter.permissions.shell import UNKNOWN
 from protocol.errors import TurnwireError
-from protocol.json_values import JsonObject
 
 Action: TypeAlias = Literal["allow", "deny", "ask"]
 
@@ -61,21 +61,20 @@ class Rule:
         """True where paths decide."""
         return any(name in PATHS for name, _ in (*self.input, *self.regex))
 
-    def matches(self, tool: str, arguments: JsonObject, places: "Places") -> Match:
+    def matches(self, call: ToolCall, places: "Places") -> Match:
         """Tell whether a call is meant; one that allows never says "maybe"."""
-        if not any(fnmatchcase(tool, pattern) for pattern in self.tools):
+        if not any(fnmatchcase(call.tool, pattern) for pattern in self.tools):
             return "no"
         allows = self.action == "allow"
-        found = {
-            *(
-                _matches(name, arguments.get(name), pattern, places, allows=allows)
-                for name, pattern in self.input
-            ),
-            *(
-                _contains(name, arguments.get(name), regex, places, allows=allows)
-                for name, regex in self.regex
-            ),
-        }
+        found: set[Match] = set()
+        for name, pattern in self.input:
+            values = _values(name, call)
+            matched = [_matches(name, value, pattern, places, allows=allows) for value in values]
+            found.add(_together(matched, allows=allows))
+        for name, regex in self.regex:
+            values = _values(name, call)
+            matched = [_contains(name, value, regex, places, allows=allows) for value in values]
+            found.add(_together(matched, allows=allows))
         return "no" if "no" in found else "maybe" if "maybe" in found else "yes"
 
 
@@ -101,11 +100,11 @@ class Found(NamedTuple):
     """What it says; "ask" where it would deny what only the shell will know."""
 
 
-def first_match(rules: Sequence[Rule], tool: str, arguments: JsonObject, places: Places) -> Found | None:
+def first_match(rules: Sequence[Rule], call: ToolCall, places: Places) -> Found | None:
     """Return the first rule that matches; before one that allows, the first that may deny or ask counts."""
     doubtful: Found | None = None
     for number, rule in enumerate(rules, 1):
-        match rule.matches(tool, arguments, places):
+        match rule.matches(call, places):
             case "yes" if doubtful is None or rule.action == "deny":
                 return Found(number, rule, rule.action)
             case "yes":
@@ -163,6 +162,23 @@ def literal_base(pattern: str) -> str:
     """Return the folder that a pattern of paths begins with, up to its first wildcard."""
     literal = re.split(r"[*?\[]", pattern, maxsplit=1)[0]
     return pattern if literal == pattern else posixpath.dirname(literal)
+
+
+def _values(name: str, call: ToolCall) -> Sequence[object]:
+    """Return what an argument holds; of paths, also those that the call touches beside its arguments."""
+    value = call.arguments.get(name)
+    if name not in PATHS or not call.paths:
+        return (value,)
+    return call.paths if value is None else (value, *call.paths)
+
+
+def _together(matched: Sequence[Match], *, allows: bool) -> Match:
+    """One that allows has to match all of them, any other one of them."""
+    if len(matched) == 1:
+        return matched[0]
+    if allows:
+        return "no" if "no" in matched else "yes"
+    return "yes" if "yes" in matched else "maybe" if "maybe" in matched else "no"
 
 
 def _matches(name: str, value: object, pattern: str, places: Places, *, allows: bool) -> Match:

@@ -16,11 +16,11 @@ from normalize.claude.state import State
 from normalize.claude.turns import ending, lifecycle
 from normalize.core import Stats
 from normalize.events import AgentEvent, Malformed, ProcessStatus, Unknown
-from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
+from normalize.inputs import Announced, Decision, Ended, Message, Received, Sent, SessionInput
 from protocol import malformed
 from protocol.claude import control, incidents, messages, notices, results, system, tasks
 from protocol.claude.encode import to_json
-from protocol.claude.messages import Message, StreamEvent
+from protocol.claude.messages import StreamEvent
 from protocol.claude.system import System
 from protocol.miriad import system as miriad
 

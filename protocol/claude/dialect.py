@@ -8,10 +8,11 @@ from msgspec import structs
 
 from protocol.claude.blocks import AnyBlock, ThinkingBlock, UnknownBlock
 from protocol.claude.decode import decode
-from protocol.claude.encode import encode, encode_input, line_of, to_json
+from protocol.claude.encode import encode, encode_input, to_json
 from protocol.claude.messages import Assistant, Message, User
 from protocol.claude.results import Result
 from protocol.dialects.base import Dialect, Exchange
+from protocol.json_lines import line_of
 from protocol.json_values import JsonObject, text_at
 from protocol.malformed import Malformed
 from protocol.miriad.system import SystemFailure

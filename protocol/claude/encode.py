@@ -5,7 +5,6 @@ version of it: blank lines, unknown types, a role that is not user, keep_alive, 
 message without id or subtype.
 """
 
-import json
 from functools import cache
 
 import msgspec
@@ -17,6 +16,7 @@ from protocol.claude.decode import decode
 from protocol.claude.messages import Message, User
 from protocol.claude.system import System, UnknownSystem
 from protocol.errors import TurnwireError
+from protocol.json_lines import line_of
 from protocol.json_values import Foreign, Json
 from protocol.malformed import Malformed
 
@@ -62,14 +62,6 @@ def checked_input(line: bytes) -> bytes:
         raise EncodeError("a newline inside a line")
     encode_input(decode(body))
     return body + b"\n"
-
-
-def line_of(value: Json) -> bytes:
-    """Return a value as a line. Integers of any size and lone surrogates are written as JSON allows."""
-    try:
-        return msgspec.json.encode(value) + b"\n"
-    except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":")).encode() + b"\n"
 
 
 def to_json(value: object) -> Json:

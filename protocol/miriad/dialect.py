@@ -27,11 +27,12 @@ from protocol.claude.control import (
     success,
 )
 from protocol.claude.decode import decode
-from protocol.claude.encode import EncodeError, encode, encode_input, line_of, to_json
+from protocol.claude.encode import EncodeError, encode, encode_input, to_json
 from protocol.claude.messages import Assistant, AssistantBody, Message, Unknown, User, UserBody
 from protocol.claude.results import Result
 from protocol.claude.system import Status, System
 from protocol.dialects.base import Dialect, Exchange
+from protocol.json_lines import line_of
 from protocol.json_values import JsonObject, text_at
 from protocol.malformed import Malformed
 from protocol.miriad.system import Injected, Queued, SystemFailure, SystemToolResult

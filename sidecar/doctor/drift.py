@@ -12,7 +12,7 @@ from importlib.resources import files
 import msgspec
 from msgspec import Struct
 
-from protocol.claude.messages import Message, Unknown
+from protocol.claude.messages import Unknown
 from protocol.claude.system import UnknownSystem
 from protocol.generic import load
 from protocol.json_values import Foreign
@@ -46,7 +46,7 @@ class Drift:
         fields = Counter({path: count for path, count in self.fields.items() if path not in known})
         return Drift(self.lines, types, fields, self.mistyped, self.malformed)
 
-    def take(self, line: bytes, message: Message) -> None:
+    def take(self, line: bytes, message: Struct) -> None:
         """Compare a line with what was understood of it."""
         self.lines += 1
         if isinstance(message, Malformed):

@@ -3,6 +3,7 @@ import resource
 from pathlib import Path
 
 import pytest
+from claude_asking import request_of
 
 from adapter.permissions.audit import AuditTrail
 from normalize.inputs import Decision
@@ -18,7 +19,7 @@ def rows(path: Path) -> list[dict[str, object]]:
 def test_every_step_of_a_request_is_a_line(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "audit.jsonl"
     trail = AuditTrail(path, "s1", now=lambda: "2026-01-01T00:00:00.000Z")
-    trail.asked("r", BASH)
+    trail.asked(request_of("r", BASH))
     trail.decided(Decision("r", "allow", "ada", 1200, option_id="allow_once"))
     trail.refused("r", "bob", "already_answered")
     trail.voided("r2", "interrupted")

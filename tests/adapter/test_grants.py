@@ -3,7 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from adapter.permissions.grants import Grant, GrantStore, granted
+from adapter.claude.wire import granted
+from adapter.permissions.calls import ToolCall
+from adapter.permissions.grants import Grant, GrantStore
+from normalize.claude.tool_kinds import kind_of
 from protocol.json_values import JsonObject
 
 
@@ -29,7 +32,7 @@ from protocol.json_values import JsonObject
 def test_a_grant_covers_what_was_allowed_and_nothing_it_does_not_understand(
     grant: Grant, tool: str, arguments: dict[str, object], *, covered: bool
 ) -> None:
-    assert grant.covers(tool, arguments) is covered
+    assert grant.covers(ToolCall(tool, arguments, kind_of(tool))) is covered
 
 
 def test_grants_are_the_allowing_rules_of_permission_updates() -> None:

@@ -1,14 +1,15 @@
 """Arbitrary interleavings of everything that can happen to permissions, against what must hold in all of them."""
 
+from claude_asking import asked, response_of
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from adapter.hooks.settings import HookSetting
+from adapter.permissions.calls import ToolCall
 from adapter.permissions.decisions import (
     Answered,
-    Asked,
-    CancelledByCli,
+    CancelledByAgent,
     Decide,
     Disconnected,
     Effect,
@@ -31,6 +32,7 @@ from adapter.permissions.decisions import (
 from adapter.permissions.machine import State, step
 from adapter.permissions.policies import PRE_TOOL, STOP, PermissionSettings
 from adapter.permissions.rules import read_rules
+from normalize.claude.tool_kinds import kind_of
 from normalize.vocabulary import Policy, VoidReason
 from protocol.claude.requests import (
     AnyRequest,
@@ -138,10 +140,11 @@ class Permissions(RuleBasedStateMachine):
     def happens(self, happened: PermissionInput, *, allowing: bool = False) -> list[Effect]:
         self.now += 0.5
         self.state, effects = step(self.state, happened, self.now)
-        cancelled = happened.request_id if isinstance(happened, CancelledByCli) else None
+        cancelled = happened.request_id if isinstance(happened, CancelledByAgent) else None
         for effect in effects:
             match effect:
-                case Respond(response):
+                case Respond():
+                    response = response_of(effect)
                     name = response.request_id
                     assert name in self.asked, "a response to nothing"
                     self.responded[name] = self.responded.get(name, 0) + 1
@@ -196,9 +199,12 @@ class Permissions(RuleBasedStateMachine):
         # rules and remembered answers are the only ones that may allow at once
         may_allow = isinstance(request, CanUseTool) and (
             bool(self.settings.rules)
-            or any(g.covers(request.tool_name, request.input) for g in self.state.grants)
+            or any(
+                g.covers(ToolCall(request.tool_name, request.input, kind_of(request.tool_name)))
+                for g in self.state.grants
+            )
         )
-        self.happens(Asked(name, request), allowing=may_allow)
+        self.happens(asked(name, request), allowing=may_allow)
 
     @rule(number=PICKS, answer=ANSWERS, by=st.sampled_from(["ada", "bob"]))
     def frontend_answers(self, number: int, answer: PermissionAnswer | QuestionAnswer, by: str) -> None:
@@ -219,7 +225,7 @@ class Permissions(RuleBasedStateMachine):
     @rule(number=PICKS)
     def cli_cancels(self, number: int) -> None:
         name = self.pick(number)
-        self.happens(CancelledByCli(name))
+        self.happens(CancelledByAgent(name))
         assert name not in self.state.pending
 
     @rule(number=PICKS)

@@ -1,6 +1,7 @@
 """The state machine of permissions, read as transcripts: what happens, and what is to be done about it."""
 
 import pytest
+from claude_asking import asked, response_of
 from msgspec.structs import replace
 
 from adapter.hooks.settings import HookSetting, callback_id
@@ -8,8 +9,7 @@ from adapter.permissions.answers import STOPPED, TOO_MANY
 from adapter.permissions.decisions import (
     Abandon,
     Answered,
-    Asked,
-    CancelledByCli,
+    CancelledByAgent,
     Decide,
     Disconnected,
     Effect,
@@ -83,7 +83,7 @@ class Machine:
         return effects
 
     def ask(self, request: AnyRequest, request_id: str = "r") -> list[Effect]:
-        return self(Asked(request_id, request))
+        return self(asked(request_id, request))
 
     def answer(self, option_id: str, by: str = "ada", **fields: Json) -> list[Effect]:
         return self(Answered("r", PermissionAnswer(option_id, **fields), by))
@@ -94,7 +94,7 @@ class Machine:
 
 def payload(effects: list[Effect]) -> JsonObject:
     """What the one response among the effects says."""
-    [response] = [effect.response for effect in effects if isinstance(effect, Respond)]
+    [response] = [response_of(effect) for effect in effects if isinstance(effect, Respond)]
     assert response.response.subtype == "success"
     answer = response.payload
     assert isinstance(answer, dict)
@@ -231,14 +231,14 @@ def test_a_request_that_the_cli_reports_again_is_armed_once() -> None:
 def test_a_cancelled_request_gets_no_response() -> None:
     machine = Machine()
     machine.ask(BASH)
-    assert machine(CancelledByCli("r")) == [Void("r", "cancelled"), StopTimer("r")]
+    assert machine(CancelledByAgent("r")) == [Void("r", "cancelled"), StopTimer("r")]
     assert refusal(machine.answer("allow_once")).code == "cancelled"
 
 
 def test_a_cancel_keeps_the_reason_it_is_published_with() -> None:
     machine = Machine()
     machine.ask(BASH)
-    assert machine(CancelledByCli("r", "interrupted"))[0] == Void("r", "interrupted")
+    assert machine(CancelledByAgent("r", "interrupted"))[0] == Void("r", "interrupted")
 
 
 def test_what_waits_when_the_cli_is_stopped_is_denied_in_turnwires_name() -> None:
@@ -263,7 +263,7 @@ def test_what_is_asked_while_the_cli_is_stopped_waits_for_nobody(request_: AnyRe
 def test_version_1_waits_for_the_answer_to_what_it_cancelled() -> None:
     machine = Machine(PermissionSettings(answers_cancelled=True))
     machine.ask(BASH)
-    effects = machine(CancelledByCli("r"))
+    effects = machine(CancelledByAgent("r"))
     assert effects[0] == Void("r", "cancelled")
     assert payload(effects)["behavior"] == "deny"
     assert refusal(machine.answer("allow_once")).code == "cancelled"
@@ -504,7 +504,7 @@ def test_no_rule_answers_a_question_to_a_human(request_: CanUseTool) -> None:
 def test_a_request_nobody_knows_is_refused() -> None:
     [effect] = Machine().ask(UnknownRequest({"subtype": "launch_rocket"}))
     assert isinstance(effect, Respond)
-    assert effect.response.error == "turnwire does not answer launch_rocket"
+    assert response_of(effect).error == "turnwire does not answer launch_rocket"
 
 
 # Hooks
@@ -608,7 +608,7 @@ def test_an_unknown_hook_denies() -> None:
     assert verdict(effects) == "deny"
     [_, effect] = machine.ask(HookCallback(callback_id="stranger", input={"hook_event_name": "Stop"}), "2")
     assert isinstance(effect, Respond)
-    assert effect.response.error == "turnwire knows no hook 'stranger'"
+    assert response_of(effect).error == "turnwire knows no hook 'stranger'"
 
 
 def test_people_cannot_answer_for_a_hook() -> None:
@@ -711,7 +711,7 @@ def test_a_hook_that_fails_denies_a_call_and_is_no_more_than_a_note_elsewhere() 
 
 def test_a_hook_whose_request_is_cancelled_is_abandoned_and_says_nothing() -> None:
     machine, _ = hooked("PreToolUse")
-    assert machine(CancelledByCli("r")) == [Void("r", "cancelled"), Abandon("r")]
+    assert machine(CancelledByAgent("r")) == [Void("r", "cancelled"), Abandon("r")]
     assert machine(HookRan("r", {"decision": "allow"})) == []
     assert machine(GitChecked("r")) == []
 
@@ -720,28 +720,28 @@ def test_beyond_what_may_wait_requests_are_refused_at_once_and_it_is_told_once()
     hook = HookSetting(event="PreToolUse", command=("check",))
     machine = Machine(PermissionSettings(max_pending=4, hooks=(hook,)))
     for number in range(4):
-        assert machine(Asked(f"r{number}", BASH)) == []
-    denied = machine(Asked("r4", BASH))
+        assert machine(asked(f"r{number}", BASH)) == []
+    denied = machine(asked("r4", BASH))
     assert [type(effect) for effect in denied] == [Decide, Respond, Overloaded]
     assert isinstance(denied[0], Decide)
     assert (denied[0].decision.behavior, denied[0].decision.by) == ("deny", "turnwire")
     assert isinstance(denied[1], Respond)
-    assert denied[1].response.payload == {"behavior": "deny", "message": TOO_MANY}
+    assert response_of(denied[1]).payload == {"behavior": "deny", "message": TOO_MANY}
     others: list[AnyRequest] = [
         Elicitation(mcp_server_name="s", message="?"),
         RequestUserDialog(dialog_kind="d"),
         HookCallback(callback_id=callback_id(0), input={"hook_event_name": "PreToolUse"}),
     ]
     for number, request in enumerate(others):
-        refused = machine(Asked(f"o{number}", request))
+        refused = machine(asked(f"o{number}", request))
         assert [type(effect) for effect in refused] == [Decide, Respond]
     assert len(machine.state.pending) == 4
     # what nobody has to wait for is answered as ever
-    judged = machine(Asked("h", HookCallback(callback_id=PRE_TOOL, input={"tool_name": "Read"})))
+    judged = machine(asked("h", HookCallback(callback_id=PRE_TOOL, input={"tool_name": "Read"})))
     assert [type(effect) for effect in judged] == [Decide, Respond]
     # once half of them wait no more, the next time is told again
     for number in range(2):
-        machine(CancelledByCli(f"r{number}"))
+        machine(CancelledByAgent(f"r{number}"))
     for number in range(3):
-        effects = machine(Asked(f"s{number}", BASH))
+        effects = machine(asked(f"s{number}", BASH))
     assert isinstance(effects[-1], Overloaded)

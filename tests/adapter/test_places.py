@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from adapter.permissions.calls import ToolCall
 from adapter.permissions.places import real_paths, real_paths_of, session_places
 from adapter.permissions.policies import PermissionSettings, judge_by_rule
 from adapter.permissions.rules import read_rules
@@ -24,8 +25,8 @@ class House:
         rules = read_rules(entries)
         places = session_places(rules, str(self.workspace), str(self.home))
         settings = PermissionSettings(rules=rules, workspace=str(self.workspace), places=places)
-        arguments = {"file_path": path}
-        verdict = judge_by_rule(settings, "Write", arguments, real_paths_of(arguments, rules, places))
+        call = ToolCall("Write", {"file_path": path})
+        verdict = judge_by_rule(settings, call, real_paths_of(call, rules, places))
         return None if verdict is None else verdict.behavior
 
 
@@ -143,7 +144,7 @@ def test_nothing_is_looked_up_where_no_rule_is_about_paths(house: House) -> None
     rules = read_rules([{"action": "deny", "input": {"command": "rm *"}}])
     places = session_places(rules, str(house.workspace), "")
     assert places.real == {}
-    assert real_paths_of({"file_path": "x"}, rules, places) == {}
+    assert real_paths_of(ToolCall("Write", {"file_path": "x"}), rules, places) == {}
 
 
 def test_a_path_beyond_what_a_system_takes_is_not_looked_up() -> None:

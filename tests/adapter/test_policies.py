@@ -1,13 +1,11 @@
 import pytest
 
+from adapter.claude.permissions import Launch, hook_table, launch
 from adapter.hooks.settings import HookSetting
 from adapter.permissions.policies import (
     PRE_TOOL,
     STOP,
-    Launch,
     PermissionSettings,
-    hook_table,
-    launch,
     parse_policy,
 )
 from adapter.permissions.rules import read_rules

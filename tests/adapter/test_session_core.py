@@ -1,9 +1,11 @@
 """One session's state machine under arbitrary interleavings: what is published, what is pending, what is written."""
 
+from claude_asking import response_of
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from adapter.claude.wire import ClaudeWire
 from adapter.core import CoreInput, SessionCore
 from adapter.permissions.decisions import (
     Answered,
@@ -63,7 +65,7 @@ class Sessions(RuleBasedStateMachine):
         self.old = old
         rules = read_rules([{"action": "allow", "tool": "Read"}])
         asked = PermissionSettings(policy=policy, rules=rules, answer_timeout=timeout, answers_cancelled=old)
-        self.core = SessionCore(ClaudeCore(), State(asked))
+        self.core = SessionCore(ClaudeCore(), ClaudeWire(), State(asked))
 
     def happens(self, happened: CoreInput) -> list[object]:
         self.now += 0.5
@@ -73,7 +75,8 @@ class Sessions(RuleBasedStateMachine):
                 self.published(event)
         for effect in outputs.effects:
             match effect:
-                case Respond(response):
+                case Respond():
+                    response = response_of(effect)
                     assert response.request_id not in self.responded, "two responses to one request"
                     self.responded.append(response.request_id)
                     self.unwritten.append(effect)
@@ -186,7 +189,7 @@ class Sessions(RuleBasedStateMachine):
     @precondition(lambda self: self.unwritten)
     @rule()
     def response_is_written(self) -> None:
-        self.happens(Sent(b"", self.unwritten.pop(0).response))
+        self.happens(Sent(b"", response_of(self.unwritten.pop(0))))
 
     @precondition(lambda self: not self.has_ended)
     @rule()
@@ -231,7 +234,7 @@ TestSessions = Sessions.TestCase
 
 
 def session(**more: object) -> SessionCore:
-    return SessionCore(ClaudeCore(), State(PermissionSettings(**more)))  # type: ignore[arg-type]
+    return SessionCore(ClaudeCore(), ClaudeWire(), State(PermissionSettings(**more)))  # type: ignore[arg-type]
 
 
 def said(core: SessionCore, message: Message) -> list[str]:

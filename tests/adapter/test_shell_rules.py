@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapter.permissions.calls import ToolCall
 from adapter.permissions.grants import Grant
 from adapter.permissions.patterns import covers, finds, is_plain, may_match
 from adapter.permissions.rules import Found, Places, first_match, read_rules
@@ -17,7 +18,7 @@ from shell_spellings import CERTAIN, DOUBTFUL, OTHER
 
 
 def judge(command: str, *entries: Mapping[str, object]) -> Found | None:
-    return first_match(read_rules(entries), "Bash", {"command": command}, Places("/here"))
+    return first_match(read_rules(entries), ToolCall("Bash", {"command": command}), Places("/here"))
 
 
 DENY = {"action": "deny", "tool": "Bash", "input": {"command": "rm *"}}
@@ -156,7 +157,7 @@ def test_a_regular_expression_that_denies_asks_where_it_cannot_be_told(line: str
 @pytest.mark.parametrize("line", [*CERTAIN, *DOUBTFUL])
 def test_a_grant_of_a_commands_beginning_covers_none_of_it(line: str) -> None:
     for content in ("git status:*", "find:*", "xargs -n:*"):
-        assert not Grant("Bash", content).covers("Bash", {"command": line})
+        assert not Grant("Bash", content).covers(ToolCall("Bash", {"command": line}, "execute"))
 
 
 # Properties

@@ -3,16 +3,17 @@
 import asyncio
 from pathlib import Path
 
+from adapter.claude.wire import ClaudeWire
 from adapter.core import SessionCore
 from adapter.executor import SessionExecutor
 from adapter.permissions.machine import State
 from adapter.permissions.policies import PermissionSettings
+from adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
 from adapter.turns import TurnWatch as Watch
 from normalize.claude.core import ClaudeCore
 from normalize.core import Happened
 from normalize.inputs import Received, Sent
 from protocol.claude.blocks import TextBlock
-from protocol.claude.control import ControlResponse
 from protocol.claude.messages import Assistant, AssistantBody, Message, StreamEvent, User, UserBody
 from protocol.claude.results import Result
 from protocol.claude.stream import MessageStart, StartedMessage
@@ -27,7 +28,7 @@ class TurnWatch(Watch):
     """The watch of a session that is told what happens."""
 
     def __init__(self) -> None:
-        self.core = SessionCore(ClaudeCore(), State(PermissionSettings()))
+        self.core = SessionCore(ClaudeCore(), ClaudeWire(), State(PermissionSettings()))
         super().__init__(self.core)
 
     def prompted(self) -> None:
@@ -120,14 +121,14 @@ async def test_waiting_for_a_human_is_no_silence_and_does_not_count_as_one_after
 
 async def test_the_time_before_a_prompt_is_no_silence_of_its_turn(tmp_path: Path) -> None:
     class Nowhere:
-        def respond(self, response: ControlResponse) -> None: ...
+        def respond(self, request: AgentRequest | UnreadableRequest, reply: Reply) -> None: ...
         def publish(self, happened: Happened) -> None: ...
         def failed(self, error: Exception) -> None:
             raise error
 
     told = list[float]()
     async with asyncio.TaskGroup() as tasks:
-        core = SessionCore(ClaudeCore(), State(PermissionSettings()))
+        core = SessionCore(ClaudeCore(), ClaudeWire(), State(PermissionSettings()))
         executor = SessionExecutor(
             core, Nowhere(), tasks=tasks, workspace=tmp_path, environment={}, notify=lambda _: None
         )

@@ -21,12 +21,13 @@ from protocol.claude.control import (
     success,
 )
 from protocol.claude.decode import decode
-from protocol.claude.encode import EncodeError, checked_input, encode, encode_input, line_of
+from protocol.claude.encode import EncodeError, checked_input, encode, encode_input
 from protocol.claude.messages import Assistant, AssistantBody, Message, Unknown, User, UserBody
 from protocol.claude.notices import KeepAlive
 from protocol.claude.results import Result
 from protocol.claude.stream import ContentBlockDelta, TextDelta
 from protocol.claude.system import Init, UnknownSystem
+from protocol.json_lines import line_of
 from protocol.malformed import Malformed
 from recordings import Recording, recordings
 

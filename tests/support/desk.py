@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
+from msgspec import Struct
+
 from adapter.notices import SessionNotice
 from adapter.opening import open_session
 from adapter.options import SessionOptions
@@ -16,7 +18,6 @@ from adapter.permissions.grants import GrantStore
 from adapter.session import Session
 from normalize.inputs import Decision, Ended, Received, Sent, SessionInput
 from protocol.claude.control import ControlRequest
-from protocol.claude.messages import Message
 from protocol.claude.requests import AnyRequest
 from protocol.claude.results import Result
 from protocol.json_values import Json, JsonObject
@@ -61,7 +62,7 @@ class SessionHarness:
         return self.results[before]
 
     @property
-    def messages(self) -> list[Message]:
+    def messages(self) -> list[Struct]:
         return [one.message for one in self.inputs if isinstance(one, Received)]
 
     @property
@@ -73,7 +74,7 @@ class SessionHarness:
         return [one for one in self.inputs if isinstance(one, Decision)]
 
     @property
-    def sent(self) -> list[Message]:
+    def sent(self) -> list[Struct]:
         return [one.message for one in self.inputs if isinstance(one, Sent)]
 
     def asked(self, kind: type[Kind]) -> list[tuple[str, Kind]]:

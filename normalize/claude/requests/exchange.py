@@ -4,9 +4,10 @@ from normalize.claude.notices import notice
 from normalize.claude.state import State
 from normalize.claude.turns import lifecycle
 from normalize.events import AgentEvent, Withdrawn
+from normalize.inputs import Message
 from normalize.vocabulary import VoidReason
 from protocol.claude import control
-from protocol.claude.messages import Message, User
+from protocol.claude.messages import User
 from protocol.json_values import text_at
 
 _REMEMBERED = 256

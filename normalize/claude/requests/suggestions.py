@@ -7,23 +7,19 @@ as well. Ours have the form of the CLI's and are as narrow as its own: this very
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
+from normalize.claude.tool_kinds import kind_of
 from protocol.claude.requests import CanUseTool
 from protocol.json_values import JsonObject, text_at
-
-INTERACTIVE = frozenset({"AskUserQuestion", "ExitPlanMode"})
-"""Tools that are a question to a human, so that no answer can stand for the next one."""
-
-EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
-"""Tools that the mode acceptEdits covers."""
 
 
 def suggestions(request: CanUseTool) -> list[JsonObject]:
     """Return the permission updates that an "always" answer to this request can be made of."""
-    if request.tool_name in INTERACTIVE or request.requires_user_interaction:
+    kind = kind_of(request.tool_name)
+    if kind in ("question", "plan") or request.requires_user_interaction:
         return []
     if request.permission_suggestions:
         return request.permission_suggestions
-    if request.tool_name in EDITS:
+    if kind == "edit":
         return [{"type": "setMode", "mode": "acceptEdits", "destination": "session"}]
     rule: JsonObject = {"toolName": request.tool_name}
     if (content := _CONTENTS.get(request.tool_name)) is not None:

@@ -1,0 +1,208 @@
+"""How Claude Code asks and is answered: control requests as the permission machine's, its replies as control responses; pure."""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeAlias, assert_never
+
+from adapter.claude.command import PERMISSION_MODES
+from adapter.permissions.calls import ToolCall
+from adapter.permissions.grants import Grant
+from adapter.permissions.requests import (
+    AgentRequest,
+    Allow,
+    Answer,
+    Deny,
+    Dismissed,
+    Failure,
+    HookOutput,
+    HookRequest,
+    Offer,
+    OtherRequest,
+    QuestionRequest,
+    Reply,
+    TakenBack,
+    ToolRequest,
+    UnreadableRequest,
+)
+from adapter.wire import Asking
+from normalize.claude.requests.options import DESTINATIONS, options, updates
+from normalize.claude.requests.suggestions import suggestions
+from normalize.claude.tool_kinds import kind_of
+from normalize.claude.tools.plan import questions
+from normalize.events.control import PermissionOption
+from normalize.inputs import Message
+from normalize.vocabulary import ALWAYS_MODE
+from protocol.claude import answers
+from protocol.claude.control import ControlCancelRequest, ControlRequest, ControlResponse, failure, success
+from protocol.claude.decode import decode
+from protocol.claude.encode import to_json
+from protocol.claude.requests import (
+    AnyRequest,
+    CanUseTool,
+    Elicitation,
+    HookCallback,
+    McpMessage,
+    RequestUserDialog,
+)
+from protocol.json_lines import line_of
+from protocol.json_values import Json, JsonObject, text_at
+from protocol.malformed import Malformed
+
+HUMAN_REASONS = frozenset({"rule", "hook", "safetyCheck"})
+"""Types of the reasons to ask that come from the user or concern safety, not the permission mode."""
+
+Unasked: TypeAlias = Literal["nothing", "edits", "everything"]
+
+_UNASKED: dict[str, Unasked] = {"acceptEdits": "edits", "bypassPermissions": "everything"}
+
+
+class ClaudeWire:
+    """The control protocol."""
+
+    def requests(self, message: Message) -> Sequence[Asking]:
+        """Return what a message asks for or takes back; those that still wait, in the answer to `initialize` (2.1.330)."""
+        match message:
+            case ControlRequest(request_id, request):
+                return _asked(request_id, request)
+            case ControlCancelRequest(request_id):
+                return [TakenBack(request_id)]
+            case ControlResponse(response=body):
+                waiting = (*body.pending_permission_requests, *body.pending_user_dialog_requests)
+                return [one for value in waiting for one in _reopened(value)]
+            case Malformed(reason=reason, asks=str() as request_id):
+                return [UnreadableRequest(request_id=request_id, reason=reason)]
+            case _:
+                return []
+
+    def replies(self, request: AgentRequest | UnreadableRequest, reply: Reply) -> Sequence[ControlResponse]:
+        """Return the control response to a request."""
+        name = request.request_id
+        match reply:
+            case Allow():
+                allowed = answers.Allow(reply.arguments, _updates(request, reply) or None)
+                return [answers.answer_permission(name, allowed)]
+            case Deny(message, interrupt):
+                return [answers.answer_permission(name, answers.Deny(message, interrupt or None))]
+            case Answer() | Dismissed():
+                return [success(name, _answer(request, reply))]
+            case HookOutput(output):
+                return [success(name, output)]
+            case Failure(reason):
+                return [failure(name, reason)]
+            case _ as never:
+                assert_never(never)
+
+
+def _asked(request_id: str, request: AnyRequest) -> Sequence[Asking]:
+    match request:
+        case McpMessage():
+            return []  # for a hosted server (adapter/dispatch.py)
+        case CanUseTool():
+            return [_tool(request_id, request)]
+        case HookCallback():
+            return [_hook(request_id, request)]
+        case Elicitation():
+            return [
+                QuestionRequest(
+                    request_id=request_id, kind="elicitation", said=to_json(request), message=request
+                )
+            ]
+        case RequestUserDialog():
+            return [
+                QuestionRequest(request_id=request_id, kind="dialog", said=to_json(request), message=request)
+            ]
+        case _:
+            return [
+                OtherRequest(
+                    request_id=request_id, name=request.subtype, said=to_json(request), message=request
+                )
+            ]
+
+
+def _reopened(value: JsonObject) -> Sequence[Asking]:
+    message = decode(line_of(value))
+    return _asked(message.request_id, message.request) if isinstance(message, ControlRequest) else []
+
+
+def _tool(request_id: str, request: CanUseTool) -> ToolRequest:
+    offered = suggestions(request)
+    call = ToolCall(request.tool_name, request.input, kind_of(request.tool_name))
+    return ToolRequest(
+        request_id=request_id,
+        call=call,
+        offers=[_offer(option, offered) for option in options(offered)],
+        wants_human=bool(request.requires_user_interaction),
+        is_asked_by_user=request.decision_reason_type in HUMAN_REASONS,
+        modes=PERMISSION_MODES,
+        destinations=tuple(DESTINATIONS),
+        questions=questions(request.input) if call.kind == "question" else (),
+        said=to_json(request),
+        message=request,
+    )
+
+
+def _offer(option: PermissionOption, suggested: Sequence[JsonObject]) -> Offer:
+    changes = updates(option.option_id, suggested)
+    places = (text_at(change, "destination") for change in changes if change.get("type") != "setMode")
+    return Offer(
+        option,
+        tuple(granted(changes)),
+        tuple(place for place in places if place),
+        is_movable=not option.option_id.startswith(ALWAYS_MODE),
+    )
+
+
+def granted(changes: Iterable[JsonObject]) -> list[tuple[Grant, str]]:
+    """Return the grants in permission updates, each with its destination."""
+    return [
+        (Grant(text_at(rule, "toolName"), text_at(rule, "ruleContent")), text_at(change, "destination"))
+        for change in changes
+        if change.get("type") == "addRules" and change.get("behavior") == "allow"
+        for rule in _rules(change)
+        if text_at(rule, "toolName")
+    ]
+
+
+def _rules(change: JsonObject) -> Sequence[Json]:
+    rules = change.get("rules")
+    return rules if isinstance(rules, list) else ()
+
+
+def _hook(request_id: str, request: HookCallback) -> HookRequest:
+    event, tool = text_at(request.input, "hook_event_name"), text_at(request.input, "tool_name")
+    arguments = request.input.get("tool_input")
+    call = ToolCall(tool, arguments if isinstance(arguments, dict) else {}, kind_of(tool))
+    return HookRequest(
+        request_id=request_id,
+        callback=request.callback_id,
+        event=event,
+        call=call,
+        unasked=_UNASKED.get(text_at(request.input, "permission_mode"), "nothing"),
+        is_repeated=request.input.get("stop_hook_active") is True,
+        payload=request.input,
+        said=to_json(request),
+        message=request,
+    )
+
+
+def _updates(request: AgentRequest | UnreadableRequest, reply: Allow) -> list[JsonObject]:
+    asked = request.message if isinstance(request, ToolRequest) else None
+    changes: list[JsonObject] = []
+    if isinstance(asked, CanUseTool) and reply.option_id is not None:
+        changes = updates(reply.option_id, suggestions(asked), reply.destination)
+    if reply.mode is not None:
+        changes.append({"type": "setMode", "mode": reply.mode, "destination": "session"})
+    return changes
+
+
+def _answer(request: AgentRequest | UnreadableRequest, reply: Answer | Dismissed) -> JsonObject:
+    is_form = isinstance(request, QuestionRequest) and request.kind == "elicitation"
+    match reply:
+        case Answer(action, content) if is_form:
+            said: JsonObject = {"action": action}
+            return said if content is None else {**said, "content": content}
+        case Dismissed() if is_form:
+            return {"action": "cancel"}
+        case Answer("accept", content):
+            return {"behavior": "completed", "result": content}
+        case _:
+            return {"behavior": "cancelled"}

@@ -1,0 +1,213 @@
+"""What agents ask and wait for, and what they can be told, in the words of no family; pure values.
+
+A family reads its messages into these (adapter/wire.py), the permission machine decides in these alone, and the family
+writes the reply as its messages. The fields say what rules, policies and humans need to know; `said` is
+written down by the audit trail, `message` is the family's own and looked at by nobody else.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from adapter.permissions.calls import ToolCall
+from adapter.permissions.grants import Grant
+from normalize.events.control import PermissionOption
+from normalize.payloads.work import Question
+from protocol.json_values import Json, JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One of the options of a request, and what choosing it has remembered."""
+
+    option: PermissionOption
+    """As it is published."""
+    grants: tuple[tuple[Grant, str], ...] = ()
+    """What it allows from then on, each with its destination."""
+    places: tuple[str, ...] = ()
+    """Destinations of all that it has remembered, grants or not."""
+    is_movable: bool = True
+    """Whether an answer may name another destination."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolRequest:
+    """The agent waits for leave to call a tool."""
+
+    request_id: str
+    """Names it in answers."""
+    call: ToolCall
+    """What it wants to do."""
+    offers: Sequence[Offer]
+    """What can be answered."""
+    wants_human: bool = False
+    """True when no rule or policy may allow it."""
+    is_asked_by_user: bool = False
+    """True when it is asked for a reason of the user's or of safety, not for the permission mode."""
+    is_editable: bool = True
+    """Whether the agent takes other arguments than it asked about."""
+    modes: Sequence[str] = ()
+    """Permission modes that an approval can switch to."""
+    destinations: Sequence[str] = ()
+    """Where an always-answer can be remembered."""
+    questions: Sequence[Question] = ()
+    """What is asked, of a tool that is a question."""
+    said: JsonObject = field(default_factory=dict)
+    """What the agent said, for the audit trail."""
+    message: object = None
+    """The same as the family's wire has it; for the family alone."""
+
+    def offer(self, option_id: str) -> Offer | None:
+        """Return an offer by its option; None when it was not made."""
+        return next((offer for offer in self.offers if offer.option.option_id == option_id), None)
+
+    def option_of(self, *kinds: str) -> str | None:
+        """Return the first option of the first of these kinds that is offered; None when none is."""
+        for kind in kinds:
+            for offer in self.offers:
+                if offer.option.kind == kind:
+                    return offer.option.option_id
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionRequest:
+    """An MCP server or the agent itself asks a human, and waits."""
+
+    request_id: str
+    """Names it in answers."""
+    kind: Literal["elicitation", "dialog"]
+    """A form (or an address to visit), or a dialog of the agent's own."""
+    said: JsonObject = field(default_factory=dict)
+    """What the agent said, for the audit trail."""
+    message: object = None
+    """The same as the family's wire has it; for the family alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookRequest:
+    """A hook that was registered with the agent fires."""
+
+    request_id: str
+    """Names it."""
+    callback: str
+    """Which hook: PRE_TOOL and STOP of the policies, or one of the configuration."""
+    event: str
+    """PreToolUse, Stop, … as hooks of the configuration call it."""
+    call: ToolCall | None = None
+    """What is about to be called, of hooks about tools."""
+    unasked: Literal["nothing", "edits", "everything"] = "nothing"
+    """What the agent's permission mode lets through, which a human has switched to."""
+    is_repeated: bool = False
+    """True when the agent was sent back by this hook already (Stop)."""
+    payload: JsonObject = field(default_factory=dict)
+    """What a hook of the configuration is given."""
+    said: JsonObject = field(default_factory=dict)
+    """What the agent said, for the audit trail."""
+    message: object = None
+    """The same as the family's wire has it; for the family alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherRequest:
+    """Something that turnwire does not do for an agent."""
+
+    request_id: str
+    """Names it."""
+    name: str
+    """What the agent calls it; "" when it does not say."""
+    said: JsonObject = field(default_factory=dict)
+    """What the agent said, for the audit trail."""
+    message: object = None
+    """The same as the family's wire has it; for the family alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadableRequest:
+    """A request that cannot be read; the agent waits for an answer all the same."""
+
+    request_id: str
+    """Names it."""
+    reason: str
+    """Why."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """The agent wants no answer to a request any more."""
+
+    request_id: str
+    """The request."""
+
+
+AgentRequest: TypeAlias = ToolRequest | QuestionRequest | HookRequest | OtherRequest
+"""What the permission machine answers."""
+
+Waiting: TypeAlias = ToolRequest | QuestionRequest | HookRequest
+"""What may wait for an answer."""
+
+ForHumans: TypeAlias = ToolRequest | QuestionRequest
+"""What a human can answer."""
+
+
+# Replies
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """The tool may run."""
+
+    arguments: JsonObject
+    """What it is to be called with: as asked, or edited."""
+    option_id: str | None = None
+    """The option that a human chose; None when a rule, a policy or an earlier answer decided."""
+    destination: str | None = None
+    """Where to remember it, in place of the option's own destinations."""
+    mode: str | None = None
+    """Permission mode to go on in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deny:
+    """The tool must not run."""
+
+    message: str
+    """What the agent is told."""
+    interrupt: bool = False
+    """Stop the turn as well."""
+    option_id: str | None = None
+    """The option that a human chose; None when nobody did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a human says to a question."""
+
+    action: Literal["accept", "decline", "cancel"]
+    """Answered, or not."""
+    content: Json = None
+    """The answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dismissed:
+    """Nobody answers the question."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookOutput:
+    """What a hook answers, in the words in which hooks of the configuration do."""
+
+    output: JsonObject
+    """{} for no opinion."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """There is no answer."""
+
+    reason: str
+    """Why."""
+
+
+Reply: TypeAlias = Allow | Deny | Answer | Dismissed | HookOutput | Failure

@@ -1,0 +1,31 @@
+"""What the tools of Claude Code do, for policies, grants and answers that know no tools by name."""
+
+from normalize.vocabulary import ToolKind
+
+KINDS: dict[str, ToolKind] = {
+    "Glob": "search",
+    "Grep": "search",
+    "NotebookRead": "read",
+    "Read": "read",
+    "Edit": "edit",
+    "MultiEdit": "edit",
+    "NotebookEdit": "edit",
+    "Write": "edit",
+    "Bash": "execute",
+    "WebFetch": "fetch",
+    "Task": "delegate",
+    "Agent": "delegate",  # 2.1's name of Task
+    "TodoWrite": "note",
+    "TaskCreate": "note",  # 2.1 has these in place of TodoWrite
+    "TaskGet": "note",
+    "TaskList": "note",
+    "TaskUpdate": "note",
+    "AskUserQuestion": "question",
+    "ExitPlanMode": "plan",
+}
+"""Tool -> kind. What is not here is `other`: a human is asked about it where one is asked at all."""
+
+
+def kind_of(tool: str) -> ToolKind:
+    """Return what a tool does."""
+    return KINDS.get(tool, "other")
