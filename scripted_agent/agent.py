@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 
+from scripted_agent.answers import Answers
 from scripted_agent.control import answer_control
 from scripted_agent.host import BadInput, Host, Prompt
 from scripted_agent.script import Script
@@ -22,7 +23,7 @@ async def play_script(script: Script, options: Options, wire: Wire) -> int:
     """Play a script against the host on stdin and stdout until stdin ends; returns the exit code."""
     dialect = options.dialect
     host = Host(wire.uuid, dialect.hear, dies_on_unknown_type=wire.quirks.dies_on_unknown_type)
-    session = Session(script, options, wire, host)
+    session = Session(script, options, wire, host, Answers(script))
     host.on_request = lambda request_id, request: answer_control(session, request_id, request)
     host.on_prompt = session.tell_queued
     if not dialect.is_foreign:

@@ -2,7 +2,7 @@
 
 SCRIPT is a path, the name of a bundled script, or a recording's folder; without it, TURNWIRE_AGENT_SCRIPT says it,
 and then "demo". Options of the real CLI are taken as the real one takes them; those that mean nothing here are
-ignored.
+ignored. `--family acp` speaks ACP instead, and keeps its sessions in the folder that `--state` names.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from uuid import UUID
 
 import msgspec
 
+from scripted_agent.acp.agent import play_acp
 from scripted_agent.agent import play_script
 from scripted_agent.dialect import Dialect
 from scripted_agent.loading import ScriptError, bundled, load
@@ -143,6 +144,14 @@ def _play(arguments: Arguments) -> int:
     if resumed and script.resume == "reject":
         print(f"No conversation found with session ID: {resumed}", file=sys.stderr)
         return 1
+    match given.get("--family", "claude"):
+        case "acp":
+            state = given.get("--state")
+            return asyncio.run(play_acp(script, _put, Path(state) if state else None))
+        case "claude":
+            pass
+        case other:
+            raise ScriptError(f"--family: {other} is none of claude, acp")
     dialect = Dialect(given.get("--dialect", "claude"), _put)
     options = Options(
         dialect=dialect,

@@ -4,13 +4,13 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Callable
 
 import msgspec
 
 from protocol.json_values import Json
 from scripted_agent.script import Crash, Flood, Raw
 from scripted_agent.speech import Speech
-from scripted_agent.wire import Wire
 
 _BREATH = 256
 """Deltas between two looks at stdin: an interrupt must be able to stop a flood."""
@@ -26,19 +26,23 @@ def crash(step: Crash) -> None:
         os._exit(step.crash)
 
 
-def raw(wire: Wire, step: Raw) -> None:
+def raw(put: Callable[[bytes], None], step: Raw) -> None:
     """Write bytes that are no line of the protocol."""
     content: Json = step.raw
     line = (
         content.encode("utf-8", "surrogatepass") if isinstance(content, str) else msgspec.json.encode(content)
     )
-    wire.put(line + b"\n" * step.newline)
+    put(line + b"\n" * step.newline)
 
 
 async def huge(speech: Speech, size: int) -> None:
     """Say a text of `size` bytes in one line."""
-    text = ("0123456789abcdef" * (size // 16 + 1))[:size]
-    await speech.say("text", text, chunk=size, pace=0)
+    await speech.say("text", huge_text(size), chunk=size, pace=0)
+
+
+def huge_text(size: int) -> str:
+    """Make a text of `size` bytes."""
+    return ("0123456789abcdef" * (size // 16 + 1))[:size]
 
 
 async def flood(speech: Speech, step: Flood) -> None:

@@ -103,7 +103,7 @@ def _name_steps(value: Json, path: str = "$") -> None:
             if key in _STEP_LISTS and isinstance(inner, list):
                 for index, step in enumerate(inner):
                     _name_step(step, f"{path}.{key}[{index}]")
-            elif key in ("turns", "fallback"):
+            elif key in ("turns", "fallback", "acp", "history"):
                 _name_steps(inner, f"{path}.{key}")
     elif isinstance(value, list):
         for index, inner in enumerate(value):

@@ -69,6 +69,8 @@ class Tool(Step, frozen=True):
     """What a subagent does while the tool runs: its lines carry `parent_tool_use_id`."""
     on_deny: list["AnyStep"] = []
     """What follows a denial, after the error result."""
+    acp: JsonObject = {}
+    """Fields of an ACP agent's tool_call beside or instead of those made from the rest: kind, title, locations, content, _meta."""
 
 
 class Parallel(Step, frozen=True):
@@ -171,7 +173,7 @@ class Request(Step, frozen=True):
     """Any control request to the host; the turn waits for its answer."""
 
     request: JsonObject
-    """The request with its subtype: elicitation, mcp_message, …"""
+    """The request with its subtype: elicitation, mcp_message, …; for an ACP agent, with method and params."""
 
 
 class Stderr(Step, frozen=True):
@@ -205,6 +207,13 @@ class End(Step, frozen=True):
     """The turn ends here, successfully: what follows a denial that stops everything."""
 
     end: Literal[True]
+
+
+class Stop(Step, frozen=True):
+    """The model stops here and the turn ends, without an error."""
+
+    stop: Literal["max_tokens", "max_turn_requests", "refusal"]
+    """Why, in ACP's words; the stream-json result says it as `stop_reason`."""
 
 
 class Crash(Step, frozen=True):
@@ -243,13 +252,14 @@ AnyStep: TypeAlias = (
     | Fail
     | ApiError
     | End
+    | Stop
     | Crash
     | Hang
 )
 
 STEP_KINDS = (
     "text", "thinking", "tool", "parallel", "ask", "plan", "todos", "wait", "rate_limit", "api_retry", "system",
-    "compact", "raw", "huge", "flood", "request", "stderr", "fail", "api_error", "end", "crash", "hang",
+    "compact", "raw", "huge", "flood", "request", "stderr", "fail", "api_error", "end", "stop", "crash", "hang",
 )  # fmt: skip
 """The keys that name a step; each is a field of one class alone."""
 
@@ -261,6 +271,95 @@ class Turn(Struct, frozen=True, forbid_unknown_fields=True):
     """The steps, in order."""
     match: str | None = None
     """A regular expression: the turn answers each prompt that it finds something in, whatever its place."""
+
+
+class Past(Struct, frozen=True, forbid_unknown_fields=True):
+    """A turn of a session that was before this process."""
+
+    prompt: str
+    """What was asked."""
+    steps: list[AnyStep]
+    """What answered it: no permission is asked again, and nothing takes time."""
+
+
+class Acp(Struct, frozen=True, forbid_unknown_fields=True):
+    """How the agent behaves where ACP leaves it open, or where agents differ. Only spoken with `--family acp`."""
+
+    login: Literal["none", "required"] = "none"
+    """Whether sessions are refused (-32000) until `authenticate` is called."""
+    auth_methods: list[JsonObject] = field(
+        default_factory=lambda: [
+            {"id": "scripted-login", "name": "Log in", "description": "Always succeeds (scripted)"}
+        ]
+    )
+    """What `initialize` offers to log in with."""
+    capabilities: JsonObject = {}
+    """Fields of agentCapabilities instead of the usual ones; a method whose capability is null is unknown."""
+    modes: list[JsonObject] = field(
+        default_factory=lambda: [
+            {"id": "default", "name": "Default", "description": "Asks before it acts"},
+            {"id": "acceptEdits", "name": "Accept edits", "description": "Edits without asking"},
+            {"id": "plan", "name": "Plan", "description": "Plans before it acts"},
+            {"id": "bypassPermissions", "name": "Bypass permissions", "description": "Never asks"},
+        ]
+    )
+    """The modes of a session; the first is current. Empty: the agent knows no modes."""
+    config_options: list[JsonObject] = field(
+        default_factory=lambda: [
+            {
+                "id": "model",
+                "name": "Model",
+                "category": "model",
+                "type": "select",
+                "currentValue": "scripted-agent",
+                "options": [
+                    {"value": "scripted-agent", "name": "Scripted agent"},
+                    {"value": "scripted-agent-2", "name": "Scripted agent 2"},
+                ],
+            },
+            {
+                "id": "effort",
+                "name": "Effort",
+                "category": "thought_level",
+                "type": "select",
+                "currentValue": "medium",
+                "options": [{"value": "low", "name": "Low"}, {"value": "medium", "name": "Medium"}],
+            },
+        ]
+    )
+    """The configuration options of a session, beside that of the modes."""
+    permission_options: list[JsonObject] = field(
+        default_factory=lambda: [
+            {"optionId": "allow-once", "name": "Allow", "kind": "allow_once"},
+            {"optionId": "allow-always", "name": "Always allow", "kind": "allow_always"},
+            {"optionId": "reject-once", "name": "Reject", "kind": "reject_once"},
+        ]
+    )
+    """What a permission can be answered with."""
+    announces: bool = True
+    """Whether a call that needs leave is told before it is asked for."""
+    reject: Literal["goes_on", "ends_turn", "cancels_turn"] = "goes_on"
+    """What follows a rejection."""
+    call_at_cancel: Literal["failed", "completed", "open"] = "failed"
+    """What becomes of a running call when the turn is cancelled."""
+    second_prompt: Literal["queue", "refuse", "cancel_first"] = "queue"
+    """What becomes of a prompt that comes while a turn runs."""
+    replay: Literal["before_reply", "after_reply"] = "before_reply"
+    """When `session/load` tells what was said."""
+    history: list[Past] = []
+    """What `session/load` replays of a session that this process has not seen."""
+    usage: Literal["full", "reply", "none"] = "full"
+    """Where usage is told: as updates and in the prompt's reply, in the reply alone, or nowhere."""
+    message_ids: bool = True
+    """Whether chunks carry a messageId."""
+    subagents: Literal["hidden", "shown"] = "hidden"
+    """Whether what a subagent does is told; shown, it carries `_meta.claudeCode.parentToolUseId`."""
+    uses: list[Literal["fs", "terminal"]] = []
+    """What is done through the client where it offers that: file tools by fs/*, Bash by terminal/*."""
+    api_errors: Literal["error", "text"] = "error"
+    """Whether a failing API fails the prompt, or is told as text with end_turn."""
+    at_eof: Literal["exit", "finish"] = "exit"
+    """Whether a running turn is dropped at the end of stdin, or played to its end."""
 
 
 class Script(Struct, frozen=True, forbid_unknown_fields=True):
@@ -286,3 +385,5 @@ class Script(Struct, frozen=True, forbid_unknown_fields=True):
     """Dollars that each turn adds to total_cost_usd. Nothing is spent; what counts costs needs something to count."""
     startup: float = 0.0
     """Seconds until the first input is read."""
+    acp: Acp = field(default_factory=Acp)
+    """How the agent behaves as one that speaks ACP."""

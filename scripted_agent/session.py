@@ -1,16 +1,16 @@
 """The state of one run of the agent that outlives a turn, and the state of one turn."""
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from protocol.errors import TurnwireError
 from protocol.json_values import Json, JsonObject
+from scripted_agent.answers import Answers, fill
 from scripted_agent.dialect import BLANK_LINE, Dialect
 from scripted_agent.host import Host, Prompt
-from scripted_agent.script import AnyStep, Script, Text, Tool, Turn
+from scripted_agent.script import AnyStep, Script, Tool
 from scripted_agent.wire import Usage, Wire
 
 
@@ -35,6 +35,7 @@ class Session:
     options: Options
     wire: Wire
     host: Host
+    answers: Answers
     hooks: dict[str, list[JsonObject]] = field(default_factory=dict)
     """What `initialize` registered: event name -> matchers with their callback ids."""
     rules: list[JsonObject] = field(default_factory=list)
@@ -48,7 +49,6 @@ class Session:
     """Whether the cancellation of the running turn is an interrupt from the host."""
     has_result: bool = False
     """Whether the newest turn has told its result: a prompt that comes now is the next turn's."""
-    _counted: int = 0
     _told_queued: list[Prompt] = field(default_factory=list)
 
     @property
@@ -87,17 +87,6 @@ class Session:
             self.interrupting = True
             self.running.cancel()
 
-    def turn_for(self, prompt: str) -> Turn:
-        """Choose the answer: a turn that matches, else the next in order, else the fallback, else an echo."""
-        for turn in self.script.turns:
-            if turn.match is not None and re.search(turn.match, prompt):
-                return turn
-        ordered = [turn for turn in self.script.turns if turn.match is None]
-        if self._counted < len(ordered):
-            self._counted += 1
-            return ordered[self._counted - 1]
-        return self.script.fallback or Turn(steps=[Text(text="Scripted echo: {prompt}")])
-
 
 Play: TypeAlias = Callable[[Sequence[AnyStep], str | None], Awaitable[None]]
 """Plays steps; the second argument is the tool call whose subagent they are, None for the main thread."""
@@ -129,18 +118,8 @@ class TurnState:
     """Prompts that came while a tool ran."""
 
     def fill(self, value: Json, arguments: JsonObject | None = None) -> Json:
-        """Put the prompt where a script says `{prompt}`, and a tool's input where it says `{input.NAME}`."""
-        match value:
-            case str():
-                for name, argument in (arguments or {}).items():
-                    value = value.replace("{input." + name + "}", str(argument))
-                return value.replace("{prompt}", self.text)
-            case list():
-                return [self.fill(inner, arguments) for inner in value]
-            case dict():
-                return {key: self.fill(inner, arguments) for key, inner in value.items()}
-            case _:
-                return value
+        """Put the prompt and a tool's input where a script names them."""
+        return fill(value, self.text, arguments)
 
 
 class TurnEnds(TurnwireError):

@@ -28,6 +28,7 @@ from scripted_agent.script import (
     Request,
     Retry,
     Stderr,
+    Stop,
     System,
     Text,
     Thinking,
@@ -55,7 +56,7 @@ class TurnPlayer:
         ending: JsonObject = {"subtype": "success"}
         try:
             await self._begin()
-            await self.play(self._session.turn_for(self._turn.text).steps)
+            await self.play(self._session.answers.turn_for(self._turn.text).steps)
             await self._answer_folded()
             self._speech.close("end_turn")
         except TurnEnds as end:
@@ -172,7 +173,7 @@ class TurnPlayer:
             case Compact():
                 self._compact(step)
             case Raw():
-                faults.raw(wire, step)
+                faults.raw(wire.put, step)
             case Huge():
                 await faults.huge(speech, step.huge)
             case Flood():
@@ -184,8 +185,9 @@ class TurnPlayer:
             case Fail():
                 errors: JsonObject = {"errors": step.errors} if wire.quirks.reports_errors else {}
                 raise TurnEnds(step.fail, {"subtype": step.fail, **errors})
-            case End():
-                raise TurnEnds("ended by the script", {"subtype": "success"})
+            case End() | Stop():
+                stopped = {"stop_reason": step.stop} if isinstance(step, Stop) else {}
+                raise TurnEnds("ended by the script", {"subtype": "success", **stopped})
             case ApiError():
                 self._api_error(step, speech)
             case Crash():
