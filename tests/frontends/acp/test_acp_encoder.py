@@ -1,0 +1,153 @@
+"""Every recording through the encoder: the official models take each update, and nothing that was counted is lost."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+import pytest
+from acp import schema
+from pydantic import BaseModel, TypeAdapter
+
+from frontends.acp.dialogs import Offered, dialog
+from frontends.acp.encoder import Encoder
+from frontends.acp.tool_calls import ToolCalls
+from frontends.acp.turns import Prompts
+from recordings import ROOT
+from turnwire_client import events as ev
+from turnwire_client.values import JsonObject
+
+GOLDENS = sorted((ROOT / "tests" / "normalize" / "goldens").rglob("*.jsonl"))
+"""The events of all recordings."""
+
+decoder: msgspec.json.Decoder[ev.AgentEvent] = msgspec.json.Decoder(ev.AgentEvent)
+elicitation: TypeAdapter[BaseModel] = TypeAdapter(schema.CreateElicitationRequest)
+
+
+def read(golden: Path) -> list[ev.AgentEvent]:
+    return [decoder.decode(line) for line in golden.read_bytes().splitlines()]
+
+
+def is_whole(model: BaseModel) -> bool:
+    """Whether a model is of a kind the protocol names: `other` ones take anything."""
+    return "Other" not in type(model).__name__
+
+
+def valid(update: JsonObject) -> JsonObject:
+    """The update, once the official model has taken it from its JSON, and knows it."""
+    said = json.loads(msgspec.json.encode({"sessionId": "s-1", "update": update}))
+    model = schema.SessionNotification.model_validate(said)
+    assert is_whole(model.update)
+    assert model.model_dump(mode="json", by_alias=True, exclude_unset=True) == said
+    return update
+
+
+def said(updates: Iterable[JsonObject], kind: str) -> str:
+    """The agent's own words of a kind: no notes on events, nothing that is said again."""
+    own = (
+        each["content"]["text"]
+        for each in updates
+        if each["sessionUpdate"] == kind and not {"event", "parentToolCallId"} & ours(each).keys()
+    )
+    return "".join(own)
+
+
+def ours(update: JsonObject) -> JsonObject:
+    found: JsonObject = update.get("_meta", {}).get("turnwire", {})
+    return found
+
+
+@pytest.mark.parametrize("terminals", [False, True])
+def test_the_official_models_take_every_update_of_every_recording(terminals: bool) -> None:
+    counted: Counter[str] = Counter()
+    for golden in GOLDENS:
+        encoder = Encoder(cwd="/workspace/project", shows_terminals=terminals)
+        for event in read(golden):
+            counted.update(valid(update)["sessionUpdate"] for update in encoder.take(event))
+        for update in encoder.state():
+            valid(update)
+    assert {
+        "tool_call",
+        "tool_call_update",
+        "agent_message_chunk",
+        "agent_thought_chunk",
+        "plan",
+    } <= counted.keys()
+    assert {
+        "usage_update",
+        "available_commands_update",
+        "user_message_chunk",
+        "config_option_update",
+    } <= counted.keys()
+
+
+def test_text_calls_and_outcomes_of_every_recording_arrive() -> None:
+    for golden in GOLDENS:
+        events = read(golden)
+        encoder = Encoder()
+        updates = [update for event in events for update in encoder.take(event)]
+        messages = (event for event in events if isinstance(event, ev.MessageChunk))
+        main = "".join(event.text for event in messages if event.parent_tool_call_id is None)
+        assert said(updates, "agent_message_chunk") == main, golden
+        reasonings = (event for event in events if isinstance(event, ev.Reasoning))
+        thought = "".join(event.reasoning_text for event in reasonings if event.parent_tool_call_id is None)
+        assert said(updates, "agent_thought_chunk") == thought, golden
+        inner = "".join(
+            update["content"]["text"]
+            for update in updates
+            if update["sessionUpdate"] == "agent_thought_chunk" and "parentToolCallId" in ours(update)
+        )
+        native = (
+            event.text if isinstance(event, ev.MessageChunk) else event.reasoning_text
+            for event in events
+            if isinstance(event, ev.MessageChunk | ev.Reasoning) and event.parent_tool_call_id is not None
+        )
+        assert inner == "".join(native), golden
+        calls = [update["toolCallId"] for update in updates if update["sessionUpdate"] == "tool_call"]
+        # some are first heard of by their end, such as tools that the API runs itself
+        native_calls = (
+            event.tool_call_id for event in events if isinstance(event, ev.ToolCall | ev.ToolUpdate)
+        )
+        assert calls == list(dict.fromkeys(native_calls)), golden
+        ends = Counter(update["status"] for update in updates if "status" in update)
+        finals = Counter(event.tool_status for event in events if isinstance(event, ev.ToolUpdate))
+        assert (ends["completed"], ends["failed"]) == (finals["complete"], finals["error"]), golden
+
+
+def test_every_prompt_of_every_recording_is_answered_by_the_end_of_a_turn() -> None:
+    reasons: Counter[str | None] = Counter()
+    for golden in GOLDENS:
+        prompts = Prompts()
+        turns: dict[str | None, str] = {}
+        answered: dict[str, str | None] = {}
+        for event in read(golden):
+            if isinstance(event, ev.TurnStarted) and event.origin in {"user", "queued"}:
+                turns[event.operation_id] = (event.prompts or [f"prompt of {event.operation_id}"])[0]
+                assert prompts.sent(turns[event.operation_id]) is None
+            for prompt, result in prompts.take(event):
+                answered[prompt] = result.stop_reason
+                reply = {"stopReason": result.stop_reason or "end_turn", "usage": result.usage}
+                schema.PromptResponse.model_validate(reply)
+                assert (result.stop_reason is None) == (result.error is not None)
+        assert not prompts.open, golden
+        reasons.update(answered.values())
+    assert {"end_turn", "cancelled", "max_turn_requests", None} <= reasons.keys()
+
+
+@pytest.mark.parametrize("offered", [Offered(), Offered(form=True, url=True)])
+def test_the_official_models_take_every_question_of_every_recording(offered: Offered) -> None:
+    asked: Counter[str] = Counter()
+    for golden in GOLDENS:
+        for event in read(golden):
+            if isinstance(event, ev.PermissionRequest | ev.QuestionRequest):
+                method, params = dialog(event, ToolCalls(), offered).request()
+                whole = json.loads(msgspec.json.encode({"sessionId": "s-1", **params}))
+                asked[method] += 1
+                if method == "elicitation/create":
+                    assert is_whole(elicitation.validate_python(whole))
+                else:
+                    request = schema.RequestPermissionRequest.model_validate(whole)
+                    assert len(request.options) == len(params["options"])
+    assert asked["session/request_permission"] >= 180
+    assert (asked["elicitation/create"] > 0) is offered.form
