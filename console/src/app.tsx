@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Composer } from "./composer/composer.js";
 import { Inspector } from "./inspector/inspector.js";
+import { RequestDock } from "./request/dock.js";
 import { keepToken } from "./state/access.js";
 import type { Hub } from "./state/hub.js";
 import { useSource } from "./state/source.js";
@@ -112,6 +113,7 @@ export function App({ hub }: { hub: Hub }) {
               />
               <Transcript />
               <ReplayBar />
+              <RequestDock />
               <Composer />
             </LiveContext.Provider>
           ) : (

@@ -121,6 +121,25 @@ describe("requests", () => {
   });
 });
 
+test("a call edited by who allowed it shows what ran, and that it was edited", () => {
+  const { rows } = fold(
+    bash("t1"),
+    { ...ask("p1"), tool_call_id: "t1" } as AgentEvent,
+    { type: "permission_resolved", pending_id: "p1", behavior: "allow", updated_input: { command: "ls -l" } },
+    {
+      type: "tool_update",
+      tool_call_id: "t1",
+      tool_status: "running",
+      normalized: { kind: "shell_exec", renderer: "tool_execute", shell_exec: { command: "ls -l" } },
+    },
+    done("t1"),
+  );
+  expect(rows[0]).toMatchObject({ edited: true, status: "complete", payload: { shell_exec: { command: "ls -l" } } });
+  expect(fold(bash("t1"), ask("p1"), { type: "permission_resolved", pending_id: "p1", behavior: "allow" }).rows[0]).toMatchObject({
+    edited: false,
+  });
+});
+
 describe("turns", () => {
   test("say what they cost, and where their time went", () => {
     const { turns } = fold(

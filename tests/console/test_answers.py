@@ -41,6 +41,7 @@ async def command(where: Stand) -> dict[str, object]:
 
 async def test_always_in_this_project_names_the_option_that_says_so(browser: Browser) -> None:
     async with asked(browser, "perm-allow-always", "permission_request") as (where, page):
+        await page.get_by_role("button", name="Always …").click()
         await page.get_by_role("button", name="in this project, for me").click()
         assert await command(where) == {"option_id": "allow_always:localSettings"}
 
@@ -58,6 +59,7 @@ async def test_an_option_that_leaves_the_place_open_gets_the_chosen_one(browser:
     async with stand(host=empty_stand()) as where:
         await show(where, "asked", made([request]))
         async with console(browser, where.url) as page:
+            await page.get_by_role("button", name="Always …").click()
             await page.get_by_label("“Always” is remembered").select_option("projectSettings")
             await page.get_by_role("button", name="Always allow").click()
             assert await command(where) == {"option_id": "allow_always", "destination": "projectSettings"}

@@ -57,7 +57,7 @@ async def test_a_whole_turn_of_the_demo_is_shown_from_prompt_to_result(
         await expect(page.locator(".session-head")).to_contain_text("scripted")
         await say(page, "Make the greeting friendlier")
         request = page.locator(".request")
-        title = request.locator("header h3")
+        title = request.locator("header h2")
         await expect(title).to_have_text("May the agent run this command?")
         await expect(page).to_have_title("(1) Waits for you — greeting")
         await picture("permission")
@@ -92,8 +92,7 @@ async def test_an_edited_command_is_what_the_agent_is_told_to_run(
     async with scripted(ASKS) as served, console(browser, served.url) as page:
         await say(page, "Make it")
         request = page.locator(".request")
-        await expect(request.locator(".request-form")).to_be_focused()
-        await page.keyboard.press("e")
+        await request.get_by_role("button", name="Edit input").click()
         await request.get_by_role("textbox", name="Command").fill("touch made.txt other.txt")
         await page.keyboard.press("Control+Enter")
         over = page.locator(".request-over")
@@ -156,7 +155,7 @@ async def test_who_may_only_watch_sees_all_and_steers_nothing(browser: Browser, 
         await say(one, "Make it")
         await expect(watcher.locator(".request")).to_contain_text("You may watch this session")
         await expect(watcher.locator(".composer")).to_contain_text("You are watching")
-        assert await watcher.locator(".request button").count() == 0
+        assert await watcher.locator(".request-form").count() == 0
 
 
 async def test_a_wrong_token_ends_at_the_door_and_a_right_one_opens_it(

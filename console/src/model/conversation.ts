@@ -86,7 +86,12 @@ export class Conversation {
       case "question_request":
         return this.ask(frame, event);
       case "permission_resolved":
-        return this.answer(frame, event.pending_id, (row) => (row.resolved = event));
+        return this.answer(frame, event.pending_id, (row) => {
+          row.resolved = event;
+          if (!row.tool || event.updated_input === undefined || row.request.type === "question_request") return;
+          row.tool.edited = true;
+          this.touch(row.tool, frame.seq);
+        });
       case "permission_cancelled":
         return this.answer(frame, event.pending_id, (row) => (row.cancelled = event));
       case "agent_plan": {

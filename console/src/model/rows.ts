@@ -106,6 +106,8 @@ export interface ToolRow extends RowBase {
   plan: AgentPlan | undefined;
   task: TaskUpdate | undefined;
   readonly children: Row[];
+  /** Who answered its permission request changed what it was called with. */
+  edited: boolean;
   /** Fields cut for size. */
   truncated: Record<string, number> | undefined;
   span: Span | undefined;

@@ -16,6 +16,7 @@ export function newTool(id: string, event: ToolCall | ToolUpdate): NewToolRow {
     plan: undefined,
     task: undefined,
     children: [],
+    edited: false,
     truncated: event.truncated,
     span: undefined,
   };

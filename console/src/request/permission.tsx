@@ -1,11 +1,13 @@
 /** Leave to call a tool, or to carry out a plan: what would happen, the input to edit, and the ways to answer. */
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { JsonValue, PermissionOption, PermissionRequest } from "turnwire-client";
 import type { RequestRow } from "../model/rows.js";
 import { visibleCode } from "../text/visible.js";
 import { ToolBody } from "../tools/bodies.js";
 import { useLive, usePage } from "../view/context.js";
+import { Icon } from "../view/icons.js";
 import { Code, Json, Prose } from "../view/text.js";
+import type { Docked } from "./dock.js";
 import { parseInput, startEditing } from "./edit.js";
 
 interface Draft {
@@ -26,7 +28,14 @@ const MODES = { "": "as before planning", default: "ask for each tool", acceptEd
 const remembers = (option: PermissionOption) => option.kind.endsWith("_always");
 const rejects = (option: PermissionOption) => option.kind.startsWith("reject");
 
-export function PermissionForm({ row, request, plan }: { row: RequestRow; request: PermissionRequest; plan: boolean }) {
+interface Props {
+  row: RequestRow;
+  request: PermissionRequest;
+  plan: boolean;
+  docked: Docked;
+}
+
+export function PermissionForm({ row, request, plan, docked }: Props) {
   const { hub } = usePage();
   const { id: session } = useLive();
   const [draft, setState] = useState<Draft>(
@@ -40,12 +49,27 @@ export function PermissionForm({ row, request, plan }: { row: RequestRow; reques
   const open = options.some(
     (option) => option.kind === "allow_always" && option.destination === undefined && !option.option_id.includes(":"),
   );
+  // What is remembered must be read before it is chosen, so it is asked for first; until then no key stands for it.
+  const [remembering, remember] = useState(false);
   const edited = startEditing(request);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const began = useRef(false);
+
+  // What is typed after “e” is the edit.
+  useEffect(() => {
+    if (draft.editing && began.current) field.current?.focus();
+  }, [draft.editing]);
 
   function change(part: Partial<Draft>): void {
     const next = { ...draft, ...part };
     row.view.draft = next;
     setState(next);
+  }
+
+  function toggleEditing(editing: boolean): void {
+    if (!edited) return;
+    began.current = true;
+    change({ editing, text: draft.text || edited.text });
   }
 
   async function answer(option: PermissionOption): Promise<void> {
@@ -57,7 +81,8 @@ export function PermissionForm({ row, request, plan }: { row: RequestRow; reques
       updated = parsed;
     }
     setBusy(true);
-    await hub.run({
+    docked.answered();
+    const reply = await hub.run({
       type: "permission.respond",
       session,
       pending_id: request.pending_id,
@@ -67,7 +92,8 @@ export function PermissionForm({ row, request, plan }: { row: RequestRow; reques
       ...(open && option.kind === "allow_always" && { destination: draft.destination }),
       ...(plan && !rejects(option) && draft.mode && { mode: draft.mode }),
     });
-    setBusy(false);
+    // Until its event comes the request must not be answered again.
+    if (reply === undefined) setBusy(false);
   }
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -79,10 +105,10 @@ export function PermissionForm({ row, request, plan }: { row: RequestRow; reques
       event.preventDefault();
       if (option) void answer(option);
     }
-    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !docked.mayAnswer(event)) return;
     const option = options[Number(event.key) - 1];
-    if (option) void answer(option);
-    else if (event.key === "e" && edited) change({ editing: true, text: draft.text || edited.text });
+    if (option && (remembering || !remembers(option))) void answer(option);
+    else if (event.key === "e" && edited) toggleEditing(true);
     else return;
     event.preventDefault();
   }
@@ -91,7 +117,7 @@ export function PermissionForm({ row, request, plan }: { row: RequestRow; reques
     <button
       key={option.option_id}
       type="button"
-      disabled={busy}
+      disabled={busy || !docked.armed}
       data-option={option.option_id}
       class={option.kind === "allow_once" ? "primary" : rejects(option) ? "danger" : "secondary"}
       onClick={() => void answer(option)}
@@ -99,89 +125,86 @@ export function PermissionForm({ row, request, plan }: { row: RequestRow; reques
       {visibleCode(option.name)} {index < 9 && <kbd>{index + 1}</kbd>}
     </button>
   );
-  const title =
-    plan || (request.normalized?.kind === "shell_exec" && request.normalized.shell_exec.command === request.permission_title)
-      ? undefined
-      : request.permission_title;
-
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: digits choose what the buttons in it offer
-    <div class="request-form" tabIndex={-1} onKeyDown={onKeyDown}>
-      {title && (
-        <p>
-          <b>{visibleCode(title)}</b>
-        </p>
-      )}
-      {request.reason && <p>{visibleCode(request.reason)}</p>}
-      {request.blocked_path && (
-        <p>
-          It concerns <code>{visibleCode(request.blocked_path)}</code>
-        </p>
-      )}
-      {request.agent_id && <p class="quiet">Asked by subagent {visibleCode(request.agent_id)}</p>}
-      {draft.editing && edited ? (
-        <label class="edit">
-          <span>{edited.label}</span>
-          <textarea
-            spellcheck={false}
-            value={draft.text}
-            onInput={(event) => change({ text: event.currentTarget.value })}
-            rows={Math.min(14, draft.text.split("\n").length + 1)}
-            aria-invalid={wrong !== ""}
-          />
-          {wrong && (
-            <span class="wrong" role="alert">
-              {wrong}
-            </span>
-          )}
-        </label>
-      ) : (
-        <Proposal row={row} request={request} />
-      )}
-      {plan && (
-        <label class="inline">
-          <span>Permissions while it is carried out:</span>
-          <select value={draft.mode} onChange={(event) => change({ mode: event.currentTarget.value })}>
-            {Object.entries(MODES).map(([value, text]) => (
-              <option key={value} value={value}>
-                {text}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
-      {open && (
-        <label class="inline">
-          <span>“Always” is remembered</span>
-          <select value={draft.destination} onChange={(event) => change({ destination: event.currentTarget.value })}>
-            {Object.entries(DESTINATIONS).map(([value, text]) => (
-              <option key={value} value={value}>
-                {text}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
-      <label class="message">
-        <span>{plan ? "What should be different?" : "What to tell the agent when you deny"}</span>
-        <input
-          type="text"
-          value={draft.message}
-          placeholder="Optional"
-          onInput={(event) => change({ message: event.currentTarget.value })}
-        />
-      </label>
-      <div class="buttons">
-        {options.slice(0, options.length - always.length).map(button)}
-        {edited && (
-          <button type="button" class="quiet-button" onClick={() => change({ editing: !draft.editing, text: draft.text || edited.text })}>
-            {draft.editing ? "Keep the original" : "Edit input"} {!draft.editing && <kbd>e</kbd>}
-          </button>
+    <div class={`request-form ${docked.armed ? "" : "arming"}`} tabIndex={-1} onKeyDown={onKeyDown}>
+      <div class="request-body" tabIndex={0} role="group" aria-label={plan ? "Plan" : "What would happen"}>
+        {request.reason && <p>{visibleCode(request.reason)}</p>}
+        {request.agent_id && <p class="quiet">Asked by subagent {visibleCode(request.agent_id)}</p>}
+        {draft.editing && edited ? (
+          <label class="edit">
+            <span>{edited.label}</span>
+            <textarea
+              ref={field}
+              spellcheck={false}
+              value={draft.text}
+              onInput={(event) => change({ text: event.currentTarget.value })}
+              rows={Math.min(14, draft.text.split("\n").length + 1)}
+              aria-invalid={wrong !== ""}
+            />
+            {wrong && (
+              <span class="wrong" role="alert">
+                {wrong}
+              </span>
+            )}
+          </label>
+        ) : (
+          <Proposal row={row} request={request} />
         )}
       </div>
-      {always.length > 0 && (
-        <div class="buttons remembered">{always.map((option, index) => button(option, options.length - always.length + index))}</div>
-      )}
+      <div class="request-foot">
+        {plan && (
+          <label class="inline">
+            <span>Permissions while it is carried out:</span>
+            <select value={draft.mode} onChange={(event) => change({ mode: event.currentTarget.value })}>
+              {Object.entries(MODES).map(([value, text]) => (
+                <option key={value} value={value}>
+                  {text}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        <input
+          class="message"
+          type="text"
+          dir="auto"
+          aria-label={plan ? "What should be different?" : "What to tell the agent when you deny"}
+          placeholder={plan ? "What should be different?" : "What to tell the agent when you deny"}
+          value={draft.message}
+          onInput={(event) => change({ message: event.currentTarget.value })}
+        />
+        <div class="buttons">
+          {options.slice(0, options.length - always.length).map(button)}
+          {edited && (
+            <button type="button" class="quiet-button" onClick={() => toggleEditing(!draft.editing)}>
+              {draft.editing ? "Keep the original" : "Edit input"} {!draft.editing && <kbd>e</kbd>}
+            </button>
+          )}
+          {always.length > 0 && (
+            <button type="button" class="quiet-button" aria-expanded={remembering} onClick={() => remember(!remembering)}>
+              Always … <Icon name="chevron" />
+            </button>
+          )}
+        </div>
+        {remembering && (
+          <div class="buttons remembered">
+            {open && (
+              <label class="inline">
+                <span>“Always” is remembered</span>
+                <select value={draft.destination} onChange={(event) => change({ destination: event.currentTarget.value })}>
+                  {Object.entries(DESTINATIONS).map(([value, text]) => (
+                    <option key={value} value={value}>
+                      {text}
+                    </option>
+                  ))}
+                </select>
+              </label>
+            )}
+            {always.map((option, index) => button(option, options.length - always.length + index))}
+          </div>
+        )}
+      </div>
     </div>
   );
 }
@@ -190,7 +213,7 @@ function Proposal({ row, request }: { row: RequestRow; request: PermissionReques
   const payload = request.normalized ?? row.tool?.payload;
   if (payload?.kind === "show_plan")
     return (
-      <div class="document">
+      <div>
         <Prose text={payload.show_plan.plan ?? row.tool?.plan?.plan_content ?? ""} />
       </div>
     );

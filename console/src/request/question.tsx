@@ -5,6 +5,7 @@ import type { RequestRow } from "../model/rows.js";
 import { visibleCode } from "../text/visible.js";
 import { useLive, usePage } from "../view/context.js";
 import { Json } from "../view/text.js";
+import type { Docked } from "./dock.js";
 import { fieldsOf, SchemaForm, startValues, toContent, type Values } from "./schema_form.js";
 
 interface Draft {
@@ -15,9 +16,10 @@ interface Draft {
 interface Props {
   row: RequestRow;
   request: QuestionRequest;
+  docked: Docked;
 }
 
-export function QuestionForm({ row, request }: Props) {
+export function QuestionForm({ row, request, docked }: Props) {
   const { hub } = usePage();
   const { id: session } = useLive();
   const [draft, setState] = useState<Draft>((row.view.draft as Draft | undefined) ?? { chosen: {}, other: {} });
@@ -46,77 +48,86 @@ export function QuestionForm({ row, request }: Props) {
   const complete = questions.every(({ question }) => answersOf(question).length > 0);
 
   async function send(accept: boolean): Promise<void> {
+    if (busy) return;
     setBusy(true);
+    docked.answered();
     const answers = Object.fromEntries(questions.map(({ question }) => [question, answersOf(question).join(", ")]));
-    await hub.run({
+    const reply = await hub.run({
       type: "question.answer",
       session,
       pending_id: request.pending_id,
       ...(accept ? { answers, action: "accept" as const } : { action: "decline" as const }),
     });
-    setBusy(false);
+    if (reply === undefined) setBusy(false);
   }
 
   return (
     <form
-      class="request-form"
+      class={`request-form ${docked.armed ? "" : "arming"}`}
       tabIndex={-1}
       onSubmit={(event) => {
         event.preventDefault();
         if (complete) void send(true);
       }}
     >
-      {questions.map((question, at) => (
-        <fieldset key={question.question}>
-          <legend>
-            {question.header && <span class="chip">{visibleCode(question.header)}</span>} {visibleCode(question.question)}
-          </legend>
-          {question.options.map((option) => (
-            <label key={option.label} class="choice">
+      <div class="request-body" tabIndex={0} role="group" aria-label="Questions">
+        {questions.map((question, at) => (
+          <fieldset key={question.question}>
+            <legend>
+              {question.header && <span class="chip">{visibleCode(question.header)}</span>} {visibleCode(question.question)}
+            </legend>
+            {question.options.map((option) => (
+              <label key={option.label} class="choice">
+                <input
+                  type={question.multi_select ? "checkbox" : "radio"}
+                  name={`${request.pending_id}-${at}`}
+                  checked={(draft.chosen[question.question] ?? []).includes(option.label)}
+                  onChange={() => choose(question.question, option.label, question.multi_select)}
+                />
+                <span>
+                  <b>{visibleCode(option.label)}</b>
+                  {option.description && <small>{visibleCode(option.description)}</small>}
+                </span>
+              </label>
+            ))}
+            <label class="message">
+              <span>Another answer</span>
               <input
-                type={question.multi_select ? "checkbox" : "radio"}
-                name={`${request.pending_id}-${at}`}
-                checked={(draft.chosen[question.question] ?? []).includes(option.label)}
-                onChange={() => choose(question.question, option.label, question.multi_select)}
+                type="text"
+                dir="auto"
+                value={draft.other[question.question] ?? ""}
+                onInput={(event) => write(question.question, event.currentTarget.value, question.multi_select)}
               />
-              <span>
-                <b>{visibleCode(option.label)}</b>
-                {option.description && <small>{visibleCode(option.description)}</small>}
-              </span>
             </label>
-          ))}
-          <label class="message">
-            <span>Another answer</span>
-            <input
-              type="text"
-              value={draft.other[question.question] ?? ""}
-              onInput={(event) => write(question.question, event.currentTarget.value, question.multi_select)}
-            />
-          </label>
-        </fieldset>
-      ))}
-      <div class="buttons">
-        <button type="submit" class="primary" disabled={!complete || busy}>
-          Answer
-        </button>
-        <button type="button" class="danger" disabled={busy} onClick={() => void send(false)}>
-          Decline
-        </button>
+          </fieldset>
+        ))}
+      </div>
+      <div class="request-foot">
+        <div class="buttons">
+          <button type="submit" class="primary" disabled={!complete || busy || !docked.armed}>
+            Answer
+          </button>
+          <button type="button" class="danger" disabled={busy || !docked.armed} onClick={() => void send(false)}>
+            Decline
+          </button>
+        </div>
       </div>
     </form>
   );
 }
 
-export function ElicitationForm({ row, request }: Props) {
+export function ElicitationForm({ row, request, docked }: Props) {
   const { hub } = usePage();
   const { id: session } = useLive();
   const fields = fieldsOf(request.requested_schema);
   const [values, setValues] = useState<Values>((row.view.draft as Values | undefined) ?? startValues(fields));
   const [free, setFree] = useState("");
   const [wrong, setWrong] = useState("");
+  const [busy, setBusy] = useState(false);
   const address = request.url !== undefined && /^https?:\/\//i.test(request.url) ? request.url : undefined;
 
   async function send(action: "accept" | "decline" | "cancel"): Promise<void> {
+    if (busy) return;
     let content: JsonValue | undefined;
     if (action === "accept") {
       try {
@@ -125,62 +136,75 @@ export function ElicitationForm({ row, request }: Props) {
         return setWrong(error instanceof Error ? error.message : String(error));
       }
     }
-    await hub.run({ type: "question.answer", session, pending_id: request.pending_id, action, ...(content !== undefined && { content }) });
+    setBusy(true);
+    docked.answered();
+    const reply = await hub.run({
+      type: "question.answer",
+      session,
+      pending_id: request.pending_id,
+      action,
+      ...(content !== undefined && { content }),
+    });
+    if (reply === undefined) setBusy(false);
   }
 
   return (
     <form
-      class="request-form"
+      class={`request-form ${docked.armed ? "" : "arming"}`}
       tabIndex={-1}
       onSubmit={(event) => {
         event.preventDefault();
         void send("accept");
       }}
     >
-      {request.message && <p>{visibleCode(request.message)}</p>}
-      {request.url && (
-        <p>
-          {address ? (
-            <a href={address} target="_blank" rel="noopener noreferrer">
-              {visibleCode(address)}
-            </a>
-          ) : (
-            <code>{visibleCode(request.url)}</code>
-          )}
-        </p>
-      )}
-      {fields.length > 0 && (
-        <SchemaForm
-          fields={fields}
-          values={values}
-          onChange={(next) => {
-            row.view.draft = next;
-            setValues(next);
-          }}
-        />
-      )}
-      {fields.length === 0 && !request.url && (
-        <label class="edit">
-          <span>Answer as JSON, if one is needed</span>
-          <textarea rows={3} value={free} onInput={(event) => setFree(event.currentTarget.value)} />
-        </label>
-      )}
-      {request.details && <Json value={request.details} label="The request as it came" />}
-      {wrong && (
-        <p class="wrong" role="alert">
-          {wrong}
-        </p>
-      )}
-      <div class="buttons">
-        <button type="submit" class="primary">
-          Accept
-        </button>
-        <button type="button" class="danger" onClick={() => void send("decline")}>
-          Decline
-        </button>
-        <button type="button" class="quiet-button" onClick={() => void send("cancel")}>
-          Cancel
-        </button>
+      <div class="request-body" tabIndex={0} role="group" aria-label="What is asked">
+        {request.message && <p>{visibleCode(request.message)}</p>}
+        {request.url && (
+          <p>
+            {address ? (
+              <a href={address} target="_blank" rel="noopener noreferrer">
+                {visibleCode(address)}
+              </a>
+            ) : (
+              <code>{visibleCode(request.url)}</code>
+            )}
+          </p>
+        )}
+        {fields.length > 0 && (
+          <SchemaForm
+            fields={fields}
+            values={values}
+            onChange={(next) => {
+              row.view.draft = next;
+              setValues(next);
+            }}
+          />
+        )}
+        {fields.length === 0 && !request.url && (
+          <label class="edit">
+            <span>Answer as JSON, if one is needed</span>
+            <textarea rows={3} value={free} onInput={(event) => setFree(event.currentTarget.value)} />
+          </label>
+        )}
+        {request.details && <Json value={request.details} label="The request as it came" />}
+      </div>
+      <div class="request-foot">
+        {wrong && (
+          <p class="wrong" role="alert">
+            {wrong}
+          </p>
+        )}
+        <div class="buttons">
+          <button type="submit" class="primary" disabled={busy || !docked.armed}>
+            Accept
+          </button>
+          <button type="button" class="danger" disabled={busy || !docked.armed} onClick={() => void send("decline")}>
+            Decline
+          </button>
+          <button type="button" class="quiet-button" disabled={busy || !docked.armed} onClick={() => void send("cancel")}>
+            Cancel
+          </button>
+        </div>
       </div>
     </form>
   );

@@ -92,12 +92,13 @@ export function ToolCard({ row }: { row: ToolRow }) {
             <span class="verb">{visibleCode(head.verb)}</span>
             <span class={`subject ${head.mono ? "mono" : ""}`}>{visibleCode(head.subject.slice(0, 300))}</span>
             <span class="facts">
+              {row.edited && <span>edited before it ran</span>}
               {head.facts.map((fact) => (
                 <span key={fact}>{fact}</span>
               ))}
               {took !== undefined && took >= 1000 && <span>{duration(took)}</span>}
             </span>
-            <Badge tone={asked ? "warn" : tone}>{asked ? "waits for you" : text}</Badge>
+            <Badge tone={asked ? "warn" : tone}>{asked ? "asked" : text}</Badge>
           </>
         }
       >

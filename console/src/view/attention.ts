@@ -1,6 +1,6 @@
 /** Makes a waiting request impossible to miss: the title counts it, and a notification says it when one was allowed. */
 import { useEffect, useRef } from "preact/hooks";
-import { requestTitle } from "../request/card.js";
+import { requestTitle } from "../request/titles.js";
 import type { Hub } from "../state/hub.js";
 import { useSource } from "../state/source.js";
 

@@ -1,6 +1,7 @@
 /** The session's head: what it is, how it is, how full its context, what it cost. */
 import { useSource } from "../state/source.js";
 import { count, money } from "../text/format.js";
+import { namedPath } from "../text/path.js";
 import { visibleCode } from "../text/visible.js";
 import { useLive, usePage } from "./context.js";
 import { Badge, IconButton, type Tone } from "./parts.js";
@@ -32,6 +33,22 @@ function ContextMeter() {
   );
 }
 
+/** Where the agent works, the folder itself first. */
+function Folder({ path }: { path: string | undefined }) {
+  if (path === undefined) return null;
+  const { name, folder } = namedPath(path);
+  return (
+    <span class="path" title={visibleCode(path)}>
+      <bdi class="name">{visibleCode(name)}</bdi>
+      {folder && (
+        <span class="folder">
+          <bdi>{visibleCode(folder)}</bdi>
+        </span>
+      )}
+    </span>
+  );
+}
+
 export function SessionHead(props: { onMenu: () => void; onPanel: () => void; panel: boolean; notify: boolean; onNotify: () => void }) {
   const { hub } = usePage();
   const live = useLive();
@@ -41,7 +58,7 @@ export function SessionHead(props: { onMenu: () => void; onPanel: () => void; pa
   const cost = summary?.total_cost_usd ?? state.cost;
   const [text, tone]: [string, Tone] =
     pending.size > 0
-      ? ["waits for you", "warn"]
+      ? ["asks you", "warn"]
       : summary?.state === "replaying"
         ? ["replaying", "busy"]
         : running
@@ -52,8 +69,14 @@ export function SessionHead(props: { onMenu: () => void; onPanel: () => void; pa
   return (
     <header class="session-head">
       <IconButton icon="menu" label="Sessions" className="menu" onClick={props.onMenu} />
-      <h1 title={state.info?.cwd}>{visibleCode(summary?.title ?? live.id)}</h1>
-      {isScripted(summary) && <Badge tone="warn">scripted</Badge>}
+      <div class="which">
+        <h1>{visibleCode(summary?.title ?? live.id)}</h1>
+        <p>
+          {summary?.agent && <span class="agent">{visibleCode(summary.agent)}</span>}
+          {isScripted(summary) && !/scripted/i.test(summary?.agent ?? "") && <span class="agent">scripted</span>}
+          <Folder path={state.info?.cwd ?? summary?.workspace} />
+        </p>
+      </div>
       <span role="status">
         <Badge tone={tone}>{text}</Badge>
       </span>

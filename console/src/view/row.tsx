@@ -55,6 +55,7 @@ function useRow(row: Row): void {
 export function RowView({ row }: { row: Row }) {
   useRow(row);
   const { inspect } = usePage();
+  if (row.kind === "request" && !row.resolved && !row.cancelled) return null;
   return (
     <div class={`row row-${row.kind} ${row.withdrawn ? "withdrawn" : ""}`} data-seq={row.seq}>
       {row.withdrawn && <p class="quiet">The agent took this back.</p>}

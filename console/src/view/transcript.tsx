@@ -1,10 +1,8 @@
 /** The conversation on screen: the virtual list, what waits for an answer, and the way back to the end. */
 import { useRef, useState } from "preact/hooks";
 import type { Row } from "../model/rows.js";
-import { requestTitle } from "../request/card.js";
 import { useSource } from "../state/source.js";
 import { count } from "../text/format.js";
-import { visibleCode } from "../text/visible.js";
 import { type ListHandle, VirtualList } from "../virtual/list.js";
 import { useLive, usePage } from "./context.js";
 import { Icon } from "./icons.js";
@@ -16,7 +14,7 @@ const HEIGHTS: Record<Row["kind"], number> = {
   text: 90,
   reasoning: 36,
   tool: 48,
-  request: 280,
+  request: 26,
   plan: 200,
   asides: 28,
   notice: 48,
@@ -41,7 +39,6 @@ export function Transcript() {
   const handle = useRef<ListHandle>(null);
   const [following, setFollowing] = useState(true);
   const { conversation } = live;
-  const [waiting] = conversation.pending.values();
 
   if (live.refused)
     return (
@@ -81,11 +78,6 @@ export function Transcript() {
         onFollow={setFollowing}
       />
       <div class="floating">
-        {waiting && !following && (
-          <button type="button" class="jump warn" onClick={() => handle.current?.scrollTo(conversation.rows.indexOf(waiting))}>
-            <Icon name="shield" /> {visibleCode(requestTitle(waiting).slice(0, 80))}
-          </button>
-        )}
         {!following && (
           <button type="button" class="jump" onClick={() => handle.current?.toEnd()}>
             <Icon name="down" /> To the end

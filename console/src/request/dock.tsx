@@ -1,0 +1,196 @@
+/**
+ * What waits for an answer, docked above the prompt: one request at a time, its title, its path and its buttons always in
+ * sight. It never takes the focus from where somebody writes, and answers to keys only while it has the focus itself.
+ */
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { RequestRow } from "../model/rows.js";
+import { useSource } from "../state/source.js";
+import { visibleCode } from "../text/visible.js";
+import { useLive, usePage } from "../view/context.js";
+import { Icon } from "../view/icons.js";
+import { IconButton } from "../view/parts.js";
+import { Path } from "../view/path.js";
+import { AT_REST, KeyGuard, TYPING, writes } from "./key_guard.js";
+import { PermissionForm } from "./permission.js";
+import { ElicitationForm, QuestionForm } from "./question.js";
+import { isPlan, requestTitle, subjectOf } from "./titles.js";
+
+/** What a form needs of the dock. */
+export interface Docked {
+  /** Clicks and keys may answer; false just after the request appeared. */
+  readonly armed: boolean;
+  /** Whether this key, pressed on the dialog itself, may answer. */
+  readonly mayAnswer: (event: KeyboardEvent) => boolean;
+  /** This page gave the answer. */
+  readonly answered: () => void;
+}
+
+const EDITABLE = "input, textarea, select, [contenteditable]";
+
+export function RequestDock() {
+  const live = useLive();
+  useSource(live.changed);
+  const [chosen, choose] = useState<string | undefined>(undefined);
+  const waiting = live.caughtUp ? [...live.conversation.pending.values()] : [];
+  const found = waiting.findIndex((row) => row.request.pending_id === chosen);
+  const index = Math.max(0, found);
+  const row = waiting[index];
+  const id = row?.request.pending_id;
+  const dock = useRef<HTMLElement>(null);
+  const typed = useRef(Number.NEGATIVE_INFINITY);
+  const byUs = useRef<string | undefined>(undefined);
+
+  // Read while the request that goes still stands there: with it its focus falls to the page.
+  const left = useRef<Element | null>(null);
+  const shown = useRef(id);
+  if (shown.current !== id) {
+    left.current = dock.current?.contains(document.activeElement) ? document.activeElement : null;
+  }
+
+  // The request in sight stays in sight, whatever else arrives or goes.
+  useEffect(() => {
+    if (id !== undefined && id !== chosen) choose(id);
+  }, [id]);
+
+  useEffect(() => {
+    function onKeyDown(event: KeyboardEvent): void {
+      if (writes(event)) typed.current = performance.now();
+    }
+    addEventListener("keydown", onKeyDown, true);
+    return () => removeEventListener("keydown", onKeyDown, true);
+  }, []);
+
+  useLayoutEffect(() => {
+    const before = shown.current;
+    shown.current = id;
+    const from = left.current;
+    left.current = null;
+    const nobody = document.activeElement === null || document.activeElement === document.body;
+    if (!nobody) return;
+    const form = dock.current?.querySelector<HTMLElement>(".request-form");
+    const answered = before !== undefined && byUs.current === before;
+    if (form) {
+      if (from !== null || performance.now() - typed.current > TYPING) form.focus({ preventScroll: true });
+    } else if (from !== null) {
+      // Who was writing a reason when somebody else answered must not go on writing, and sending, a prompt.
+      const back = answered && matchMedia("(pointer: fine)").matches ? ".composer textarea" : ".scroller[aria-label=Conversation]";
+      document.querySelector<HTMLElement>(back)?.focus({ preventScroll: true });
+    }
+  }, [id]);
+
+  function step(by: number): void {
+    const next = waiting[(index + by + waiting.length) % waiting.length];
+    choose(next?.request.pending_id);
+  }
+
+  const said = (
+    <p class="heard" role="alert">
+      {row && visibleCode(requestTitle(row))}
+    </p>
+  );
+  if (!row) return said;
+  return (
+    <section class="dock" aria-label="Waits for you" ref={dock}>
+      {said}
+      <Request
+        key={id}
+        row={row}
+        onAnswered={() => (byUs.current = id)}
+        place={
+          waiting.length > 1 && (
+            <span class="place">
+              <IconButton icon="back" label="The request before" onClick={() => step(-1)} />
+              <span>
+                {index + 1} of {waiting.length}
+              </span>
+              <IconButton icon="chevron" label="The next request" onClick={() => step(1)} />
+            </span>
+          )
+        }
+      />
+    </section>
+  );
+}
+
+interface Props {
+  row: RequestRow;
+  onAnswered: () => void;
+  place: preact.ComponentChildren;
+}
+
+function Request({ row, onAnswered, place }: Props) {
+  const { hub, inspect } = usePage();
+  const { request } = row;
+  const guard = useMemo(() => new KeyGuard(performance.now()), []);
+  const [armed, arm] = useState(false);
+  const title = visibleCode(requestTitle(row));
+  const subject = subjectOf(row);
+
+  useEffect(() => {
+    const timer = setTimeout(() => arm(true), AT_REST);
+    const onKeyDown = (event: KeyboardEvent) => {
+      const self = event.target instanceof HTMLElement && event.target.classList.contains("request-form");
+      if (!self && writes(event)) guard.disturb(performance.now());
+    };
+    addEventListener("keydown", onKeyDown, true);
+    return () => {
+      clearTimeout(timer);
+      removeEventListener("keydown", onKeyDown, true);
+    };
+  }, []);
+
+  const docked: Docked = {
+    armed,
+    answered: onAnswered,
+    mayAnswer: (event) => {
+      if (event.target !== event.currentTarget || event.repeat || event.isComposing) return false;
+      const now = performance.now();
+      const ready = guard.ready(now);
+      // Who types goes on typing: what follows this key is not meant for the dialog either.
+      if (writes(event)) guard.disturb(now);
+      return ready;
+    },
+  };
+
+  return (
+    <section
+      class="request"
+      role="group"
+      aria-label={title}
+      data-pending={request.pending_id}
+      onFocusIn={(event) => {
+        if (event.target instanceof HTMLElement && !event.target.matches(EDITABLE)) guard.disturb(performance.now());
+      }}
+    >
+      <header>
+        <Icon name={request.type === "permission_request" ? (isPlan(row) ? "plan" : "shield") : "ask"} />
+        <div class="asked">
+          <h2>{title}</h2>
+          {subject && <p>{"path" in subject ? <Path path={subject.path} /> : visibleCode(subject.text.slice(0, 300))}</p>}
+          {request.type === "permission_request" && request.blocked_path && (
+            <p class="wrong">
+              Outside of what is allowed: <code>{visibleCode(request.blocked_path)}</code>
+            </p>
+          )}
+        </div>
+        {place}
+        <IconButton icon="code" label={`Inspect event ${row.lastSeq}`} className="inspect" onClick={() => inspect(row.lastSeq)} />
+      </header>
+      {hub.mayControl ? (
+        <Form row={row} docked={docked} />
+      ) : (
+        <p class="quiet watching">You may watch this session, but not answer for it.</p>
+      )}
+    </section>
+  );
+}
+
+function Form({ row, docked }: { row: RequestRow; docked: Docked }) {
+  const { request } = row;
+  if (request.type === "permission_request") return <PermissionForm row={row} request={request} plan={isPlan(row)} docked={docked} />;
+  return request.kind === "ask_user" && request.questions ? (
+    <QuestionForm row={row} request={request} docked={docked} />
+  ) : (
+    <ElicitationForm row={row} request={request} docked={docked} />
+  );
+}

@@ -1,0 +1,44 @@
+/** What a request asks, in a few words. */
+import type { NormalizedPayload } from "turnwire-client";
+import type { RequestRow } from "../model/rows.js";
+
+const ACTIONS = {
+  command: "May the agent run this command?",
+  file_write: "May the agent change this file?",
+  file_read: "May the agent read this?",
+  network: "May the agent reach the network?",
+  mcp_tool: "May the agent use this tool?",
+  other: "May the agent do this?",
+} as const;
+
+export function requestTitle(row: RequestRow): string {
+  const { request } = row;
+  if (request.type === "permission_request") return isPlan(row) ? "The agent’s plan waits for your approval" : ACTIONS[request.action_type];
+  if (request.kind === "ask_user") return request.questions?.length === 1 ? "The agent has a question" : "The agent has questions";
+  return request.mcp_server ? `${request.mcp_server} asks you` : "You are asked";
+}
+
+export function isPlan(row: RequestRow): boolean {
+  return (
+    row.request.type === "permission_request" && (row.request.tool_name === "ExitPlanMode" || row.request.normalized?.kind === "show_plan")
+  );
+}
+
+/** The path that a call is about, where it is about one. */
+export function pathOf(payload: NormalizedPayload | undefined): string | undefined {
+  if (payload?.kind === "modify_file") return payload.modify_file.file_path;
+  if (payload?.kind === "read_file") return payload.read_file.file_path;
+  return undefined;
+}
+
+/** What stands below the title, always in sight: a path, or what else the request names. */
+export function subjectOf(row: RequestRow): { path: string } | { text: string } | undefined {
+  const { request } = row;
+  if (request.type !== "permission_request" || isPlan(row)) return undefined;
+  const payload = request.normalized ?? row.tool?.payload;
+  const path = pathOf(payload);
+  if (path !== undefined) return { path };
+  // A command is the whole of what is shown below.
+  if (payload?.kind === "shell_exec" && payload.shell_exec.command === request.permission_title) return undefined;
+  return request.permission_title ? { text: request.permission_title } : undefined;
+}

@@ -1,0 +1,262 @@
+"""Requests are docked above the prompt: all of what decides is in sight, and nobody answers one by accident."""
+
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from hub_stand import until
+from playwright.async_api import Browser, Locator, Page, expect
+
+from console_page import console
+from console_states import Stand, empty_stand, entries, made, show, stand
+from normalize.events import (
+    AgentEvent,
+    PermissionOption,
+    PermissionRequest,
+    PermissionResolved,
+    QuestionRequest,
+)
+from normalize.payloads import ModifyFilePayload, ShellExecPayload, ShowPlanPayload
+from normalize.payloads.files import ModifyFile, Mutation
+
+from normalize.payloads.work import Choice, Question, ShellExec, ShowPlan
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+OPTIONS = [
+    PermissionOption(option_id="allow_once", name="Allow", kind="allow_once"),
+    PermissionOption(option_id="reject_once", name="Reject", kind="reject_once"),
+    PermissionOption(option_id="reject_and_stop", name="Reject and stop", kind="reject_once"),
+    PermissionOption(option_id="allow_always:session", name="Always allow it", kind="allow_always"),
+    PermissionOption(option_id="allow_always:userSettings", name="Always, everywhere", kind="allow_always"),
+]
+
+
+def command(pending_id: str, text: str = "rm -rf build") -> PermissionRequest:
+    """May the agent run a command?"""
+    return PermissionRequest(
+        pending_id=pending_id,
+        permission_title=text,
+        permission_options=OPTIONS,
+        action_type="command",
+        normalized=ShellExecPayload(shell_exec=ShellExec(command=text)),
+        tool_input={"command": text},
+    )
+
+
+@asynccontextmanager
+async def session(
+    browser: Browser, *requests: AgentEvent, width: int = 1280, height: int = 720
+) -> AsyncIterator[tuple[Stand, Page]]:
+    """A session with a conversation behind it, in which these requests wait."""
+    async with stand(host=empty_stand()) as where:
+        await show(where, "asked", [*entries("tool-bash"), *made(requests)], workspace="/home/ada/greeting")
+        async with console(browser, where.url, width=width, height=height) as page:
+            await expect(page.locator(".row").first).to_be_visible()
+            yield where, page
+
+
+async def in_sight(page: Page, *wanted: Locator) -> None:
+    """Fail unless all of each is on the screen, and not below something else."""
+    for one in wanted:
+        await expect(one).to_be_visible()
+        assert await one.evaluate(
+            """node => {
+              const { left, top, right, bottom } = node.getBoundingClientRect();
+              const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+              const over = document.elementFromPoint(x, y);
+              return left >= 0 && top >= 0 && right <= innerWidth + 1 && bottom <= innerHeight + 1
+                && (node.contains(over) || over.contains(node));
+            }"""
+        ), await one.evaluate("node => node.outerHTML.slice(0, 200)")
+
+
+WORDS = ("1. also 4 and 5", "e2e 1 2 3", "123456", "e 1", "yes 1")
+FIELDS = (".composer textarea", ".events input[type=search]", ".request input.message")
+
+
+async def test_typing_while_a_request_arrives_never_answers_it(browser: Browser) -> None:
+    chance = random.Random(17)
+    async with session(browser, command("first")) as (where, page):
+        await page.keyboard.press("Alt+i")
+        await page.get_by_role("tab", name="Events").click()
+        for round_ in range(9):
+            field = page.locator(FIELDS[round_ % 3])
+            words = chance.choice(WORDS)
+            await field.fill("")
+            await field.focus()
+            arrives = chance.randrange(len(words))
+            await page.keyboard.type(words[:arrives], delay=chance.choice((0, 3, 20)))
+            await where.journal.append("asked", made([command(f"r{round_}")]))
+            await page.wait_for_timeout(chance.choice((0, 5, 40, 450)))
+            await page.keyboard.type(words[arrives:], delay=chance.choice((0, 3, 20)))
+            await expect(page.locator(".place")).to_contain_text(f"of {round_ + 2}")
+            await expect(field).to_have_value(words)
+            await expect(field).to_be_focused()
+        sent = [given.type for given, _ in where.host.commands]
+        assert "permission.respond" not in sent
+
+
+async def test_a_key_answers_once_the_dialog_has_had_the_focus_for_a_while(browser: Browser) -> None:
+    async with session(browser) as (where, page):
+        await page.locator(".scroller[aria-label=Conversation]").click()
+        await page.evaluate("document.activeElement.blur()")
+        await where.journal.append("asked", made([command("a"), command("b")]))
+        form = page.locator(".request-form")
+        await expect(form).to_be_focused()
+        await page.evaluate(
+            """() => {
+              const form = document.querySelector('.request-form');
+              const press = key => form.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+              for (const key of ['x', '1', '2', 'e']) press(key);  // A sentence goes on.
+            }"""
+        )
+        await expect(page.locator("[data-option=reject_once]")).to_be_enabled()
+        assert where.host.commands == []
+        await expect(page.get_by_role("textbox", name="Command")).to_have_count(0)
+
+        await page.wait_for_timeout(450)
+        await page.keyboard.press("4")  # It stands for a button that is not shown.
+        await page.wait_for_timeout(450)
+        await page.get_by_role("button", name="Edit input").focus()
+        await page.wait_for_timeout(450)
+        await page.keyboard.press("1")  # A button has the focus, not the dialog.
+        assert where.host.commands == []
+
+        await page.keyboard.press("Alt+r")
+        await expect(form).to_be_focused()
+        await page.wait_for_timeout(450)
+        await page.keyboard.press("e")
+        field = page.get_by_role("textbox", name="Command")
+        await expect(field).to_be_focused()
+        await page.keyboard.press("End")
+        await page.keyboard.type(" 12")
+        await page.keyboard.press("Control+Enter")
+        await until(lambda: len(where.host.commands) == 1)
+        assert where.host.commands[0][0].model_dump()["updated_input"] == {"command": "rm -rf build 12"}
+
+        await where.journal.append("asked", made([PermissionResolved(pending_id="a", behavior="allow")]))
+        await expect(page.locator(".request[data-pending=b]")).to_be_visible()
+        await expect(form).to_be_focused()
+        await page.wait_for_timeout(450)
+        await page.keyboard.press("2")
+        await until(lambda: len(where.host.commands) == 2)
+        assert where.host.commands[1][0].model_dump()["option_id"] == "reject_once"
+        await where.journal.append("asked", made([PermissionResolved(pending_id="b", behavior="deny")]))
+        await expect(page.get_by_role("textbox", name="Prompt")).to_be_focused()
+
+
+async def test_a_reason_cut_short_by_somebody_elses_answer_is_not_sent_as_a_prompt(browser: Browser) -> None:
+    async with session(browser, command("a")) as (where, page):
+        await page.locator(".request input.message").fill("becau")
+        await where.journal.append("asked", made([PermissionResolved(pending_id="a", behavior="allow")]))
+        await expect(page.locator(".request")).to_have_count(0)
+        await expect(page.locator(".scroller[aria-label=Conversation]")).to_be_focused()
+        await page.keyboard.type("se 1")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("textbox", name="Prompt")).to_have_value("")
+        assert where.host.commands == []
+
+
+PATH = "/home/ada/greeting/src/components/deeply/nested/folders/for/no/reason/at/all/greeting_component.py"
+LONG = [
+    PermissionRequest(
+        pending_id="write",
+        permission_title=f"Write {PATH}",
+        permission_options=OPTIONS,
+        action_type="file_write",
+        tool_name="Write",
+        normalized=ModifyFilePayload(
+            modify_file=ModifyFile(
+                file_path=PATH,
+                mutations=[Mutation(type="create", content="".join(f"line {n}\n" for n in range(10_000)))],
+            )
+        ),
+        tool_input={"file_path": PATH},
+    ),
+    PermissionRequest(
+        pending_id="plan",
+        permission_title="ExitPlanMode",
+        permission_options=OPTIONS[:2],
+        action_type="other",
+        tool_name="ExitPlanMode",
+        normalized=ShowPlanPayload(
+            show_plan=ShowPlan(
+                operation="exit", plan="# The plan\n\n" + "".join(f"{n}. step\n" for n in range(400))
+            )
+        ),
+    ),
+    QuestionRequest(
+        pending_id="questions",
+        kind="ask_user",
+        questions=[
+            Question(
+                question=f"Question {n}?",
+                multi_select=False,
+                options=[Choice(label=f"{n}{letter}", description="Some words") for letter in "abcd"],
+            )
+            for n in range(1, 5)
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+async def test_what_decides_a_request_is_in_sight_however_long_the_request_is(
+    browser: Browser, width: int, height: int
+) -> None:
+    async with session(browser, *LONG, width=width, height=height) as (_, page):
+        dock = page.locator(".request")
+        body = dock.locator(".request-body")
+        next_one = page.get_by_role("button", name="The next request")
+
+        async def from_its_beginning() -> None:
+            assert await body.evaluate("node => [node.scrollTop, node.scrollHeight > node.clientHeight]") == [
+                0,
+                True,
+            ]
+            assert (await body.bounding_box() or {})["height"] > 90
+            await in_sight(page, page.get_by_role("textbox", name="Prompt"))
+
+        await expect(page.locator(".place")).to_have_text("1 of 3")
+        await in_sight(page, dock.locator("h2"), dock.locator(".path .name"), next_one)
+        await expect(dock.locator(".path .name")).to_have_text("greeting_component.py")
+        assert await dock.locator(".path .name").evaluate("node => node.scrollWidth <= node.clientWidth")
+        for name in ("Allow", "Reject"):
+            await in_sight(page, dock.get_by_role("button", name=name, exact=False).first)
+        await from_its_beginning()
+        await body.evaluate("node => node.scrollTo(0, 5000)")
+        await in_sight(page, dock.locator("h2"), dock.get_by_role("button", name="Allow").first)
+
+        await next_one.click()
+        await expect(dock.locator("h2")).to_have_text("The agent’s plan waits for your approval")
+        await in_sight(page, dock.locator("h2"), dock.get_by_role("heading", name="The plan", exact=True))
+        await in_sight(page, dock.get_by_role("button", name="Allow").first)
+        await from_its_beginning()
+
+        await next_one.click()
+        await expect(page.locator(".place")).to_have_text("3 of 3")
+        await in_sight(page, dock.locator("legend").first, dock.get_by_role("button", name="Answer"))
+        await from_its_beginning()
+
+        await page.locator(".scroller[aria-label=Conversation]").evaluate("node => node.scrollTo(0, 0)")
+        await in_sight(page, dock.locator("h2"), dock.get_by_role("button", name="Answer"))
+
+
+async def test_folder_and_agent_are_in_sight(browser: Browser) -> None:
+    async with stand(host=empty_stand()) as where:
+        folder = "/srv/" + "a-long-way-down/" * 20 + "greeting"
+        await show(
+            where,
+            "one",
+            entries("text-thinking", up_to="turn_started"),
+            agent="demo",
+            title="T" * 200,
+            workspace=folder,
+        )
+        for width in (1280, 390):
+            async with console(browser, where.url, width=width) as page:
+                head = page.locator(".session-head")
+                await in_sight(page, head.get_by_text("demo", exact=True), head.locator(".path .name"))
+                assert await page.evaluate("document.documentElement.scrollWidth") <= width
