@@ -1,0 +1,133 @@
+"""JSON-RPC 2.0 over an agent's streams: our requests with ids and deadlines, its own answered, notifications both ways.
+
+Iterating `batches` reads; nothing that is written, asked or decided ever holds it up. Ids of ours count from 1 in each
+process; an answer to none of them, or a second one, is a stray: counted, told to the core like any line, and otherwise
+harmless. Whatever is not an answer is left to the session (adapter/acp/session.py).
+"""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Callable, Sequence
+
+from adapter.client import RequestFailed, RequestTimeout
+from adapter.lines import Lines, fail
+from adapter.process.transport import ProcessGone, Transport
+from normalize.inputs import Message, Received, Sent
+from protocol.acp import encode
+from protocol.acp.decode import decode, malformed
+from protocol.acp.messages import Batch, Id, Notification, Response, RpcError
+from protocol.framing import DEFAULT_LIMIT, OversizeLine
+from protocol.json_values import Json, JsonObject
+
+
+class AgentError(RequestFailed):
+    """The agent answered a request with an error."""
+
+    def __init__(self, method: str, error: RpcError) -> None:
+        super().__init__(
+            f"the agent refuses {method}: {error.message or 'it does not say why'} ({error.code})"
+        )
+        self.code = error.code
+        """JSON-RPC's, the protocol's (-32000: log in first; -32002: no such resource) or the agent's own."""
+        self.text = error.message
+        """The agent's words."""
+
+
+class AcpClient:
+    """Speaks JSON-RPC with an agent.
+
+    Args:
+        transport: the agent.
+        on_sent: is told of every message right before it is written.
+        line_limit: bytes of one line that are held, at most.
+    """
+
+    def __init__(
+        self, transport: Transport, *, on_sent: Callable[[Sent], None], line_limit: int = DEFAULT_LIMIT
+    ) -> None:
+        self.lines = Lines(transport, limit=line_limit)
+        self.strays = 0
+        """Answers to requests of ours that nobody waits for: second ones, late ones, invented ones."""
+        self._on_sent = on_sent
+        self._numbers = itertools.count(1)
+        self._waiting: dict[Id, tuple[str, asyncio.Future[Json]]] = {}
+
+    async def batches(self) -> AsyncIterator[list[Received]]:
+        """Yield what the agent says until its output ends, in lists of bounded size."""
+        async for lines in self.lines.slices():
+            yield [self._receive(line) for line in lines]
+
+    async def request(self, method: str, params: JsonObject, deadline: float | None) -> Json:
+        """Ask the agent and return its result; `deadline` is in seconds, None for as long as it takes.
+
+        Raises:
+            RequestTimeout: no answer in time.
+            AgentError: the agent answered with an error.
+            ProcessGone: the agent is no more.
+        """
+        number = next(self._numbers)
+        answered: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = method, answered
+        try:
+            async with asyncio.timeout(deadline):
+                await self._post(encode.request(number, method, params))
+                return await answered
+        except TimeoutError:
+            raise RequestTimeout(method, deadline or 0.0) from None
+        finally:
+            self._waiting.pop(number, None)
+
+    async def notify(self, method: str, params: JsonObject) -> None:
+        """Tell the agent something; raises ProcessGone."""
+        await self._post(encode.notification(method, params))
+
+    def post(self, message: Response | Notification) -> asyncio.Future[None]:
+        """Queue an answer or a notification."""
+        match message:
+            case Notification(method, params):
+                return self._post(encode.notification(method, params))
+            case Response(request_id, result, error):
+                if error is None:
+                    return self.respond(request_id, result)
+                return self.refuse(
+                    request_id, error.code if isinstance(error.code, int) else 0, error.message
+                )
+
+    def respond(self, request_id: Id, result: Json) -> asyncio.Future[None]:
+        """Answer a request of the agent."""
+        return self._post(encode.response(request_id, result))
+
+    def refuse(self, request_id: Id, code: int, message: str) -> asyncio.Future[None]:
+        """Answer a request of the agent with an error."""
+        return self._post(encode.error(request_id, code, message))
+
+    def give_up(self, reason: ProcessGone) -> None:
+        """Fail everything that waits, and whatever is still to be said: the agent is no more."""
+        self.lines.give_up(reason)
+        for _, answered in self._waiting.values():
+            fail(answered, reason)
+
+    def _post(self, line: bytes) -> asyncio.Future[None]:
+        bare = line.removesuffix(b"\n")
+        return self.lines.post(line, lambda: self._on_sent(Sent(bare, decode(bare))))
+
+    def _receive(self, line: bytes | OversizeLine) -> Received:
+        message = malformed(line) if isinstance(line, OversizeLine) else decode(line)
+        for one in messages_of(message):
+            if isinstance(one, Response):
+                self._settle(one)
+        return Received(line.head if isinstance(line, OversizeLine) else line, message)
+
+    def _settle(self, response: Response) -> None:
+        method, answered = self._waiting.get(response.id, ("", None))
+        if answered is None or answered.done():
+            self.strays += 1
+        elif response.error is not None:
+            fail(answered, AgentError(method, response.error))
+        else:
+            answered.set_result(response.result)
+
+
+def messages_of(message: Message) -> Sequence[Message]:
+    """Return the messages of a line: of nearly all lines the one."""
+    return message.messages if isinstance(message, Batch) else (message,)

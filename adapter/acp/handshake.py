@@ -1,0 +1,294 @@
+"""How a session with an agent begins: `initialize`, then a new conversation or an old one, with the session's MCP servers.
+
+What an agent says it can do is read here once, into `AgentFacts`; whatever it leaves out it cannot do. Nothing here waits
+for ever: each request has a deadline, and an agent that wants a login first is told apart, since only a human can help.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from adapter.acp.client import AcpClient, AgentError
+from adapter.client import RequestFailed
+from protocol.json_values import Json, JsonObject, text_at
+
+VERSION = 1
+"""The protocol's version that is spoken here."""
+
+LOGIN_NEEDED = -32000
+"""The protocol's error of an agent that wants a login first."""
+
+_SHOWN = 20
+"""Modes, models and methods that an error names, at most."""
+
+
+class LoginNeeded(RequestFailed):
+    """The agent opens no session before somebody has logged in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Something to choose from, such as the models: how it is set, what is on offer, and what is set now."""
+
+    method: str
+    """The request that sets it."""
+    param: str
+    """Its parameter that names the choice."""
+    options: tuple[str, ...]
+    """What may be chosen."""
+    current: str | None = None
+    """What is chosen."""
+    config_id: str | None = None
+    """The option's id, where it is one of the session's configuration."""
+
+    def params(self, session_id: str, value: str) -> JsonObject:
+        """Return the parameters that choose a value."""
+        chosen: JsonObject = {"sessionId": session_id, self.param: value}
+        return chosen if self.config_id is None else {**chosen, "configId": self.config_id}
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFacts:
+    """What an agent says of itself when it is initialised."""
+
+    version: int
+    """The protocol's version it speaks."""
+    name: str = ""
+    """What it is called."""
+    release: str | None = None
+    """Its own version."""
+    loads: bool = False
+    """It can go on with a conversation, which it tells again."""
+    resumes: bool = False
+    """It can go on with a conversation without telling it again."""
+    forks: bool = False
+    """It can branch a conversation off."""
+    closes: bool = False
+    """It wants to be told that a conversation is over."""
+    more_folders: bool = False
+    """It takes folders beside the workspace."""
+    images: bool = False
+    """Prompts may have images."""
+    mcp: frozenset[str] = frozenset({"stdio"})
+    """Kinds of MCP servers it connects to."""
+    logins: tuple[str, ...] = ()
+    """Ways to log in, as it names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation with an agent that is open."""
+
+    session_id: str
+    """The agent's name for it."""
+    modes: Choice | None = None
+    """Its modes; None when it has none."""
+    models: Choice | None = None
+    """Its models; None when none can be chosen."""
+    options: Mapping[str, Choice] = field(default_factory=dict)
+    """The rest of its configuration, by id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a conversation is to be."""
+
+    workspace: Path
+    resume: str | None = None
+    """The agent's session id to go on with; None for a new conversation."""
+    fork: bool = False
+    """Go on under a new session id."""
+    servers: Mapping[str, JsonObject] = field(default_factory=dict)
+    """MCP servers by name: {command, args, env}, or {type, url, headers}."""
+    folders: Sequence[str] = ()
+    """Folders beside the workspace."""
+
+
+def client_capabilities(*, reads: bool, writes: bool, terminals: bool) -> JsonObject:
+    """Return what the agent is told we do for it."""
+    return {
+        "fs": {"readTextFile": reads, "writeTextFile": writes},
+        "terminal": terminals,
+        "elicitation": {"form": {}, "url": {}},
+    }
+
+
+async def initialize(
+    client: AcpClient, capabilities: JsonObject, release: str, deadline: float
+) -> AgentFacts:
+    """Introduce ourselves and return what the agent says of itself; raises as `AcpClient.request` does, and RequestFailed."""
+    info: JsonObject = {"name": "turnwire", "title": "turnwire", "version": release}
+    said = await client.request(
+        "initialize",
+        {"protocolVersion": VERSION, "clientCapabilities": capabilities, "clientInfo": info},
+        deadline,
+    )
+    facts = read_facts(said)
+    if facts.version != VERSION:
+        raise RequestFailed(
+            f"the agent speaks version {facts.version} of the Agent Client Protocol, and turnwire {VERSION}; "
+            "take a version of the agent that speaks it"
+        )
+    return facts
+
+
+def read_facts(said: Json) -> AgentFacts:
+    """Return what an answer to `initialize` says; what is missing or of another shape cannot be done."""
+    info, able = _object(said, "agentInfo"), _object(said, "agentCapabilities")
+    session, prompts, mcp = (
+        _object(able, name) for name in ("sessionCapabilities", "promptCapabilities", "mcpCapabilities")
+    )
+    version = said.get("protocolVersion") if isinstance(said, dict) else None
+    return AgentFacts(
+        # an agent that does not say is taken for one that speaks what it was offered
+        version=version if isinstance(version, int) else VERSION,
+        name=text_at(info, "title") or text_at(info, "name"),
+        release=text_at(info, "version") or None,
+        loads=able.get("loadSession") is True,
+        resumes=isinstance(session.get("resume"), dict),
+        forks=isinstance(session.get("fork"), dict),
+        closes=isinstance(session.get("close"), dict),
+        more_folders=isinstance(session.get("additionalDirectories"), dict),
+        images=prompts.get("image") is True,
+        mcp=frozenset({"stdio", *(kind for kind in ("http", "sse") if mcp.get(kind) is True)}),
+        logins=tuple(
+            text_at(method, "name") or text_at(method, "id") for method in _objects(said, "authMethods")
+        ),
+    )
+
+
+async def converse(client: AcpClient, facts: AgentFacts, wanted: Wanted, deadline: float) -> Conversation:
+    """Open a conversation, new or old; raises LoginNeeded, RequestFailed, and what `AcpClient.request` does."""
+    params: JsonObject = {
+        "cwd": str(wanted.workspace),
+        "mcpServers": [server_of(name, server) for name, server in wanted.servers.items()],
+    }
+    if wanted.folders:
+        params["additionalDirectories"] = list(wanted.folders)
+    method = _method(facts, wanted)
+    if wanted.resume is not None:
+        params = {"sessionId": wanted.resume, **params}
+    try:
+        said = await client.request(method, params, deadline)
+    except AgentError as error:
+        if error.code != LOGIN_NEEDED:
+            raise
+        ways = f" (it offers: {', '.join(facts.logins[:_SHOWN])})" if facts.logins else ""
+        raise LoginNeeded(
+            f"{facts.name or 'the agent'} wants a login first: {error.text}. Log in with the agent's own program{ways}, "
+            "or give it a key in its environment, then prompt again"
+        ) from None
+    resumed = None if wanted.fork else wanted.resume
+    session_id = resumed or text_at(said, "sessionId")
+    if not session_id:
+        raise RequestFailed(f"the agent answered {method} without a sessionId")
+    return read_conversation(session_id, said)
+
+
+def _method(facts: AgentFacts, wanted: Wanted) -> str:
+    if wanted.resume is None:
+        return "session/new"
+    who = facts.name or "the agent"
+    if wanted.fork:
+        if not facts.forks:
+            raise RequestFailed(f"{who} cannot branch off a conversation; begin a new session")
+        return "session/fork"
+    if facts.resumes:  # without the replay: the log has it all
+        return "session/resume"
+    if facts.loads:
+        return "session/load"
+    raise RequestFailed(f"{who} cannot go on with an earlier conversation; begin a new session")
+
+
+def read_conversation(session_id: str, said: Json) -> Conversation:
+    """Return what the answer to session/new, load, resume or fork says can be chosen."""
+    options = {
+        text_at(option, "id"): Choice(
+            "session/set_config_option",
+            "value",
+            tuple(_values(option.get("options"))),
+            text_at(option, "currentValue") or None,
+            text_at(option, "id"),
+        )
+        for option in _objects(said, "configOptions")
+        if text_at(option, "id")
+    }
+    by_category = {
+        text_at(option, "category"): text_at(option, "id") for option in _objects(said, "configOptions")
+    }
+    return Conversation(
+        session_id,
+        modes=_modes(_object(said, "modes")) or options.get(by_category.get("mode", "")),
+        models=options.get(by_category.get("model", "")) or _models(_object(said, "models")),
+        options=options,
+    )
+
+
+def server_of(name: str, server: JsonObject) -> JsonObject:
+    """Return an MCP server of a session as the protocol wants it named; `kind_of` tells which kind it is."""
+    match kind_of(server):
+        case "stdio":
+            return {
+                "name": name,
+                "command": text_at(server, "command"),
+                "args": [str(argument) for argument in server.get("args") or []],
+                "env": _pairs(server.get("env")),
+            }
+        case kind:
+            return {
+                "type": kind,
+                "name": name,
+                "url": text_at(server, "url"),
+                "headers": _pairs(server.get("headers")),
+            }
+
+
+def kind_of(server: JsonObject) -> str:
+    """Return how an MCP server is reached: stdio, http, sse, or another word of its configuration."""
+    return text_at(server, "type") or ("http" if "url" in server else "stdio")
+
+
+def named(options: Sequence[str]) -> str:
+    """Return what can be chosen, for an error."""
+    rest = len(options) - _SHOWN
+    return ", ".join(options[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _modes(found: JsonObject) -> Choice | None:
+    options = tuple(filter(None, (text_at(mode, "id") for mode in _objects(found, "availableModes"))))
+    current = text_at(found, "currentModeId") or None
+    return Choice("session/set_mode", "modeId", options, current) if options else None
+
+
+def _models(found: JsonObject) -> Choice | None:
+    options = tuple(filter(None, (text_at(model, "modelId") for model in _objects(found, "availableModels"))))
+    current = text_at(found, "currentModelId") or None
+    return Choice("session/set_model", "modelId", options, current) if options else None
+
+
+def _values(options: Json) -> list[str]:
+    """The values of a select, in groups or not."""
+    values: list[str] = []
+    for option in options if isinstance(options, list) else []:
+        if isinstance(option, dict) and isinstance(option.get("options"), list):
+            values += [text_at(inner, "value") for inner in option["options"]]
+        else:
+            values.append(text_at(option, "value"))
+    return [value for value in values if value]
+
+
+def _pairs(table: Json) -> list[Json]:
+    return [
+        {"name": name, "value": str(value)}
+        for name, value in (table.items() if isinstance(table, dict) else ())
+    ]
+
+
+def _object(value: Json, name: str) -> JsonObject:
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _objects(value: Json, name: str) -> list[JsonObject]:
+    found = value.get(name) if isinstance(value, dict) else None
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []

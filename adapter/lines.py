@@ -1,0 +1,130 @@
+"""An agent's lines both ways, whatever they say: read in slices of bounded size, written one after another by one task.
+
+Reading never waits for what is written, but stops while MAX_POSTED lines wait to be written: an agent that takes no
+answers gets no more of its requests read. Of blank lines in a row the first is told, the others are counted.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from adapter.process.transport import ProcessGone, Transport
+from protocol.framing import DEFAULT_LIMIT, LineFramer, OversizeLine
+
+MAX_POSTED = 1024
+"""Lines that may wait to be written before reading stops."""
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class _Posted:
+    line: bytes
+    before: Callable[[], None]
+    written: asyncio.Future[None]
+
+
+class Lines:
+    """The two streams of one agent.
+
+    Args:
+        transport: the agent.
+        limit: bytes of one line that are held, at most.
+    """
+
+    def __init__(self, transport: Transport, *, limit: int = DEFAULT_LIMIT) -> None:
+        self.blank = 0
+        """Blank lines that were passed over."""
+        self._is_blank = False
+        """Whether the last line was blank."""
+        self._transport = transport
+        self._framer = LineFramer(limit)
+        self._posted: deque[_Posted] = deque()
+        self._has_posted = asyncio.Event()
+        self._has_room = asyncio.Event()
+        self._has_room.set()
+        self._gone: ProcessGone | None = None
+
+    async def slices(self) -> AsyncIterator[list[bytes | OversizeLine]]:
+        """Yield what the agent writes until its output ends, in lists of bounded size; others go on between two of them."""
+        while chunk := await self._transport.read():
+            for lines in self._framer.slices(chunk):
+                if told := self._told(lines):
+                    yield told
+                await asyncio.sleep(0)
+                await self._has_room.wait()
+        if (last := self._framer.close()) is not None:
+            yield [last]
+
+    def post(self, line: bytes, before: Callable[[], None] = lambda: None) -> asyncio.Future[None]:
+        """Queue a line, with its newline; the future says when it was written, `before` is called right before that."""
+        written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if self._gone is not None:
+            fail(written, self._gone)
+            return written
+        self._posted.append(_Posted(line, before, written))
+        self._has_posted.set()
+        if len(self._posted) >= MAX_POSTED:
+            self._has_room.clear()
+        return written
+
+    async def all_written(self) -> None:
+        """Wait until everything that was posted so far is written, or can be written no more."""
+        if self._posted:
+            await asyncio.wait([self._posted[-1].written])
+
+    async def write_posted(self) -> None:
+        """Write what is posted, until the agent takes no more; the one task that writes."""
+        try:
+            # `give_up` may come between the words and their turn, and takes them with it
+            while self._gone is None:
+                await self._has_posted.wait()
+                if self._posted:
+                    await self._write_next()
+        except ProcessGone as gone:
+            self.give_up(gone)
+
+    def give_up(self, reason: ProcessGone) -> None:
+        """Fail everything that waits, and whatever is still to be said: the agent is no more."""
+        self._gone = reason
+        for posted in self._posted:
+            fail(posted.written, reason)
+        self._posted.clear()
+        self._has_posted.set()
+        self._has_room.set()
+
+    async def _write_next(self) -> None:
+        posted = self._posted[0]
+        posted.before()
+        await self._transport.write(posted.line)
+        if not self._posted:
+            return  # given up meanwhile
+        self._posted.popleft()
+        if not posted.written.done():
+            posted.written.set_result(None)
+        if not self._posted:
+            self._has_posted.clear()
+        if len(self._posted) < MAX_POSTED:
+            self._has_room.set()
+
+    def _told(self, lines: list[bytes | OversizeLine]) -> list[bytes | OversizeLine]:
+        if b"" not in lines:
+            self._is_blank = self._is_blank and not lines
+            return lines
+        told = []
+        for line in lines:
+            if line == b"" and self._is_blank:
+                self.blank += 1
+            else:
+                told.append(line)
+            self._is_blank = line == b""
+        return told
+
+
+def fail(future: asyncio.Future[Value], error: Exception) -> None:
+    """Give a future its exception, unless it is done; nobody has to look at it, as with words to an agent that has gone."""
+    if not future.done():
+        future.set_exception(error)
+        future.exception()
