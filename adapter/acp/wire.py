@@ -1,0 +1,221 @@
+"""How agents of the Agent Client Protocol ask and are answered: requests for leave and forms as the permission machine's; pure.
+
+Everybody reads of a call what its agent tells, and agents tell different things: arguments, a title that is the command, places.
+The names of tools that rules know are Claude's, by the kind of the call, so that one set of rules holds for every agent.
+A denial can tell the agent nothing but that: the protocol has no place for words.
+"""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol, assert_never, cast
+
+from msgspec import to_builtins
+
+from adapter.acp.client import messages_of
+from adapter.permissions.calls import ToolCall
+from adapter.permissions.requests import (
+    AgentRequest,
+    Allow,
+    Answer,
+    Deny,
+    Dismissed,
+    Failure,
+    HookOutput,
+    Offer,
+    QuestionRequest,
+    Reply,
+    TakenBack,
+    ToolRequest,
+    UnreadableRequest,
+)
+from adapter.wire import Asking
+from normalize.events.control import PermissionOption
+from normalize.inputs import Message
+from normalize.vocabulary import ToolKind
+from protocol.acp.content import Diff
+from protocol.acp.messages import Id, Notification, Option, PermissionRequest, Request, Response, RpcError
+from protocol.acp.updates import ToolCallUpdate
+from protocol.json_values import JsonObject, text_at
+
+ELICITATION = "elicitation/create"
+
+FAILED = -32603
+"""JSON-RPC's error of something that cannot be done."""
+
+_KINDS: dict[str, tuple[ToolKind, str]] = {
+    "read": ("read", "Read"),
+    "search": ("search", "Grep"),
+    "edit": ("edit", "Edit"),
+    "delete": ("edit", "Delete"),
+    "move": ("edit", "Move"),
+    "execute": ("execute", "Bash"),
+    "fetch": ("fetch", "WebFetch"),
+    "think": ("note", "Think"),
+    "switch_mode": ("plan", "SwitchMode"),
+}
+"""What a kind of the protocol means, and what rules call such a tool when the agent does not name it."""
+
+_OPTIONS = ("allow_once", "allow_always", "reject_once", "reject_always")
+OptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
+
+
+class Asked(Protocol):
+    """What the wire needs of a session's core."""
+
+    @property
+    def asked(self) -> Mapping[str, object]:
+        """The requests that are open, by the names under which they are published."""
+        ...
+
+
+class AcpWire:
+    """Requests of an agent, by the names that the session's core has given them."""
+
+    def __init__(self, core: Asked) -> None:
+        self._core = core
+        self._open: dict[str, PermissionRequest | Request] = {}
+        """What the agent waits for."""
+        self._seen: list[Message] = []
+        """What the last line asked that the core has published."""
+
+    def requests(self, message: Message) -> Sequence[Asking]:
+        """Return what a message asks a human for, or takes back."""
+        self._seen.clear()
+        return [asking for one in messages_of(message) for asking in self._requests(one)]
+
+    def has_seen(self, message: PermissionRequest | Request) -> bool:
+        """Tell whether a request of the line that was looked at last was published, and so has or will have its answer."""
+        return any(one is message for one in self._seen)
+
+    def replies(
+        self, request: AgentRequest | UnreadableRequest, reply: Reply
+    ) -> Sequence[Response | Notification]:
+        """Return the messages that tell the agent the reply."""
+        asked = request.message if not isinstance(request, UnreadableRequest) else None
+        if not isinstance(asked, PermissionRequest | Request):
+            return []
+        match reply:
+            case Allow() | Deny() if isinstance(request, ToolRequest) and isinstance(
+                asked, PermissionRequest
+            ):
+                return _decided(request, asked, reply)
+            case Answer(action, content):
+                said: JsonObject = {"action": action}
+                return [Response(asked.id, said if content is None else {**said, "content": content})]
+            case Dismissed():
+                return [Response(asked.id, {"action": "cancel"})]
+            case Failure(reason):
+                return [Response(asked.id, error=RpcError(FAILED, reason))]
+            case Allow() | Deny() | HookOutput():
+                return [cancelled(asked)]
+            case _ as never:
+                assert_never(never)
+
+    def _requests(self, message: Message) -> Sequence[Asking]:
+        match message:
+            case PermissionRequest():
+                name = self._name(message)
+                return [] if name is None else [_tool(name, message)]
+            case Request(method="elicitation/create"):
+                name = self._name(message)
+                return [] if name is None else [_form(name, message)]
+            case Notification(method="$/cancel_request", params={"requestId": str() | int() as asked}):
+                return [TakenBack(name) for name, one in self._core.asked.items() if _id(one) == asked]
+            case _:
+                return []
+
+    def take(self, name: str) -> PermissionRequest | Request | None:
+        """Return what is about to be answered, once; None for what has an answer."""
+        return self._open.pop(name, None)
+
+    def _name(self, message: PermissionRequest | Request) -> str | None:
+        """Return what the core has published a request as; None when it has not."""
+        name = next((name for name, asked in self._core.asked.items() if asked is message), None)
+        if name is not None:
+            self._open[name] = message
+            self._seen.append(message)
+        return name
+
+
+def cancelled(asked: PermissionRequest | Request) -> Response:
+    """Return the answer to what nobody decides any more."""
+    if isinstance(asked, PermissionRequest):
+        return Response(asked.id, {"outcome": {"outcome": "cancelled"}})
+    return Response(asked.id, {"action": "cancel"})
+
+
+def call_of(update: ToolCallUpdate) -> ToolCall:
+    """Return a call as rules and policies see it, from all that its agent tells of it."""
+    kind, tool = _KINDS.get(update.kind or "", ("other", ""))
+    arguments: JsonObject = dict(update.raw_input) if isinstance(update.raw_input, dict) else {}
+    if kind == "execute" and (command := _command(arguments, update)):
+        arguments["command"] = command
+    paths = [location.path for location in update.locations or () if location.path]
+    paths += [shown.path for shown in update.content or () if isinstance(shown, Diff) and shown.path]
+    paths += [
+        text_at(arguments, name)
+        for name in ("fileName", "filePath", "absolute_path")
+        if text_at(arguments, name)
+    ]
+    if paths and kind in ("read", "edit", "search") and not any(map(arguments.get, ("file_path", "path"))):
+        arguments["file_path"] = paths[0]
+    return ToolCall(
+        _own_name(update) or tool or update.title or "tool", arguments, kind, tuple(dict.fromkeys(paths))
+    )
+
+
+def _own_name(update: ToolCallUpdate) -> str:
+    meta = update.meta if isinstance(update.meta, dict) else {}
+    return update.name or text_at(meta.get("claudeCode"), "toolName")
+
+
+def _command(arguments: JsonObject, update: ToolCallUpdate) -> str:
+    match arguments.get("command"):
+        case str(command):
+            return command
+        case [*words] if words:
+            return shlex.join(str(word) for word in words)
+        case _:
+            # of agents that tell no arguments, the title is the command (Gemini)
+            return "" if arguments else update.title or ""
+
+
+def _tool(name: str, asked: PermissionRequest) -> ToolRequest:
+    return ToolRequest(
+        request_id=name,
+        call=call_of(asked.tool_call),
+        offers=[_offer(option) for option in asked.options if option.option_id],
+        is_editable=False,
+        said=cast("JsonObject", to_builtins(asked.params)),
+        message=asked,
+    )
+
+
+def _form(name: str, asked: Request) -> QuestionRequest:
+    said = asked.params if isinstance(asked.params, dict) else {}
+    return QuestionRequest(request_id=name, kind="elicitation", said=said, message=asked)
+
+
+def _offer(option: Option) -> Offer:
+    # what is not known to allow must not be chosen by whoever wants to allow
+    kind = cast("OptionKind", option.kind) if option.kind in _OPTIONS else "reject_once"
+    shown = PermissionOption(option_id=option.option_id, name=option.name or option.option_id, kind=kind)
+    return Offer(shown, is_movable=False)
+
+
+def _decided(
+    request: ToolRequest, asked: PermissionRequest, reply: Allow | Deny
+) -> Sequence[Response | Notification]:
+    kinds = ("allow_once", "allow_always") if isinstance(reply, Allow) else ("reject_once", "reject_always")
+    chosen = reply.option_id or request.option_of(*kinds)
+    if chosen is None:
+        answer = cancelled(asked)
+    else:
+        answer = Response(asked.id, {"outcome": {"outcome": "selected", "optionId": chosen}})
+    if isinstance(reply, Deny) and reply.interrupt:
+        return [answer, Notification("session/cancel", {"sessionId": asked.session_id})]
+    return [answer]
+
+
+def _id(asked: object) -> Id:
+    return asked.id if isinstance(asked, PermissionRequest | Request) else None
