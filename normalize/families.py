@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from normalize.claude.core import ClaudeCore
+from normalize.claude.session_file import ClaudeSessionFiles
 from normalize.core import Core, CoreFactory
+from normalize.session_files import SessionFiles
 from protocol.dialects import CLAUDE, JSON_RPC, MIRIAD, Dialect
 
 
@@ -15,6 +17,8 @@ class Family:
     """How they speak, in both directions."""
     core: CoreFactory
     """Makes the state machine of one session."""
+    files: SessionFiles | None = None
+    """How the files are read that the agent keeps of its conversations itself; None where it keeps none that we know."""
 
     @property
     def name(self) -> str:
@@ -24,7 +28,11 @@ class Family:
 
 FAMILIES: dict[str, Family] = {
     family.name: family
-    for family in (Family(CLAUDE, ClaudeCore), Family(MIRIAD, ClaudeCore), Family(JSON_RPC, ClaudeCore))
+    for family in (
+        Family(CLAUDE, ClaudeCore, ClaudeSessionFiles()),
+        Family(MIRIAD, ClaudeCore),
+        Family(JSON_RPC, ClaudeCore),
+    )
 }
 """Every family by its name."""
 

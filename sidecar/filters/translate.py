@@ -19,7 +19,7 @@ from normalize.inputs import Ended
 from protocol.dialects import Transcript
 from protocol.errors import TurnwireError
 from protocol.framing import LineFramer
-from tracing.recordings.reading import is_rows, read
+from tracing.recordings.reading import is_rows, is_session_file, read
 
 CHUNK = 1 << 18
 
@@ -61,7 +61,7 @@ def _file(core: Core, source: Path, out: BinaryIO, field_limit: int) -> None:
             raise InputError(
                 f"{source}: the file is empty; it should hold what a CLI wrote to stdout, one JSON object a line"
             )
-        if source.is_file() and is_rows(source):
+        if source.is_file() and (is_rows(source) or is_session_file(source)):
             _recording(core, source, out, field_limit)
         else:
             _stream(core, file, out, field_limit)

@@ -1,10 +1,11 @@
 """Recordings: the raw lines of a session with their times and direction, read back as session inputs.
 
-Three shapes are accepted, told apart by what is there and not by name:
+Four shapes are accepted, told apart by what is there and not by name:
 - rows of turnwire's own (spec 3, "Debug Logging"): {"ts","protocol","agent","event","data"}, one a line, in one file
   or in several pieces (tracing/recordings/pieces.py), which are read as one;
 - a folder with timeline.jsonl, stdout.jsonl and stdin.jsonl;
-- plain CLI stdout, one message a line, without times.
+- plain CLI stdout, one message a line, without times;
+- the files that agents keep of their conversations themselves (tracing/recordings/session_file.py).
 """
 
 import base64
@@ -23,9 +24,10 @@ from protocol.depth import TOO_DEEP, is_too_deep
 from protocol.framing import OversizeLine
 from tracing.recordings.pieces import CONTINUES, TIMELINE, Piece, one_in, pieces
 from tracing.recordings.recorded import CHUNK, RecordingError, Timed, lines, missing
+from tracing.recordings.session_file import format_of, is_session_file, read_session_file
 from tracing.recordings.timeline import read_timeline
 
-__all__ = ["RecordingError", "Timed", "is_rows", "length", "lines", "name_of", "read"]
+__all__ = ["RecordingError", "Timed", "is_rows", "is_session_file", "length", "lines", "name_of", "read"]
 
 
 class Row(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -75,7 +77,8 @@ def read(path: Path) -> Iterator[Timed]:
     if path.is_dir():
         return read_timeline(path)
     if not is_rows(path):
-        return _read_stdout(path)
+        kept = format_of(path)
+        return _read_stdout(path) if kept is None else read_session_file(path, kept[1])
     if _is_events(path):
         raise RecordingError(
             f"{path}: these are the events that a recording gave, not the lines it is made of; "
@@ -106,6 +109,8 @@ def name_of(path: Path) -> str:
                 return _decode_row(file.readline()).agent or path.name
             except UNREADABLE:
                 return path.name
+    if path.is_file() and is_session_file(path):
+        return path.stem
     lines_file = path / "stdout.jsonl" if path.is_dir() else path
     try:
         with lines_file.open("rb") as file:

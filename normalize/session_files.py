@@ -1,0 +1,159 @@
+"""What agents keep of their conversations themselves, as files: what a reader of such files is, whatever the family.
+
+Such a file is read twice: a survey of all its lines tells what the conversation is and which of its branches lives; then
+the lines become the inputs of a core, in order. Both are pure; who opens files is tracing/recordings/session_file.py.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from normalize.inputs import SessionInput
+
+
+class Dated(NamedTuple):
+    """Something that happened in a conversation, and when."""
+
+    at: float | None
+    """Seconds since 1970; None where no time was kept."""
+    input: SessionInput
+    """What happened."""
+
+
+class Answer(NamedTuple):
+    """One answer of a model, and what it took."""
+
+    key: str
+    """The same in every copy of it, as forks have them."""
+    at: float | None
+    """When it came: seconds since 1970."""
+    model: str
+    """The model."""
+    input_tokens: int
+    output_tokens: int
+    cache_read_input_tokens: int
+    cache_creation_input_tokens: int
+    cost_usd: float | None
+    """Dollars, by what the agent itself says of its cost; None where it says nothing."""
+
+
+class Branch(NamedTuple):
+    """A way that a conversation took and left again."""
+
+    leaf: str
+    """The message it ends with; `survey.reader(leaf)` reads it."""
+    prompt: str
+    """The first thing that was said in it, cut to a line."""
+    at: float | None
+    """When it was left: seconds since 1970."""
+
+
+class Said(NamedTuple):
+    """A text that can be searched for."""
+
+    message: str
+    """The message's uuid."""
+    kind: str
+    """prompt, text, command, path or title."""
+    text: str
+    """The text."""
+
+
+@dataclass(slots=True)
+class Outline:
+    """What a list of conversations shows of one."""
+
+    session_id: str | None = None
+    """The agent's own id."""
+    title: str | None = None
+    """The agent's own title, a human's before a model's; None where it has given none."""
+    first_prompt: str | None = None
+    """What was asked first."""
+    folder: str | None = None
+    """The working directory."""
+    git_branch: str | None = None
+    """The branch that was checked out last."""
+    model: str | None = None
+    """The model that answered last."""
+    version: str | None = None
+    """The agent's version, last."""
+    began: float | None = None
+    """Seconds since 1970 of the first message."""
+    ended: float | None = None
+    """Seconds since 1970 of the last message."""
+    turns: int = 0
+    """Prompts in the branch that lives."""
+    cost_usd: float | None = None
+    """Dollars that the conversation itself has cost, without what a fork has copied; as far as it is known."""
+    cost_is_whole: bool = False
+    """False when some answers' cost is not known."""
+    answers: list[Answer] = field(default_factory=list)
+    """All answers, of all branches, copies included."""
+    other_cost_usd: float = 0.0
+    """Dollars that the agent counts beside those of its answers: titles, summaries."""
+    branches: list[Branch] = field(default_factory=list)
+    """Ways that were left, in the order they were taken."""
+    leaf: str | None = None
+    """The message that the branch that lives ends with."""
+    titles: dict[str, str] = field(default_factory=dict)
+    """Titles of other conversations, by the message that those end with."""
+    lines: int = 0
+    """Lines that were read."""
+    unreadable: int = 0
+    """Lines of those that said nothing: damaged, or too long to be kept."""
+
+
+class Reader(Protocol):
+    """Makes a core's inputs of a conversation's lines."""
+
+    def read(self, line: bytes, agent: str | None = None) -> Sequence[Dated]:
+        """Return what a line says; `agent` names the subagent in whose own file it is. Never raises."""
+        ...
+
+    def close(self) -> Sequence[Dated]:
+        """Return the end of the last turn, where it has one."""
+        ...
+
+
+class Survey(Protocol):
+    """Looks over a conversation's lines."""
+
+    def take(self, line: bytes, agent: str | None = None) -> Sequence[Said]:
+        """Look at a line; return what can be searched for in it. Never raises."""
+        ...
+
+    def skip(self) -> None:
+        """Count a line that was too long to be kept."""
+        ...
+
+    def calls(self, agent: str, call: str) -> None:
+        """Take in which tool call has started a subagent with a file of its own."""
+        ...
+
+    def agents(self) -> Collection[str]:
+        """Return the subagents that have been told of; each may have a file of its own."""
+        ...
+
+    def outline(self) -> Outline:
+        """Return what is known of the conversation."""
+        ...
+
+    def reader(self, leaf: str | None = None) -> Reader:
+        """Return a reader of the branch that lives, or of the one that ends with a message; KeyError for none."""
+        ...
+
+
+class SessionFiles(Protocol):
+    """The files of one family."""
+
+    def recognises(self, line: bytes) -> bool:
+        """Tell whether a line is one of such a file, and of no recording."""
+        ...
+
+    def moment(self, line: bytes) -> float | None:
+        """Return when a line was written, in seconds since 1970; None where it does not say."""
+        ...
+
+    def survey(self) -> Survey:
+        """Begin to look over a file."""
+        ...

@@ -1,0 +1,396 @@
+"""Session files of the CLI are recordings like others: the same conversation gives the same transcript as its stdout."""
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kept_sessions import Kept, all_kept, kept
+
+from normalize import events as ev
+from normalize.events import AgentEvent
+from normalize.families import FAMILIES, new_core
+from normalize.session_files import Outline
+from recordings import recordings
+from tracing.recordings.reading import is_session_file, length, name_of, read
+from tracing.recordings.session_file import format_of, read_session_file, survey_of
+
+
+@dataclass
+class Transcript:
+    """What a human sees of a conversation."""
+
+    texts: Counter[str] = field(default_factory=Counter)
+    nested: Counter[str] = field(default_factory=Counter)
+    calls: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    results: dict[str, tuple[str, str | None]] = field(default_factory=dict)
+    payloads: dict[str, object] = field(default_factory=dict)
+    prompts: list[str] = field(default_factory=list)
+    completes: list[ev.CompleteData] = field(default_factory=list)
+    origins: list[str] = field(default_factory=list)
+
+
+def events_of(path: Path, leaf: str | None = None) -> list[AgentEvent]:
+    core = new_core()
+    if leaf is None:
+        return [event for timed in read(path) for event in core.handle(timed.input)]
+    found = format_of(path)
+    assert found is not None
+    return [event for timed in read_session_file(path, found[1], leaf) for event in core.handle(timed.input)]
+
+
+def transcript(*streams: list[AgentEvent]) -> Transcript:
+    seen = Transcript()
+    for events in streams:
+        joined: dict[tuple[object, ...], str] = {}
+        for event in events:
+            match event:
+                case ev.MessageChunk():
+                    key = (event.parent_tool_call_id, event.message_id, event.block_index)
+                    joined[key] = joined.get(key, "") + event.text
+                case ev.ToolCall():
+                    below = event.parent_tool_call_id or ""
+                    seen.calls[event.tool_call_id, event.tool_name, below, repr(event.normalized)] += 1
+                case ev.ToolUpdate() if event.tool_status != "running":
+                    seen.results[event.tool_call_id] = event.tool_status, event.reason
+                    seen.payloads[event.tool_call_id] = event.normalized
+                case ev.UserMessage() if not event.synthetic and event.parent_tool_call_id is None:
+                    seen.prompts.append(event.text)
+                case ev.TurnStarted():
+                    seen.origins.append(event.origin)
+                case ev.Complete():
+                    seen.completes.append(event.data)
+                case _:
+                    pass
+        for (parent, *_), text in joined.items():
+            (seen.texts if parent is None else seen.nested)[" ".join(text.split())] += 1
+    return seen
+
+
+def outline(path: Path) -> Outline:
+    found = format_of(path)
+    assert found is not None
+    return survey_of(path, found[1]).outline()
+
+
+SAME = [one for one in all_kept() if one.folder.name not in ("resume-and-rewind", "clear")]
+
+
+@pytest.mark.parametrize("one", SAME, ids=str)
+def test_a_session_file_gives_the_transcript_of_its_stdout(one: Kept) -> None:
+    stdout, file = transcript(events_of(one.folder)), transcript(events_of(one.file))
+    assert file.texts == stdout.texts
+    assert file.calls == stdout.calls
+    assert file.results == stdout.results
+    # stdout leaves out a foreground subagent's last text: it is the call's result
+    assert stdout.nested <= file.nested
+    if one.version >= "2.1":  # older ones tell stdout less of what a tool returned than the file
+        assert file.payloads == stdout.payloads
+    assert [done.outcome for done in file.completes] == [done.outcome for done in stdout.completes]
+
+
+@pytest.mark.parametrize("one", [one for one in SAME if one.version == "2.1.330"], ids=str)
+def test_turns_have_the_prompts_and_the_tokens_of_stdout(one: Kept) -> None:
+    stdout, file = transcript(events_of(one.folder)), transcript(events_of(one.file))
+    if one.folder.name != "slash-and-image":  # there /cost is kept as /usage, which it stands for
+        assert file.prompts == stdout.prompts
+    told = [
+        (done.input_tokens, done.output_tokens, done.cache_read_input_tokens) for done in stdout.completes
+    ]
+    assert [
+        (done.input_tokens, done.output_tokens, done.cache_read_input_tokens) for done in file.completes
+    ] == told
+
+
+@pytest.mark.parametrize(
+    "scenario", ["files-and-shell", "denied", "subagent", "interrupted", "queued-during-tool"]
+)
+def test_each_turn_costs_what_the_cli_said(scenario: str) -> None:
+    one = kept("2.1.330", scenario)
+    stdout, file = transcript(events_of(one.folder)), transcript(events_of(one.file))
+    assert [done.cost_usd for done in file.completes] == pytest.approx(
+        [done.cost_usd for done in stdout.completes]
+    )
+
+
+@pytest.mark.parametrize("scenario", ["compact", "background", "files-and-shell", "subagent"])
+def test_a_session_costs_what_the_cli_said_with_what_is_no_answer(scenario: str) -> None:
+    one = kept("2.1.330", scenario)
+    last = transcript(events_of(one.folder)).completes[-1]
+    assert outline(one.file).cost_usd == pytest.approx(last.total_cost_usd)
+
+
+def test_costs_that_no_file_tells_are_not_known() -> None:
+    told = outline(kept("2.0.14", "compact").file)
+    assert told.cost_usd is None
+    assert not told.cost_is_whole
+    assert told.answers[0].input_tokens == 100
+
+
+def test_a_clear_begins_a_file_and_drops_no_cost() -> None:
+    one = kept("2.1.330", "clear")
+    stdout = transcript(events_of(one.folder))
+    first, second = sorted((outline(path) for path in one.files), key=lambda told: told.began or 0)
+    assert (first.cost_usd or 0) + (second.cost_usd or 0) == pytest.approx(
+        sum(done.cost_usd or 0 for done in stdout.completes)
+    )
+    both = transcript(*(events_of(path) for path in one.files))
+    assert both.texts == stdout.texts
+
+
+def test_only_the_living_branch_is_read_and_the_other_is_reachable() -> None:
+    one = kept("2.1.330", "resume-and-rewind")
+    file = next(path for path in one.files if outline(path).branches)
+    assert transcript(events_of(file)).prompts == ["The first", "The second again, rewound"]
+    (left,) = outline(file).branches
+    assert left.prompt == "The second"
+    assert transcript(events_of(file, left.leaf)).prompts == ["The first", "The second", "The third, resumed"]
+    notices = [
+        event for event in events_of(file) if isinstance(event, ev.Notice) and event.kind == "branches"
+    ]
+    assert [notice.details for notice in notices] == [
+        {"branches": [{"leaf": left.leaf, "prompt": "The second"}]}
+    ]
+
+
+def test_a_fork_costs_only_what_was_said_in_it() -> None:
+    one = kept("2.1.330", "resume-and-rewind")
+    by_branches = {bool(told.branches): told for told in map(outline, one.files)}
+    parent, fork = by_branches[True], by_branches[False]
+    assert parent.cost_usd == pytest.approx(4 * 0.0008264)
+    assert fork.cost_usd == pytest.approx(0.0008264)
+    assert {answer.key for answer in fork.answers} & {answer.key for answer in parent.answers}
+
+
+@pytest.mark.parametrize("version", ["1.0.120", "2.0.14", "2.1.101", "2.1.330"])
+def test_a_subagents_words_are_below_its_call(version: str) -> None:
+    calls = transcript(events_of(kept(version, "subagent").file)).calls
+    ((nested, parent),) = [(name, parent) for _, name, parent, _ in calls if parent]
+    assert (nested, parent) == ("Bash", "toolu_000001")
+
+
+def test_what_a_list_shows_is_told() -> None:
+    told = outline(kept("2.1.330", "files-and-shell").file)
+    assert told.folder == "/workspace/project"
+    assert told.model == "claude-opus-5-5"
+    assert told.version == "2.1.330"
+    assert told.turns == 2
+    assert told.first_prompt is not None
+    assert told.first_prompt.startswith("Mend it")
+    assert told.began is not None
+    assert told.ended is not None
+    assert told.ended > told.began > 1.7e9
+    assert told.cost_is_whole
+
+
+def test_inputs_have_the_times_of_their_lines() -> None:
+    times = [timed.at for timed in read(kept("2.1.330", "denied").file)]
+    known = [at for at in times if at is not None]
+    assert known == sorted(known)
+    assert known[0] > 1.7e9
+
+
+@pytest.mark.parametrize("one", all_kept(), ids=str)
+def test_every_line_of_a_session_file_is_accounted_for(one: Kept) -> None:
+    for path in one.files:
+        core = new_core()
+        for timed in read(path):
+            core.handle(timed.input)
+        assert core.stats.unknown == core.stats.malformed == 0
+        assert core.stats.published + core.stats.counted >= length(path) - 1 - core.turns
+
+
+def test_no_recording_of_stdout_is_taken_for_a_session_file() -> None:
+    assert [one for one in recordings() if one.stdout and is_session_file(one.stdout_path)] == []
+    assert [one for one in all_kept() if is_session_file(one.folder / "stdout.jsonl")] == []
+    assert all(is_session_file(path) for one in all_kept() for path in one.files)
+
+
+def test_a_session_is_called_as_its_file() -> None:
+    path = kept("2.1.330", "denied").file
+    assert name_of(path) == path.stem
+
+
+@given(data=st.data())
+@settings(max_examples=40, deadline=None)
+def test_damage_costs_only_what_it_hits(data: st.DataObject) -> None:
+    source = kept("2.1.330", "subagent").file.read_bytes().split(b"\n")
+    lines = [line for line in source if line]
+    number = data.draw(st.integers(0, len(lines) - 1))
+    line = lines[number]
+    kind = data.draw(st.sampled_from(["cut", "gone", "twice", "odd", "noise", "deep", "tree"]))
+    match kind:
+        case "cut":
+            lines[number] = line[: data.draw(st.integers(0, len(line)))]
+        case "gone":
+            del lines[number]
+        case "twice":
+            lines.insert(number, line)
+        case "noise":
+            lines.insert(number, data.draw(st.binary(max_size=40)).replace(b"\n", b" "))
+        case "deep":
+            lines.insert(number, b'{"type":"user","message":' + b"[" * 300)
+        case _:
+            value = json.loads(line)
+            key = data.draw(st.sampled_from(sorted(value)))
+            odd: object = data.draw(st.sampled_from([None, 3, "x", [], {}, [{"a": 1}], "\ud83d"]))
+            value["parentUuid" if kind == "tree" else key] = value.get("uuid") if kind == "tree" else odd
+            lines[number] = json.dumps(value).encode()
+    files = FAMILIES["claude"].files
+    assert files is not None
+    survey = files.survey()
+    for one in lines:
+        survey.take(one)
+    survey.outline()
+    reader, core = survey.reader(), new_core()
+    for one in lines:
+        for dated in reader.read(one):
+            core.handle(dated.input)
+    for dated in reader.close():
+        core.handle(dated.input)
+
+
+def record(uuid: str, parent: str | None, kind: str = "user", **more: object) -> bytes:
+    """A line of a session file."""
+    content: object = more.pop("content", f"say {uuid}")
+    message: dict[str, object] = {"role": kind, "content": content}
+    if kind == "assistant":
+        message = {
+            "id": f"msg-{uuid}",
+            "model": "claude-x",
+            "role": kind,
+            "content": [{"type": "text", "text": content}] if isinstance(content, str) else content,
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        }
+    line = {
+        "type": kind,
+        "uuid": uuid,
+        "parentUuid": parent,
+        "sessionId": "s",
+        "timestamp": "2026-01-02T03:04:05.678Z",
+        **({"content": content} if kind == "system" else {"message": message}),
+        **more,
+    }
+    return json.dumps(line).encode()
+
+
+def written(path: Path, *lines: bytes) -> Path:
+    path.write_bytes(b"".join(line + b"\n" for line in lines))
+    return path
+
+
+def test_results_of_parallel_calls_beside_the_living_branch_are_part_of_it(tmp_path: Path) -> None:
+    use = [
+        [{"type": "tool_use", "id": call, "name": "Bash", "input": {"command": "ls"}}]
+        for call in ("c1", "c2")
+    ]
+    path = written(
+        tmp_path / "s.jsonl",
+        record("p", None),
+        record("a1", "p", "assistant", content=use[0]),
+        record("a2", "a1", "assistant", content=use[1]),
+        record("r1", "a1", content=[{"type": "tool_result", "tool_use_id": "c1", "content": "one"}]),
+        record("r2", "a2", content=[{"type": "tool_result", "tool_use_id": "c2", "content": "two"}]),
+        record("a3", "r2", "assistant", content="both"),
+    )
+    assert set(transcript(events_of(path)).results) == {"c1", "c2"}
+
+
+def test_a_conversation_that_was_rewound_in_the_middle_of_a_turn_goes_on_there(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "s.jsonl",
+        record("p", None),
+        record("a1", "p", "assistant", content="one"),
+        record("a2", "a1", "assistant", content="two"),
+        record("q", "a1"),
+        record("a3", "q", "assistant", content="three"),
+    )
+    seen = transcript(events_of(path))
+    assert set(seen.texts) == {"one", "three"}
+    assert [branch.leaf for branch in outline(path).branches] == ["a2"]
+
+
+def test_a_file_that_lost_lines_goes_on_from_what_it_has(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "s.jsonl",
+        record("p", None),
+        record("a", "p", "assistant", content="one"),
+        record("q", "lost"),
+        record("b", "q", "assistant", content="two"),
+    )
+    assert transcript(events_of(path)).prompts == ["say p", "say q"]
+
+
+def test_titles_are_the_humans_before_the_models(tmp_path: Path) -> None:
+    lines = [
+        record("p", None),
+        b'{"type":"ai-title","aiTitle":"By a model","sessionId":"s"}',
+        b'{"type":"summary","summary":"Of another","leafUuid":"elsewhere"}',
+    ]
+    told = outline(written(tmp_path / "s.jsonl", *lines))
+    assert (told.title, told.titles) == ("By a model", {"elsewhere": "Of another"})
+    lines.append(b'{"type":"custom-title","customTitle":"By a human","sessionId":"s"}')
+    assert outline(written(tmp_path / "t.jsonl", *lines)).title == "By a human"
+    lines = [record("p", None), b'{"type":"summary","summary":"Its own","leafUuid":"p"}']
+    assert outline(written(tmp_path / "u.jsonl", *lines)).title == "Its own"
+    lines.append(record("a", "p", "assistant"))
+    assert outline(written(tmp_path / "v.jsonl", *lines)).title == "Its own"
+
+
+def test_shell_commands_and_errors_of_the_cli_are_told(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "s.jsonl",
+        record("b", None, content="<bash-input>ls -l</bash-input>"),
+        record("o", "b", content="<bash-stdout>total 0</bash-stdout><bash-stderr></bash-stderr>"),
+        record("e", "o", content="<bash-stdout></bash-stdout>"),
+        record("p", "e"),
+        record("w", "p", "system", subtype="informational", content="Look out", level="warning"),
+        record("h", "w", "system", subtype="turn_duration", content=""),
+        record("c", "h", "system", subtype="local_command", content="<command-name>/model</command-name>"),
+        record(
+            "d",
+            "c",
+            "system",
+            subtype="local_command",
+            content="<local-command-stdout>set</local-command-stdout>",
+        ),
+        b'{"type":"never-seen","sessionId":"s"}',
+        b"no json",
+    )
+    events = events_of(path)
+    seen = transcript(events)
+    assert seen.prompts == ["!ls -l", "say p", "/model"]
+    assert set(seen.texts) == {"total 0", "set"}
+    assert [event.text for event in events if isinstance(event, ev.Notice)] == ["Look out"]
+    kinds = {event.type for event in events}
+    assert {"unknown", "malformed"} <= kinds
+
+
+def test_a_subagent_is_found_by_the_file_beside_by_its_progress_and_by_its_result(tmp_path: Path) -> None:
+    use = [{"type": "tool_use", "id": "c1", "name": "Task", "input": {"prompt": "go", "description": "d"}}]
+    path = written(
+        tmp_path / "s.jsonl",
+        record("p", None),
+        record("a", "p", "assistant", content=use),
+        b'{"type":"progress","uuid":"x","parentUuid":"a","sessionId":"s","data":{"type":"agent_progress","agentId":"ab12"},"parentToolUseID":"c1"}',
+        record(
+            "r", "a", content=[{"type": "tool_result", "tool_use_id": "c1", "content": "ok"}],
+            toolUseResult={"agentId": "ab12"},
+        ),
+        record("b", "r", "assistant", content="done"),
+    )  # fmt: skip
+    written(
+        tmp_path / "agent-ab12.jsonl",
+        record("k", None, isSidechain=True, agentId="ab12", content="go"),
+        record("l", "k", "assistant", isSidechain=True, agentId="ab12", content="nested"),
+    )
+    assert set(transcript(events_of(path)).nested) == {"nested"}
+
+
+def test_prices_of_early_versions_are_taken_from_their_lines(tmp_path: Path) -> None:
+    path = written(tmp_path / "s.jsonl", record("p", None), record("a", "p", "assistant", costUSD=0.25))
+    assert outline(path).cost_usd == 0.25
+    assert transcript(events_of(path)).completes[0].cost_usd == 0.25

@@ -1,0 +1,135 @@
+"""The files that agents keep of their conversations themselves, read as recordings.
+
+A file is read twice, so its size costs no memory: once to see which of its branches lives, once for the inputs. Beside it
+a folder of its name may hold files of subagents, which are woven in by their times.
+"""
+
+import heapq
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from normalize.families import FAMILIES
+from normalize.inputs import Ended
+from normalize.session_files import Said, SessionFiles, Survey
+from protocol.framing import LineFramer, OversizeLine
+from tracing.recordings.recorded import CHUNK, Timed, lines
+
+LOOKED_AT = 50
+"""Lines in which a session file must show that it is one."""
+
+
+class _Meta(msgspec.Struct):
+    call: str | None = msgspec.field(default=None, name="toolUseId")
+
+
+_decode_meta = msgspec.json.Decoder(_Meta).decode
+
+
+class AgentFile(NamedTuple):
+    """A subagent's own file."""
+
+    agent: str
+    """The subagent's run."""
+    path: Path
+
+
+def format_of(path: Path) -> tuple[str, SessionFiles] | None:
+    """Return the family, and the reader, of a session file by its first lines; None for what is none."""
+    framer = LineFramer()
+    with path.open("rb") as file:
+        chunk = file.read(CHUNK)
+    found = [line for line in framer.feed(chunk) if isinstance(line, bytes) and line.strip()]
+    if not found and (last := framer.close()) is not None and isinstance(last, bytes):
+        found = [last]  # one line alone, which may still be written
+    for name, family in FAMILIES.items():
+        if family.files is not None and any(family.files.recognises(line) for line in found[:LOOKED_AT]):
+            return name, family.files
+    return None
+
+
+def is_session_file(path: Path) -> bool:
+    """Tell a session file from other recordings by its lines."""
+    return path.is_file() and format_of(path) is not None
+
+
+def agent_files(path: Path, named: Collection[str] = ()) -> list[AgentFile]:
+    """Return the files of subagents: in a folder of the session's name; in older versions beside it, as far as `named`."""
+    folder = path.with_suffix("") / "subagents"
+    found = {one.stem.removeprefix("agent-"): one for one in sorted(folder.glob("**/agent-*.jsonl"))}
+    for agent in named:
+        beside = path.with_name(f"agent-{agent}.jsonl")
+        if agent.isalnum() and agent not in found and beside.is_file():
+            found[agent] = beside
+    return [AgentFile(agent, file) for agent, file in found.items()]
+
+
+def survey_of(path: Path, files: SessionFiles, tell: Callable[[Said], None] | None = None) -> Survey:
+    """Look over a session file and its subagents'; raises OSError. `tell` gets what can be searched for."""
+    survey = files.survey()
+    for agent in agent_files(path):
+        if (call := _call_of(agent.path)) is not None:
+            survey.calls(agent.agent, call)
+    _look_over(survey, path, None, tell)
+    for agent in agent_files(path, survey.agents()):
+        _look_over(survey, agent.path, agent.agent, tell)
+    return survey
+
+
+def _look_over(survey: Survey, path: Path, agent: str | None, tell: Callable[[Said], None] | None) -> None:
+    for line in lines(path):
+        if isinstance(line, OversizeLine):
+            survey.skip()
+            continue
+        said = survey.take(line, agent)
+        if tell is not None:
+            for one in said:
+                tell(one)
+
+
+def read_session_file(path: Path, files: SessionFiles, leaf: str | None = None) -> Iterator[Timed]:
+    """Read the branch that lives, or the one that ends with a message (KeyError for none), as timed inputs; raises OSError."""
+    survey = survey_of(path, files)
+    reader = survey.reader(leaf)
+    streams = [_timed(path, None, files)]
+    streams += [_timed(one.path, one.agent, files) for one in agent_files(path, survey.agents())]
+    last: float | None = None
+    for _, agent, line in heapq.merge(*streams, key=lambda one: one.at):
+        for at, happened in reader.read(line, agent):
+            last = later(last, at)
+            yield Timed(last, happened)
+    for at, happened in reader.close():
+        last = later(last, at)
+        yield Timed(last, happened)
+    yield Timed(last, Ended("end_of_input"))
+
+
+def later(last: float | None, at: float | None) -> float | None:
+    """Return the later of two times; a line may tell one of what was before it."""
+    if last is None or at is None:
+        return at if last is None else last
+    return max(last, at)
+
+
+class _Line(NamedTuple):
+    at: float
+    agent: str | None
+    line: bytes
+
+
+def _timed(path: Path, agent: str | None, files: SessionFiles) -> Iterator[_Line]:
+    """Give each line a time that is never before the one ahead of it in its file."""
+    latest = 0.0
+    for line in lines(path):
+        raw = line if isinstance(line, bytes) else line.head
+        latest = max(latest, files.moment(raw) or 0.0)
+        yield _Line(latest, agent, raw)
+
+
+def _call_of(path: Path) -> str | None:
+    try:
+        return _decode_meta(path.with_suffix(".meta.json").read_bytes()).call
+    except (OSError, msgspec.MsgspecError, RecursionError):
+        return None
