@@ -568,11 +568,11 @@ class ClaudeReader:
         if told is NO_LINE or not told.type:
             return [Dated(self._last, Received(line, decode(line)))]
         if told.uuid is not None and told.uuid in self._read:
-            return [self._counted(line, at)]
+            return [self._counted(at)]
         if told.uuid is not None:
             self._read.add(told.uuid)
         if told.uuid in self._dead:
-            return [*self._cut(at), self._counted(line, at)]
+            return [*self._cut(at), self._counted(at)]
         aside = agent is not None or bool(told.is_sidechain)
         if at is not None and not aside:
             self._last = at
@@ -580,15 +580,15 @@ class ClaudeReader:
                 self._turn.ended = at
         match told.type:
             case "user":
-                return self._aside(told, line, at, agent) if aside else self._user(told, line, at)
+                return self._aside(told, at, agent) if aside else self._user(told, at)
             case "assistant":
-                return self._assistant(told, line, at, agent, aside=aside)
+                return self._assistant(told, at, agent, aside=aside)
             case "system" if not aside:
-                return self._system(told, line, at)
+                return self._system(told, at)
             case "attachment" if not aside:
-                return self._attachment(told, line, at)
+                return self._attachment(told, at)
             case _ if told.type in BOOKKEEPING or aside:
-                return [self._counted(line, at)]
+                return [self._counted(at)]
             case _:
                 return [Dated(at or self._last, Received(line, decode(line)))]
 
@@ -596,8 +596,8 @@ class ClaudeReader:
         """Return the end of the last turn, where it has one."""
         return self._result(self._last) if self._turn is not None and self._turn.finished else []
 
-    def _counted(self, line: bytes, at: float | None) -> Dated:
-        return Dated(at or self._last, Received(line, KeepAlive()))
+    def _counted(self, at: float | None) -> Dated:
+        return Dated(at or self._last, _COUNTED)
 
     def _cut(self, at: float | None) -> list[Dated]:
         """Tell once that the conversation took ways that are not shown."""
@@ -618,62 +618,60 @@ class ClaudeReader:
         )
         return [Dated(at or self._last, Announced(notice))]
 
-    def _user(self, told: SessionLine, line: bytes, at: float | None) -> list[Dated]:
+    def _user(self, told: SessionLine, at: float | None) -> list[Dated]:
         head = session_lines.head(told.message)
         text = head.text
         if told.uuid in self._skipped:
-            return [self._counted(line, at)]
+            return [self._counted(at)]
         if _is_answer(head):
             if self._turn is not None:
                 self._turn.calls.difference_update(block.tool_use_id or "" for block in head.blocks)
-            return [self._received(told, line, at)]
+            return [self._received(told, at)]
         if _is_summary(told, text):
-            return [self._received(told, line, at, isSynthetic=True)]
+            return [self._received(told, at, isSynthetic=True)]
         if _is_meta(told, text):
-            return [self._counted(line, at)]
+            return [self._counted(at)]
         typed = _command(text)
         if typed is not None:
-            begun = self._prompted(told, line, at, {"role": "user", "content": typed}, command=typed)
-            return [*begun, *self._output(told, b"", at, text)] if _UNKNOWN_COMMAND.fullmatch(text) else begun
+            begun = self._prompted(told, at, {"role": "user", "content": typed}, command=typed)
+            return [*begun, *self._output(told, at, text)] if _UNKNOWN_COMMAND.fullmatch(text) else begun
         if _PRINTED.search(text):
-            return self._printed(told, line, at, text)
+            return self._printed(told, at, text)
         if text.startswith(INTERRUPTED):
             if self._turn is not None:
                 self._turn.interrupted = True
-            return [self._received(told, line, at)]
+            return [self._received(told, at)]
         if _woken(told):
-            return [*self._begin(told, line, at, woken=True), self._counted(line, at)]
-        return self._prompted(told, line, at, told.message)
+            return [*self._begin(told, at, woken=True), self._counted(at)]
+        return self._prompted(told, at, told.message)
 
-    def _printed(self, told: SessionLine, line: bytes, at: float | None, text: str) -> list[Dated]:
+    def _printed(self, told: SessionLine, at: float | None, text: str) -> list[Dated]:
         if self._turn is not None:
             self._turn.said = True
         output = "\n".join(found for _, _, found in _PRINTED.findall(text) if found.strip())
-        return self._output(told, line, at, output) if output else [self._counted(line, at)]
+        return self._output(told, at, output) if output else [self._counted(at)]
 
-    def _output(self, told: SessionLine, line: bytes, at: float | None, output: str) -> list[Dated]:
+    def _output(self, told: SessionLine, at: float | None, output: str) -> list[Dated]:
         wire = {"type": "system", "subtype": "local_command_output", "content": output}
-        return [self._made(line, at, {**wire, "uuid": told.uuid, "session_id": self._survey.session_id})]
+        return [self._made(at, {**wire, "uuid": told.uuid, "session_id": self._survey.session_id})]
 
     def _prompted(
-        self, told: SessionLine, line: bytes, at: float | None, message: object, command: str | None = None
+        self, told: SessionLine, at: float | None, message: object, command: str | None = None
     ) -> list[Dated]:
         ended = self._result(at) if self._turn is not None else []
         wire = msgspec.json.encode({"type": "user", "message": message, "uuid": told.uuid})
         sent = Dated(at, Sent(wire, decode(wire)))
-        return [*ended, sent, *self._begin(told, line, at, command=command is not None, close=False)]
+        return [*ended, sent, *self._begin(told, at, command=command is not None, close=False)]
 
     def _begin(
         self,
         told: SessionLine,
-        line: bytes,
         at: float | None,
         *,
         command: bool = False,
         woken: bool = False,
         close: bool = True,
     ) -> list[Dated]:
-        del line
         ended = self._result(at) if close and self._turn is not None else []
         self._turn = _Turn(at, command=command, woken=woken)
         wire = {
@@ -685,10 +683,10 @@ class ClaudeReader:
             "permissionMode": told.permission_mode,
             "claude_code_version": told.version,
         }
-        return [*ended, self._made(b"", at, wire)]
+        return [*ended, self._made(at, wire)]
 
     def _assistant(
-        self, told: SessionLine, line: bytes, at: float | None, agent: str | None, *, aside: bool
+        self, told: SessionLine, at: float | None, agent: str | None, *, aside: bool
     ) -> list[Dated]:
         head = session_lines.head(told.message)
         synthetic = head.model == "<synthetic>"
@@ -697,7 +695,7 @@ class ClaudeReader:
             if not synthetic and head.model:
                 self._model = head.model
             if self._turn is None:
-                begun = self._begin(told, line, at)
+                begun = self._begin(told, at)
         turn = self._turn
         if turn is not None:
             known = agent or told.agent_id
@@ -719,17 +717,17 @@ class ClaudeReader:
             }
         parent = self._survey.call_of(told, agent) if aside else None
         if aside and parent is None:
-            return [self._counted(line, at)]
-        return [*begun, self._received(told, line, at, parent_tool_use_id=parent, **extra)]
+            return [self._counted(at)]
+        return [*begun, self._received(told, at, parent_tool_use_id=parent, **extra)]
 
-    def _aside(self, told: SessionLine, line: bytes, at: float | None, agent: str | None) -> list[Dated]:
+    def _aside(self, told: SessionLine, at: float | None, agent: str | None) -> list[Dated]:
         parent = self._survey.call_of(told, agent)
         head = session_lines.head(told.message)
         if parent is None or (told.is_meta and not _is_answer(head)):
-            return [self._counted(line, at)]
-        return [self._received(told, line, at, parent_tool_use_id=parent)]
+            return [self._counted(at)]
+        return [self._received(told, at, parent_tool_use_id=parent)]
 
-    def _system(self, told: SessionLine, line: bytes, at: float | None) -> list[Dated]:
+    def _system(self, told: SessionLine, at: float | None) -> list[Dated]:
         content = told.content or ""
         match told.subtype:
             case "compact_boundary":
@@ -739,7 +737,7 @@ class ClaudeReader:
                     self._skipped.add(asked[0])
                     message = {"role": "user", "content": asked[1]}
                     named = msgspec.structs.replace(told, uuid=asked[0])
-                    begun = self._prompted(named, line, at, message, command=asked[1])
+                    begun = self._prompted(named, at, message, command=asked[1])
                 done = told.compact_metadata or {}
                 metadata = {
                     "trigger": done.get("trigger"),
@@ -749,13 +747,13 @@ class ClaudeReader:
                 wire = {"type": "system", "subtype": "compact_boundary", "compact_metadata": metadata}
                 return [
                     *begun,
-                    self._made(line, at, {**wire, "uuid": told.uuid, "session_id": self._survey.session_id}),
+                    self._made(at, {**wire, "uuid": told.uuid, "session_id": self._survey.session_id}),
                 ]
             case "local_command":
                 typed = _command(content)
                 if typed is not None:
-                    return self._prompted(told, line, at, {"role": "user", "content": typed}, command=typed)
-                return self._printed(told, line, at, content)
+                    return self._prompted(told, at, {"role": "user", "content": typed}, command=typed)
+                return self._printed(told, at, content)
             case _ if content and not told.is_meta:
                 wire = {
                     "type": "system",
@@ -763,13 +761,11 @@ class ClaudeReader:
                     "content": content,
                     "level": told.level or "info",
                 }
-                return [
-                    self._made(line, at, {**wire, "uuid": told.uuid, "session_id": self._survey.session_id})
-                ]
+                return [self._made(at, {**wire, "uuid": told.uuid, "session_id": self._survey.session_id})]
             case _:
-                return [self._counted(line, at)]
+                return [self._counted(at)]
 
-    def _attachment(self, told: SessionLine, line: bytes, at: float | None) -> list[Dated]:
+    def _attachment(self, told: SessionLine, at: float | None) -> list[Dated]:
         """A prompt that joined the running turn; all else is for the model alone."""
         put = told.attachment
         if (
@@ -778,14 +774,14 @@ class ClaudeReader:
             or put.command_mode not in (None, "prompt")
             or not put.prompt
         ):
-            return [self._counted(line, at)]
+            return [self._counted(at)]
         uuid = put.source_uuid or told.uuid
         wire = {"type": "user", "message": {"role": "user", "content": put.prompt}, "uuid": uuid}
         sent = msgspec.json.encode(wire)
         echo = {**wire, "isReplay": True, "session_id": self._survey.session_id}
-        return [Dated(at, Sent(sent, decode(sent))), self._made(line, at, echo)]
+        return [Dated(at, Sent(sent, decode(sent))), self._made(at, echo)]
 
-    def _received(self, told: SessionLine, line: bytes, at: float | None, **extra: object) -> Dated:
+    def _received(self, told: SessionLine, at: float | None, **extra: object) -> Dated:
         wire: dict[str, object] = {
             "type": told.type,
             "message": told.message,
@@ -803,11 +799,11 @@ class ClaudeReader:
                 block.tool_use_id for block in session_lines.head(told.message).blocks if block.tool_use_id
             ]
             wire["tool_result_meta"] = [{"id": call, "permission_decision": decision} for call in calls]
-        return self._made(line, at, wire)
+        return self._made(at, wire)
 
-    def _made(self, line: bytes, at: float | None, wire: dict[str, Any]) -> Dated:
+    def _made(self, at: float | None, wire: dict[str, Any]) -> Dated:
         encoded = msgspec.json.encode({key: value for key, value in wire.items() if value is not None})
-        return Dated(at or self._last, Received(line or encoded, decode(encoded)))
+        return Dated(at or self._last, Received(encoded, decode(encoded)))
 
     def _result(self, at: float | None) -> list[Dated]:
         """End the open turn, in the words of a result."""
@@ -850,8 +846,11 @@ class ClaudeReader:
             self._spent += cost
             wire["total_cost_usd"] = round(self._spent, 10)
             wire["model_usage_since_last_result"] = models
-        return [self._made(b"", ended, wire)]
+        return [self._made(ended, wire)]
 
+
+_COUNTED = Received(b'{"type":"keep_alive"}', KeepAlive())
+"""What a line is that is for the CLI alone: known, and no news."""
 
 _USAGE = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 _MODEL_USAGE = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "costUSD")

@@ -6,7 +6,9 @@ Plain stdout takes the short way: chunk, lines, messages, events, bytes, one wri
 
 import gc
 import json
+import shutil
 import sys
+import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import BinaryIO
@@ -19,7 +21,7 @@ from normalize.inputs import Ended
 from protocol.dialects import Transcript
 from protocol.errors import TurnwireError
 from protocol.framing import LineFramer
-from tracing.recordings.reading import is_rows, is_session_file, read
+from tracing.recordings.reading import is_rows, is_session_file, is_session_line, read
 
 CHUNK = 1 << 18
 
@@ -39,7 +41,7 @@ def run(source: Path | None, out: BinaryIO, *, field_limit: int, stats: bool) ->
             raise InputError(
                 "no FILE was given and standard input is a terminal; name a file or pipe the CLI's stdout into this"
             )
-        _stream(core, sys.stdin.buffer, out, field_limit)
+        _piped(core, sys.stdin.buffer, out, field_limit)
     elif source.is_dir():
         _recording(core, source, out, field_limit)
     else:
@@ -67,17 +69,38 @@ def _file(core: Core, source: Path, out: BinaryIO, field_limit: int) -> None:
             _stream(core, file, out, field_limit)
 
 
+def _piped(core: Core, source: BinaryIO, out: BinaryIO, field_limit: int) -> None:
+    """Translate what comes as it comes; a session file, which has to be looked over first, is read to its end before."""
+    read_some = getattr(source, "read1", source.read)
+    begun: list[bytes] = []
+    while chunk := read_some(CHUNK):
+        begun.append(chunk)
+        if b"\n" in chunk:
+            break
+    first = b"".join(begun)
+    if not is_session_line(first.partition(b"\n")[0]):
+        _stream(core, source, out, field_limit, first)
+        return
+    with tempfile.TemporaryDirectory(prefix="turnwire-") as folder:
+        file = Path(folder) / "stdin.jsonl"
+        with file.open("wb") as kept:
+            kept.write(first)
+            shutil.copyfileobj(source, kept)
+        _recording(core, file, out, field_limit)
+
+
 def _says_nothing(source: Path) -> bool:
     """Tell an empty file from the stdout of a recorded CLI that really wrote nothing: that one has a timeline."""
     empty = source.is_file() and source.stat().st_size == 0
     return empty and not (source.parent / "timeline.jsonl").exists()
 
 
-def _stream(core: Core, source: BinaryIO, out: BinaryIO, field_limit: int) -> None:
+def _stream(core: Core, source: BinaryIO, out: BinaryIO, field_limit: int, begun: bytes = b"") -> None:
     framer, hear, receive = LineFramer(), Transcript().received, core.receive
     # what is there now: a pipe's reader must not wait for a full chunk
     read_some = getattr(source, "read1", source.read)
-    while chunk := read_some(CHUNK):
+    while chunk := begun or read_some(CHUNK):
+        begun = b""
         events: list[AgentEvent] = []
         for line in framer.feed(chunk):
             for message in hear(line):

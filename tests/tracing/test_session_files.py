@@ -1,10 +1,13 @@
 """Session files of the CLI are recordings like others: the same conversation gives the same transcript as its stdout."""
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,9 +17,12 @@ from normalize import events as ev
 from normalize.events import AgentEvent
 from normalize.families import FAMILIES, new_core
 from normalize.session_files import Outline
+from protocol.claude import session_lines
 from recordings import recordings
 from tracing.recordings.reading import is_session_file, length, name_of, read
 from tracing.recordings.session_file import format_of, read_session_file, survey_of
+from tracing.redaction.redact import redact_file
+from tracing.redaction.redaction import Redaction
 
 
 @dataclass
@@ -394,3 +400,33 @@ def test_prices_of_early_versions_are_taken_from_their_lines(tmp_path: Path) -> 
     path = written(tmp_path / "s.jsonl", record("p", None), record("a", "p", "assistant", costUSD=0.25))
     assert outline(path).cost_usd == 0.25
     assert transcript(events_of(path)).completes[0].cost_usd == 0.25
+
+
+def test_a_line_of_a_session_file_is_read_whatever_is_odd_in_it() -> None:
+    line = b'{"type":"user","uuid":"u","isSidechain":"no","message":{"role":"user","content":"\\ud83d"},"timestamp":7}'
+    told = session_lines.read(line)
+    assert (told.type, told.uuid, told.is_sidechain, told.timestamp) == ("user", "u", None, None)
+    assert session_lines.head(told.message).text == "\ufffd"
+    odd = msgspec.Raw(b'{"id":3,"content":[{"type":"text","text":"kept"},7],"usage":{"input_tokens":"many"}}')
+    assert session_lines.head(odd).text == "kept"
+    for nothing in (b"[]", b"{", b'{"a":' + b"[" * 300, b"\xff\xfe"):
+        assert session_lines.read(nothing) is session_lines.NO_LINE
+    for nothing in (b"", b"[]", b"{"):
+        assert session_lines.head(msgspec.Raw(nothing)) is session_lines.NO_MESSAGE
+
+
+def test_a_pipe_with_a_session_file_gives_what_the_file_gives() -> None:
+    path = kept("2.1.330", "denied").file
+    command = [sys.executable, "-m", "sidecar", "translate"]
+    file = subprocess.run([*command, str(path)], capture_output=True, check=True)
+    pipe = subprocess.run(command, input=path.read_bytes(), capture_output=True, check=True)
+    assert pipe.stdout == file.stdout
+    assert file.stdout.count(b'"type":"complete"') == 3
+
+
+def test_a_redacted_copy_gives_the_same_turns(tmp_path: Path) -> None:
+    source, copy = kept("2.1.330", "files-and-shell").file, tmp_path / "copy.jsonl"
+    redact_file(source, copy, Redaction(b"k" * 32), lambda _: None)
+    before, after = transcript(events_of(source)), transcript(events_of(copy))
+    assert [done.cost_usd for done in before.completes] == [done.cost_usd for done in after.completes]
+    assert set(before.results) == set(after.results)

@@ -24,10 +24,20 @@ from protocol.depth import TOO_DEEP, is_too_deep
 from protocol.framing import OversizeLine
 from tracing.recordings.pieces import CONTINUES, TIMELINE, Piece, one_in, pieces
 from tracing.recordings.recorded import CHUNK, RecordingError, Timed, lines, missing
-from tracing.recordings.session_file import format_of, is_session_file, read_session_file
+from tracing.recordings.session_file import format_of, is_session_file, is_session_line, read_session_file
 from tracing.recordings.timeline import read_timeline
 
-__all__ = ["RecordingError", "Timed", "is_rows", "is_session_file", "length", "lines", "name_of", "read"]
+__all__ = [
+    "RecordingError",
+    "Timed",
+    "is_rows",
+    "is_session_file",
+    "is_session_line",
+    "length",
+    "lines",
+    "name_of",
+    "read",
+]
 
 
 class Row(msgspec.Struct, kw_only=True, omit_defaults=True):

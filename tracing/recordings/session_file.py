@@ -50,6 +50,11 @@ def format_of(path: Path) -> tuple[str, SessionFiles] | None:
     return None
 
 
+def is_session_line(line: bytes) -> bool:
+    """Tell whether a line is one of a session file."""
+    return any(family.files is not None and family.files.recognises(line) for family in FAMILIES.values())
+
+
 def is_session_file(path: Path) -> bool:
     """Tell a session file from other recordings by its lines."""
     return path.is_file() and format_of(path) is not None
