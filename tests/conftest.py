@@ -1,6 +1,7 @@
 """Options that every test folder shares."""
 
 import fcntl
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +11,10 @@ from hypothesis import HealthCheck, settings
 # clone the table of Unicode's characters is made on the way. Tests inherit this and set only what they mean differently.
 settings.register_profile("turnwire", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("turnwire")
+
+# Whoever runs the tests in the background, or by nohup, has these ignored; the processes that tests start would inherit it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -144,6 +144,7 @@ def test_what_was_quadratic_is_no_more(work: Callable[[str], object], unit: str)
     assert grows_too_fast(work, unit, 10_000) is None
 
 
+@pytest.mark.long
 def test_the_harness_sees_a_quadratic_pattern() -> None:
     assert grows_too_fast(re.compile("a+b").search, "a", 6000) is not None
     assert grows_too_fast(re.compile("a++b|c").match, "a", 6000) is None

@@ -3,6 +3,7 @@
 import re
 import time
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ def _slowly_made(value: int) -> int:
     return value
 
 
+@pytest.mark.long
 @settings(max_examples=10)
 @given(st.integers().map(_slowly_made))
 def test_a_property_whose_examples_are_made_slowly_holds(value: int) -> None:

@@ -77,6 +77,7 @@ print('{{"decision": "deny"}}')
         os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
 
 
+@pytest.mark.long
 async def test_a_command_that_takes_too_long_goes_with_all_it_started(tmp_path: Path) -> None:
     code = f"""
 import os, subprocess, sys, time

@@ -214,6 +214,7 @@ async def test_a_command_gets_its_own_environment_and_not_ours(tmp_path: Path) -
     assert "TURNWIRE_TEST_SECRET" not in environment
 
 
+@pytest.mark.long
 async def test_a_command_that_will_not_end_is_ended(tmp_path: Path) -> None:
     program = "import time; time.sleep(600)"
     async with asyncio.timeout(20):

@@ -70,6 +70,7 @@ async def test_a_line_longer_than_any_buffer_comes_out_whole(tmp_path: Path) -> 
         assert len(await everything(process)) == 20_000_001
 
 
+@pytest.mark.long
 async def test_a_reader_that_lags_stops_the_writer(tmp_path: Path) -> None:
     program = """
 import sys
@@ -210,6 +211,7 @@ print(same.pid, own.pid, flush=True)
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="leftovers of other sessions are found by /proc"
 )

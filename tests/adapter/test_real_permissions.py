@@ -44,6 +44,7 @@ async def test_the_decision_comes_before_its_response(office: RealCliHarness) ->
         assert [type(one) for one in order] == [Decision, Sent]
 
 
+@pytest.mark.long
 async def test_an_always_asks_no_more_in_this_session_and_in_a_fresh_one(office: RealCliHarness) -> None:
     async with office.desk(always("allow_always:localSettings")) as desk:
         await desk.turn(bash("touch always.txt", "touch always.txt"))

@@ -94,6 +94,7 @@ async def test_supervised_denies_when_a_human_does(office: RealCliHarness) -> No
     assert list(office.workspace.iterdir()) == []
 
 
+@pytest.mark.long
 async def test_under_supervised_an_always_holds_in_this_session_and_in_a_fresh_one(
     office: RealCliHarness,
 ) -> None:

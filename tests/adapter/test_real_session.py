@@ -213,6 +213,7 @@ async def test_a_session_is_resumed_gone_back_in_and_forked(office: RealCliHarne
         assert desk.ended.exit_code == 1
 
 
+@pytest.mark.long
 async def test_a_turn_that_failed_is_taken_back_and_tried_again(office: RealCliHarness) -> None:
     async with office.desk() as desk:
         await desk.turn("Good.")
@@ -327,6 +328,7 @@ async def test_the_model_changes(office: RealCliHarness) -> None:
 # Ends
 
 
+@pytest.mark.long
 async def test_silence_of_the_api_is_told_and_ended_by_an_interrupt(office: RealCliHarness) -> None:
     async with office.desk(stall_after=0.5) as desk:
         office.api.queue([text("half"), hang()])

@@ -361,6 +361,7 @@ for message in messages():
         await desk.until(lambda: desk.results)
 
 
+@pytest.mark.long
 async def test_a_hook_that_runs_goes_with_the_cli(stage: Stage) -> None:
     program = """
 for message in messages():

@@ -36,6 +36,8 @@ STATES = {
 """Scenario, and the event at which it is stopped."""
 
 
+LONG = pytest.mark.long
+
 PICTURES = {("tool-write-edit", 1280, "dark"): "dark", ("perm-allow-always", 360, "light"): "narrow"}
 
 
@@ -51,7 +53,10 @@ async def violations(page: Page) -> list[str]:
 
 
 @pytest.mark.node
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (360, "light")])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [(1280, "light"), pytest.param(1280, "dark", marks=LONG), pytest.param(360, "light", marks=LONG)],
+)
 async def test_axe_finds_no_violation_in_any_state(
     browser: Browser, width: int, scheme: Any, tmp_path: Path, update_goldens: bool
 ) -> None:
@@ -75,7 +80,7 @@ async def test_axe_finds_no_violation_in_any_state(
 
 
 @pytest.mark.node
-@pytest.mark.parametrize("width", [1400, 360])
+@pytest.mark.parametrize("width", [1400, pytest.param(360, marks=LONG)])
 async def test_axe_finds_no_violation_in_the_inspector_and_the_menus(browser: Browser, width: int) -> None:
     async with stand(host=empty_stand()) as where:
         await show(where, "tool-bash", entries("tool-bash"))
@@ -122,7 +127,7 @@ async def test_a_permission_is_answered_with_the_keyboard_alone(browser: Browser
             }
 
 
-@pytest.mark.parametrize("width", [360, 820, 1280])
+@pytest.mark.parametrize("width", [360, pytest.param(820, marks=LONG), pytest.param(1280, marks=LONG)])
 async def test_nothing_is_wider_than_the_page(browser: Browser, width: int) -> None:
     async with stand(host=empty_stand()) as where:
         for scenario, up_to in STATES.items():

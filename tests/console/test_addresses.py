@@ -15,6 +15,7 @@ pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.usefixtures
 DEMO = ("run", "--agent", "demo")
 
 
+@pytest.mark.long
 async def test_the_printed_url_opens_the_session_just_started_and_a_bookmark_of_it_outlives_a_restart(
     browser: Browser, tmp_path: Path
 ) -> None:
@@ -68,6 +69,7 @@ async def test_an_address_of_no_session_shows_none_in_its_place(browser: Browser
         await expect(page.locator(".session-head")).to_be_visible()
 
 
+@pytest.mark.long
 async def test_a_session_that_another_deletes_is_said_to_be_gone_and_no_other_takes_its_place(
     browser: Browser, tmp_path: Path
 ) -> None:

@@ -48,6 +48,7 @@ async def test_a_cut_line_is_told_and_nothing_is_lost_or_said_twice_once_it_is_m
         await expect(page.locator(".connection")).to_have_count(0)
 
 
+@pytest.mark.long
 async def test_a_prompt_that_could_not_be_sent_stays_in_the_field(
     browser: Browser, scripted: Sidecar
 ) -> None:
@@ -65,6 +66,7 @@ async def test_a_prompt_that_could_not_be_sent_stays_in_the_field(
         await expect(field).to_have_value("Do not lose this")
 
 
+@pytest.mark.long
 async def test_sessions_are_started_and_switched_between(browser: Browser, tmp_path: Path) -> None:
     script = tmp_path / "script.yaml"
     script.write_text(COUNTS)

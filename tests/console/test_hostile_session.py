@@ -163,6 +163,7 @@ async def test_nothing_of_a_hostile_session_runs_loads_or_hides(browser: Browser
             )
 
 
+@pytest.mark.long
 async def test_lines_of_five_megabytes_and_bombs_of_colours_do_not_freeze_the_page(browser: Browser) -> None:
     events: list[AgentEvent] = [
         UserMessage(text=LONG_LINE[:250_000]),
@@ -233,6 +234,7 @@ def many(count: int) -> list[Entry]:
     return entries[:count]
 
 
+@pytest.mark.long
 async def test_a_hundred_thousand_events_load_and_scroll_without_a_long_task(browser: Browser) -> None:
     async with stand(host=empty_stand()) as where:
         await show(where, "empty", made([Unknown(message_type="x", raw="{}")]))
@@ -256,6 +258,7 @@ SCROLL = """async () => {
 }"""
 
 
+@pytest.mark.long
 async def test_ten_thousand_tools_in_one_turn_are_listed_and_inspected(browser: Browser) -> None:
     events: list[AgentEvent] = [TurnStarted(operation_id="turn-1", origin="user")]
     for index in range(10_000):

@@ -86,6 +86,7 @@ async def test_a_whole_turn_of_the_demo_is_shown_from_prompt_to_result(
         await expect(page.locator(".turn-head").first).to_contain_text("completed")
 
 
+@pytest.mark.long
 async def test_an_edited_command_is_what_the_agent_is_told_to_run(
     browser: Browser, scripted: Sidecar
 ) -> None:
@@ -103,6 +104,7 @@ async def test_an_edited_command_is_what_the_agent_is_told_to_run(
         await expect(page.get_by_text("All is done.")).to_be_visible()
 
 
+@pytest.mark.long
 async def test_a_denial_carries_what_was_written_to_the_agent(browser: Browser, scripted: Sidecar) -> None:
     async with scripted(ASKS) as served, console(browser, served.url) as page:
         await say(page, "Make it")
@@ -146,6 +148,7 @@ async def test_an_answer_in_one_tab_closes_the_dialog_in_the_other(
         await expect(other.get_by_text("All is done.")).to_be_visible()
 
 
+@pytest.mark.long
 async def test_who_may_only_watch_sees_all_and_steers_nothing(browser: Browser, scripted: Sidecar) -> None:
     async with (
         scripted(ASKS) as served,
@@ -158,6 +161,7 @@ async def test_who_may_only_watch_sees_all_and_steers_nothing(browser: Browser, 
         assert await watcher.locator(".request-form").count() == 0
 
 
+@pytest.mark.long
 async def test_a_wrong_token_ends_at_the_door_and_a_right_one_opens_it(
     browser: Browser, scripted: Sidecar
 ) -> None:
@@ -170,6 +174,7 @@ async def test_a_wrong_token_ends_at_the_door_and_a_right_one_opens_it(
         await expect(page.get_by_role("textbox", name="Prompt")).to_be_visible()
 
 
+@pytest.mark.long
 async def test_a_running_turn_can_be_stopped(browser: Browser, scripted: Sidecar) -> None:
     async with scripted(SLOW) as served, console(browser, served.url) as page:
         await say(page, "Think")
@@ -178,6 +183,7 @@ async def test_a_running_turn_can_be_stopped(browser: Browser, scripted: Sidecar
         await expect(page.locator(".turn-head")).to_contain_text("interrupted")
 
 
+@pytest.mark.long
 async def test_a_prompt_sent_while_the_agent_works_waits_in_sight_until_it_is_served(
     browser: Browser, scripted: Sidecar
 ) -> None:
@@ -193,6 +199,7 @@ async def test_a_prompt_sent_while_the_agent_works_waits_in_sight_until_it_is_se
         await expect(queue).to_have_count(0)
 
 
+@pytest.mark.long
 async def test_text_that_streams_moves_nothing_that_stands_above_it(
     browser: Browser, scripted: Sidecar
 ) -> None:
@@ -225,6 +232,7 @@ WATCH_JUMPS = """
 """
 
 
+@pytest.mark.long
 async def test_an_image_that_is_pasted_is_shown_sent_and_part_of_the_prompt(
     browser: Browser, scripted: Sidecar
 ) -> None:
@@ -251,6 +259,7 @@ async def paste_image(page: Page) -> None:
     )
 
 
+@pytest.mark.long
 async def test_what_was_written_before_comes_back_with_the_arrow_keys(
     browser: Browser, scripted: Sidecar
 ) -> None:
@@ -269,6 +278,7 @@ async def test_what_was_written_before_comes_back_with_the_arrow_keys(
         await expect(field).to_have_value("first")
 
 
+@pytest.mark.long
 async def test_slash_commands_are_completed(browser: Browser, tmp_path: Path) -> None:
     async with turnwire(tmp_path, "run", "--agent", "demo") as served, console(browser, served.url) as page:
         await page.get_by_role("textbox", name="Prompt").press_sequentially("/com")
@@ -278,6 +288,7 @@ async def test_slash_commands_are_completed(browser: Browser, tmp_path: Path) ->
         await expect(page.get_by_role("textbox", name="Prompt")).to_have_value("/compact ")
 
 
+@pytest.mark.long
 async def test_a_turn_links_to_its_trace(browser: Browser, tmp_path: Path) -> None:
     env = environment(tmp_path / "home", TURNWIRE_TRACE_URL="http://127.0.0.1:9/trace/{trace_id}")
     async with (

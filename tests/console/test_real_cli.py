@@ -31,6 +31,7 @@ async def real_session(browser: Browser, folder: Path, api: ScriptedMessagesApi)
         yield page
 
 
+@pytest.mark.long
 async def test_a_command_edited_in_the_dialog_is_the_command_that_runs(
     browser: Browser, tmp_path: Path
 ) -> None:
@@ -48,6 +49,7 @@ async def test_a_command_edited_in_the_dialog_is_the_command_that_runs(
             assert [path.name for path in (tmp_path / "project").glob("*.txt")] == ["edited.txt"]
 
 
+@pytest.mark.long
 async def test_a_question_of_the_real_cli_is_answered(browser: Browser, tmp_path: Path) -> None:
     question = {
         "question": "Which colour?",
@@ -73,6 +75,7 @@ async def test_a_question_of_the_real_cli_is_answered(browser: Browser, tmp_path
             assert "Blue" in str(results)
 
 
+@pytest.mark.long
 async def test_a_waiting_prompt_is_withdrawn_before_the_real_cli_serves_it(
     browser: Browser, tmp_path: Path
 ) -> None:

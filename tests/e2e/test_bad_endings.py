@@ -63,6 +63,7 @@ async def play(client: Client, played: Recording, workspace: Path) -> Frontend:
     return await Frontend(client, frontend.session).caught_up()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "version", [OLDEST, NEWEST, *(pytest.param(it, marks=pytest.mark.long) for it in BETWEEN)]
 )

@@ -19,6 +19,7 @@ async def listed(frontend: Frontend) -> float | None:
     return (await frontend.client.sessions())[0].total_cost_usd
 
 
+@pytest.mark.long
 async def test_a_session_costs_what_its_turns_cost_over_rewind_clear_resume_and_restart(
     tmp_path: Path,
 ) -> None:

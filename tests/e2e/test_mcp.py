@@ -18,6 +18,7 @@ ENTRY_POINT = 'entry_point = "mcp_calculator:server"'
 COMMAND = f"command = {json.dumps([sys.executable, str(SUPPORT / 'mcp_calculator.py')])}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [ENTRY_POINT, COMMAND], ids=["entry point", "command"])
 async def test_a_tool_of_a_hosted_server_is_called(tmp_path: Path, kind: str) -> None:
     with scripted_messages_api() as api:

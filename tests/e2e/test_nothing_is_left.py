@@ -37,12 +37,12 @@ async def once(folder: Path, script: str, way: str, *, in_turn: bool) -> None:
 @pytest.mark.parametrize(
     ("script", "way", "in_turn"),
     [
-        (HANGS, "SIGTERM", False),
-        (HANGS, "SIGTERM", True),
+        pytest.param(HANGS, "SIGTERM", False, marks=pytest.mark.long),
+        pytest.param(HANGS, "SIGTERM", True, marks=pytest.mark.long),
         (HANGS, "SIGINT", True),
         (HANGS, "SIGKILL", True),
-        (STUBBORN, "SIGTERM", True),
-        (STUBBORN, "SIGKILL", True),
+        pytest.param(STUBBORN, "SIGTERM", True, marks=pytest.mark.long),
+        pytest.param(STUBBORN, "SIGKILL", True, marks=pytest.mark.long),
     ],
     ids=["idle-term", "term", "int", "kill", "stubborn-term", "stubborn-kill"],
 )

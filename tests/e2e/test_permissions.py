@@ -24,7 +24,8 @@ from turnwire_client.events import (
     ToolUpdate,
 )
 
-VERSIONS = ("real", "1.0.120", "2.0.14", "2.1.101")
+LONG = pytest.mark.long
+VERSIONS = ("real", *(pytest.param(older, marks=LONG) for older in ("1.0.120", "2.0.14", "2.1.101")))
 
 
 def ask(command: str) -> str:

@@ -44,6 +44,7 @@ def statuses(frontend: Frontend) -> list[str]:
     return [update.tool_status for update in frontend.seen(ToolUpdate) if update.tool_status != "running"]
 
 
+@pytest.mark.long
 async def test_autonomous_asks_nobody(tmp_path: Path, stand: Stand) -> None:
     async with running(tmp_path, stand, "--policy", "autonomous") as (frontend, _):
         complete = await frontend.turn(plan([bash("touch made.txt")], [text("That is all.")]))
@@ -69,6 +70,7 @@ async def test_supervised_asks_about_everything_but_safe_reading(tmp_path: Path,
         assert statuses(frontend) == ["complete"] * 3
 
 
+@pytest.mark.long
 async def test_plan_asks_for_the_plan_and_allows_the_rest(tmp_path: Path, stand: Stand) -> None:
     out = tmp_path / "project" / "out.txt"
     async with running(tmp_path, stand, "--policy", "plan") as (frontend, _):
@@ -91,6 +93,7 @@ async def test_plan_asks_for_the_plan_and_allows_the_rest(tmp_path: Path, stand:
         assert len(frontend.seen(Complete)) == 1
 
 
+@pytest.mark.long
 async def test_a_rejected_plan_takes_the_feedback_to_the_model(
     tmp_path: Path, stand: Stand, api: ScriptedMessagesApi
 ) -> None:
@@ -104,6 +107,7 @@ async def test_a_rejected_plan_takes_the_feedback_to_the_model(
         assert "I think again." in frontend.text()
 
 
+@pytest.mark.long
 async def test_an_approved_plan_may_change_the_mode(tmp_path: Path, stand: Stand) -> None:
     async with running(tmp_path, stand, "--policy", "plan") as (frontend, _):
         await frontend.prompt(plan([tool_use("ExitPlanMode", plan="# Plan\n")], [text("Go.")]))
@@ -131,6 +135,7 @@ QUESTIONS = [
 ]
 
 
+@pytest.mark.long
 async def test_a_question_is_answered(tmp_path: Path, stand: Stand, api: ScriptedMessagesApi) -> None:
     async with running(tmp_path, stand) as (frontend, _):
         await frontend.prompt(plan([tool_use("AskUserQuestion", questions=QUESTIONS)], [text("Thank you.")]))
@@ -152,6 +157,7 @@ async def test_a_question_is_answered(tmp_path: Path, stand: Stand, api: Scripte
         assert "Auth, API" in sent
 
 
+@pytest.mark.long
 async def test_a_declined_question_tells_the_model(
     tmp_path: Path, stand: Stand, api: ScriptedMessagesApi
 ) -> None:
@@ -166,6 +172,7 @@ async def test_a_declined_question_tells_the_model(
         assert "Decide yourself." in json.dumps(api.requests[-1]["messages"])
 
 
+@pytest.mark.long
 async def test_uncommitted_changes_send_the_agent_back_once(
     tmp_path: Path, stand: Stand, api: ScriptedMessagesApi
 ) -> None:
@@ -194,6 +201,7 @@ tool = "Bash"
 """
 
 
+@pytest.mark.long
 async def test_rules_are_asked_before_anybody(tmp_path: Path, stand: Stand, api: ScriptedMessagesApi) -> None:
     rules = tmp_path / "rules.toml"
     rules.write_text(RULES)
@@ -207,6 +215,7 @@ async def test_rules_are_asked_before_anybody(tmp_path: Path, stand: Stand, api:
         assert (tmp_path / "project" / "made.txt").exists()
 
 
+@pytest.mark.long
 async def test_a_hook_of_the_configuration_is_called(
     tmp_path: Path, stand: Stand, api: ScriptedMessagesApi
 ) -> None:
@@ -228,6 +237,7 @@ async def test_a_hook_of_the_configuration_is_called(
         assert not (tmp_path / "project" / "made.txt").exists()
 
 
+@pytest.mark.long
 async def test_mode_and_model_may_be_changed_between_turns(tmp_path: Path, stand: Stand) -> None:
     path = tmp_path / "project" / "out.txt"
     async with running(tmp_path, stand) as (frontend, _):

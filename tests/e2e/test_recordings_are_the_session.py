@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from otlp_collector import Span, otlp_collector
 
 from journal.sqlite.journal import SqliteJournal
@@ -30,6 +31,7 @@ def told(spans: list[Span]) -> list[tuple[object, ...]]:
     ]
 
 
+@pytest.mark.long
 async def test_live_and_replayed_are_the_same_bytes_and_the_same_spans(tmp_path: Path) -> None:
     path = str(tmp_path / "project" / "hello.txt")
     prompt = plan(

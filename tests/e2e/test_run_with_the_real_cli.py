@@ -4,6 +4,8 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
+
 from live import Frontend, descendants, real_stand, running
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
@@ -72,6 +74,7 @@ async def resume_at(
     return [json.loads(line) for line in stdout.split(b"\n") if line]
 
 
+@pytest.mark.long
 async def test_turns_follow_each_other_and_a_late_frontend_sees_them_all(tmp_path: Path) -> None:
     with scripted_messages_api() as api:
         async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, served):
@@ -83,6 +86,7 @@ async def test_turns_follow_each_other_and_a_late_frontend_sees_them_all(tmp_pat
             assert len(late.seen(Complete)) == 2
 
 
+@pytest.mark.long
 async def test_an_interrupt_ends_the_turn_and_the_session_goes_on(tmp_path: Path) -> None:
     with scripted_messages_api() as api:
         async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, _):
@@ -96,6 +100,7 @@ async def test_an_interrupt_ends_the_turn_and_the_session_goes_on(tmp_path: Path
             assert frontend.text() == "still here"
 
 
+@pytest.mark.long
 async def test_no_cli_is_left_when_turnwire_has_ended(tmp_path: Path) -> None:
     with scripted_messages_api() as api:
         async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, served):

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from live import Frontend, real_stand
 from live import preloaded_running as running
@@ -34,6 +35,7 @@ ASKED = AgentOptions(
 )
 
 
+@pytest.mark.long
 async def test_options_of_settings_and_of_a_frontend_reach_the_model(tmp_path: Path) -> None:
     with scripted_messages_api() as api:
         stand = real_stand(tmp_path, api, str)
@@ -72,6 +74,7 @@ async def test_options_of_settings_and_of_a_frontend_reach_the_model(tmp_path: P
             assert "lit\\nbeside the workspace" in asked(api, "messages")
 
 
+@pytest.mark.long
 async def test_a_structured_answer_has_the_shape_that_was_asked_for(tmp_path: Path) -> None:
     with scripted_messages_api() as api:
         async with running(tmp_path, real_stand(tmp_path, api, str)) as (first, _):

@@ -75,6 +75,7 @@ async def test_a_session_of_a_killed_sidecar_is_resumed_with_its_conversation(
         assert len(again.seen(TurnStarted)) == len(again.seen(Complete)) == 3
 
 
+@pytest.mark.long
 async def test_a_turn_that_failed_is_retried_from_before_its_prompt(
     tmp_path: Path, api: ScriptedMessagesApi
 ) -> None:
@@ -92,6 +93,7 @@ async def test_a_turn_that_failed_is_retried_from_before_its_prompt(
         assert "not now" not in sent
 
 
+@pytest.mark.long
 async def test_a_fork_knows_the_conversation_and_leaves_the_original_alone(
     tmp_path: Path, api: ScriptedMessagesApi
 ) -> None:
@@ -106,6 +108,7 @@ async def test_a_fork_knows_the_conversation_and_leaves_the_original_alone(
         assert len(ids) == 2
 
 
+@pytest.mark.long
 async def test_a_session_goes_back_to_a_message_and_its_fork_survives_a_restart(
     tmp_path: Path, api: ScriptedMessagesApi
 ) -> None:
@@ -130,6 +133,7 @@ async def test_a_session_goes_back_to_a_message_and_its_fork_survives_a_restart(
         assert branch.events[-1].session_id != frontend.events[-1].session_id
 
 
+@pytest.mark.long
 async def test_a_message_that_nobody_knows_is_refused_and_the_cli_runs_on(
     tmp_path: Path, api: ScriptedMessagesApi
 ) -> None:
@@ -151,6 +155,7 @@ async def test_a_message_that_nobody_knows_is_refused_and_the_cli_runs_on(
         assert len(await frontend.client.sessions()) == sessions
 
 
+@pytest.mark.long
 async def test_a_message_that_only_the_cli_can_judge_is_refused_in_its_words_and_the_session_goes_on(
     tmp_path: Path, api: ScriptedMessagesApi
 ) -> None:
@@ -177,6 +182,7 @@ async def test_a_message_that_only_the_cli_can_judge_is_refused_in_its_words_and
         assert "A way." not in said(api.requests[-1])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("option", ["--resume", "--continue"])
 async def test_a_conversation_of_another_sidecar_goes_on(
     tmp_path: Path, api: ScriptedMessagesApi, option: str
@@ -191,6 +197,7 @@ async def test_a_conversation_of_another_sidecar_goes_on(
         assert "The word was xylophone." in said(api.requests[-1])
 
 
+@pytest.mark.long
 async def test_a_prompt_while_a_tool_runs_joins_the_turn(tmp_path: Path, api: ScriptedMessagesApi) -> None:
     async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, _):
         await frontend.prompt(
@@ -206,6 +213,7 @@ async def test_a_prompt_while_a_tool_runs_joins_the_turn(tmp_path: Path, api: Sc
         assert len(frontend.seen(TurnStarted)) == len(frontend.seen(Complete))
 
 
+@pytest.mark.long
 async def test_a_prompt_while_text_streams_is_answered_after_it(
     tmp_path: Path, api: ScriptedMessagesApi
 ) -> None:
@@ -220,6 +228,7 @@ async def test_a_prompt_while_text_streams_is_answered_after_it(
         assert len(frontend.seen(TurnStarted)) == len(frontend.seen(Complete)) == 2
 
 
+@pytest.mark.long
 async def test_a_pasted_image_reaches_the_model_as_an_image(tmp_path: Path, api: ScriptedMessagesApi) -> None:
     async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, _):
         image = Attachment(name="screen.png", base64=PNG)
@@ -236,6 +245,7 @@ async def test_a_pasted_image_reaches_the_model_as_an_image(tmp_path: Path, api:
         assert base64.b64decode(found["source"]["data"]).startswith(b"\x89PNG")
 
 
+@pytest.mark.long
 async def test_a_failing_resume_says_why(tmp_path: Path, api: ScriptedMessagesApi) -> None:
     stand = real_stand(tmp_path, api, str)
     command = ("run", "--resume", "99999999-9999-4999-8999-999999999999", "--", *stand.argv)

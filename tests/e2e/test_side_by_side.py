@@ -52,6 +52,7 @@ async def said(*arguments: str, env: Mapping[str, str], cwd: Path) -> str:
     return stderr.decode()
 
 
+@pytest.mark.long
 async def test_what_is_kept_is_shut_to_others_from_the_top(home: Mapping[str, str], tmp_path: Path) -> None:
     state = tmp_path / "home" / ".local" / "state" / "turnwire"
     async with turnwire(folder(tmp_path, "red"), *DEMO, env=home, placed=False):
@@ -60,6 +61,7 @@ async def test_what_is_kept_is_shut_to_others_from_the_top(home: Mapping[str, st
         assert [path for path in kept if path.stat().st_mode & 0o077] == []
 
 
+@pytest.mark.long
 async def test_runs_at_once_in_two_folders_and_twice_in_one_have_a_journal_and_a_port_each(
     home: Mapping[str, str], tmp_path: Path
 ) -> None:
@@ -78,6 +80,7 @@ async def test_runs_at_once_in_two_folders_and_twice_in_one_have_a_journal_and_a
             assert "This is a scripted agent" in frontend.text()
 
 
+@pytest.mark.long
 async def test_two_that_start_at_the_same_moment_in_one_folder_both_come_up(
     home: Mapping[str, str], tmp_path: Path
 ) -> None:
@@ -120,6 +123,7 @@ async def test_the_next_run_in_a_folder_finds_its_sessions_and_is_reached_by_the
     assert json.loads(kept.read_text())["control"] == before.token
 
 
+@pytest.mark.long
 async def test_new_tokens_are_made_when_asked_for(home: Mapping[str, str], tmp_path: Path) -> None:
     red = folder(tmp_path, "red")
     async with turnwire(red, *DEMO, env=home) as before:
@@ -133,6 +137,7 @@ async def test_new_tokens_are_made_when_asked_for(home: Mapping[str, str], tmp_p
         assert again.token == after.token
 
 
+@pytest.mark.long
 async def test_a_configured_token_is_written_nowhere(tmp_path: Path) -> None:
     red = folder(tmp_path, "red")
     secret = "configured-0123456789"
@@ -143,6 +148,7 @@ async def test_a_configured_token_is_written_nowhere(tmp_path: Path) -> None:
     assert [file for file in files if secret.encode() in file.read_bytes()] == []
 
 
+@pytest.mark.long
 async def test_what_was_given_and_is_taken_is_named_with_its_option(
     home: Mapping[str, str], tmp_path: Path
 ) -> None:
@@ -155,6 +161,7 @@ async def test_what_was_given_and_is_taken_is_named_with_its_option(
         assert "--port" in complaint
 
 
+@pytest.mark.long
 async def test_runs_without_a_journal_do_not_take_the_place_of_one_that_keeps_its_sessions(
     home: Mapping[str, str], tmp_path: Path
 ) -> None:
@@ -173,6 +180,7 @@ async def test_runs_without_a_journal_do_not_take_the_place_of_one_that_keeps_it
         assert next_demo.token == demo.token
 
 
+@pytest.mark.long
 async def test_where_nothing_can_be_kept_a_demo_runs_all_the_same(tmp_path: Path) -> None:
     red = folder(tmp_path, "red")
     (tmp_path / "home").mkdir()
@@ -182,6 +190,7 @@ async def test_where_nothing_can_be_kept_a_demo_runs_all_the_same(tmp_path: Path
         assert await workspaces(served) == ["red"]
 
 
+@pytest.mark.long
 async def test_a_given_port_is_not_left_for_another(home: Mapping[str, str], tmp_path: Path) -> None:
     red = folder(tmp_path, "red")
     with socket.socket() as taken:
@@ -193,6 +202,7 @@ async def test_a_given_port_is_not_left_for_another(home: Mapping[str, str], tmp
     assert "--port" in complaint
 
 
+@pytest.mark.long
 async def test_where_the_former_port_is_another_programs_the_former_tokens_open_nothing(
     home: Mapping[str, str], tmp_path: Path
 ) -> None:

@@ -83,6 +83,7 @@ async def second_run(folder: Path) -> AsyncIterator[Served]:
         assert newer_now.last_seq > newer.last_seq
 
 
+@pytest.mark.long
 async def test_the_python_client_plays_the_whole_demo(tmp_path: Path) -> None:
     async with second_run(tmp_path) as served:
         line = line_with("examples/python_client.py")
@@ -94,6 +95,7 @@ async def test_the_python_client_plays_the_whole_demo(tmp_path: Path) -> None:
     assert "[completed," in told
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("named", [True, False], ids=["the one that the URL names", "the newest"])
 async def test_curl_follows_a_session(named: bool, tmp_path: Path) -> None:
     async with second_run(tmp_path) as served:
@@ -114,6 +116,7 @@ async def test_curl_follows_a_session(named: bool, tmp_path: Path) -> None:
     assert any("scripted agent" in line for line in lines)
 
 
+@pytest.mark.long
 async def test_the_python_client_says_when_the_session_is_not_there(tmp_path: Path) -> None:
     async with (
         turnwire(tmp_path, *DEMO) as served,

@@ -537,6 +537,7 @@ async def test_events_in_full_are_read_only_as_fast_as_their_replies_are() -> No
             assert journal.read == count + 1
 
 
+@pytest.mark.long
 async def test_one_that_does_not_read_keeps_no_large_event_from_the_others() -> None:
     limits = Limits(unread=4 << 20, unread_s=0.3, silence_s=3600)
     async with stand(HubConfig(limits=limits)) as hub, AsyncExitStack() as stack:

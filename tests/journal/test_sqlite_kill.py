@@ -57,6 +57,7 @@ async def kill_often(path: Path, times: int) -> None:
     await journal.close()
 
 
+@pytest.mark.long
 async def test_twenty_kills_take_nothing_that_was_announced(tmp_path: Path) -> None:
     await kill_often(tmp_path / "journal.db", 20)
 

@@ -214,6 +214,7 @@ async def test_the_end_of_stdin_cancels_what_runs_by_option(tmp_path: Path) -> N
     assert ends(lines)["a"]["status"] == "cancelled"
 
 
+@pytest.mark.long
 async def test_a_slow_reader_loses_nothing_and_cancels_reach_the_agents(tmp_path: Path) -> None:
     async with runner(tmp_path) as running:
         running.send(ask("a", "flood"), ask("b", "flood"))
@@ -242,6 +243,7 @@ async def alone_and_together(folder: Path, number: int) -> None:
     assert notes == []
 
 
+@pytest.mark.long
 async def test_runs_together_say_what_each_says_alone(tmp_path: Path) -> None:
     await alone_and_together(tmp_path, 8)
 
@@ -312,6 +314,7 @@ async def test_a_runner_that_is_killed_ends_its_runs_and_the_next_run_has_a_new_
         assert running.pid not in (None, first)
 
 
+@pytest.mark.long
 async def test_a_run_that_nobody_iterates_costs_no_more_than_the_bound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -329,6 +332,7 @@ async def test_a_run_that_nobody_iterates_costs_no_more_than_the_bound(
         assert flood.status == "ok"
 
 
+@pytest.mark.long
 async def test_an_iterator_that_is_left_early_blocks_no_other_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

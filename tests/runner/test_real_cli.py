@@ -69,6 +69,7 @@ async def events(of: ClientRun) -> list[JSON]:
     return [event async for event in of]
 
 
+@pytest.mark.long
 async def test_options_reach_the_cli_and_there_are_no_tools(tmp_path: Path, api: ScriptedMessagesApi) -> None:
     async with runner(tmp_path, api) as running:
         one = await run(running, "hello", system_prompt="Be brief.", effort="low", user_agent="mine/1.2")
@@ -109,6 +110,7 @@ async def test_an_mcp_server_that_fails_fails_the_run(tmp_path: Path, api: Scrip
         assert api.requests == []
 
 
+@pytest.mark.long
 async def test_an_mcp_server_that_the_cli_does_not_understand_fails_the_run(
     tmp_path: Path, api: ScriptedMessagesApi
 ) -> None:
@@ -121,6 +123,7 @@ async def test_an_mcp_server_that_the_cli_does_not_understand_fails_the_run(
         assert api.requests == []
 
 
+@pytest.mark.long
 async def test_a_rate_limit_is_waited_for_and_the_turn_is_finished(
     tmp_path: Path, api: ScriptedMessagesApi
 ) -> None:

@@ -108,6 +108,7 @@ def masked(event: str, folder: Path) -> str:
     return re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}", "UUID", event)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("collector", [silent, closed])
 async def test_live_turns_go_on_as_without_tracing(collector: Collector, tmp_path: Path) -> None:
     async with collector() as port, asyncio.TaskGroup() as tasks:

@@ -58,6 +58,7 @@ async def frontend(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
         yield running
 
 
+@pytest.mark.long
 async def test_a_session_with_queueing_and_injection(frontend: Frontend) -> None:
     await frontend.prompt("read it")
     call = await frontend.until(ev.ToolCall)

@@ -169,6 +169,7 @@ async def test_a_journal_in_use_and_open_permissions_are_told(tmp_path: Path) ->
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o755
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
 def test_a_collector_is_asked(protocol: str, tmp_path: Path) -> None:
     with otlp_collector(tmp_path) as collector:

@@ -46,6 +46,7 @@ def complaint(folder: Path, *arguments: str, code: int = 1, **variables: str) ->
     return said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("module", ["protocol", "typing", "json", "msgspec", "scripted_agent"])
 async def test_the_demo_imports_nothing_of_the_folder_it_works_in(tmp_path: Path, module: str) -> None:
     (tmp_path / f"{module}.py").write_text(
@@ -77,6 +78,7 @@ async def test_the_demo_imports_nothing_of_the_folder_it_works_in(tmp_path: Path
     assert not (tmp_path / "imported").exists()
 
 
+@pytest.mark.long
 async def test_a_prompt_among_the_arguments_of_the_real_cli_is_delivered(tmp_path: Path) -> None:
     prompt = plan([text("It was heard.")], note="do something")
     with scripted_messages_api() as api:
@@ -176,6 +178,7 @@ def certificate(folder: Path) -> tuple[Path, Path]:
     return made, key
 
 
+@pytest.mark.long
 def test_a_certificate_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     made, key = certificate(tmp_path)
     nonsense = tmp_path / "nonsense.pem"
@@ -209,6 +212,7 @@ def test_redact_names_the_file_and_what_to_do(tmp_path: Path) -> None:
     assert "no/such/folder" in complaint(tmp_path, "redact", "there", "no/such/folder/out")
 
 
+@pytest.mark.long
 def test_a_dash_is_standard_input(tmp_path: Path) -> None:
     folder = recording("2.1.330", "plain-text").folder
     said = (folder / "stdout.jsonl").read_bytes()
@@ -238,6 +242,7 @@ def test_redact_writes_to_standard_output_where_the_copy_is_a_dash(tmp_path: Pat
     assert "the copy of a folder is a folder" in complaint(tmp_path, "redact", "folder", "-")
 
 
+@pytest.mark.long
 def test_a_pipe_that_is_named_is_read_once_and_whole(tmp_path: Path) -> None:
     said = (recording("2.1.330", "plain-text").folder / "stdout.jsonl").read_bytes()
     (tmp_path / "said.jsonl").write_bytes(said)

@@ -308,6 +308,7 @@ async def failed_alone(here: Place, bad: str, good: str) -> str:
     return status.reason
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", ["core", "journal", "state", "adapter"])
 async def test_whatever_fails_in_a_session_ends_it_with_an_event_and_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str

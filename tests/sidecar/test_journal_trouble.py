@@ -89,6 +89,7 @@ def set_aside(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.long
 async def test_the_command_that_the_refusal_names_makes_room_for_a_new_journal(tmp_path: Path) -> None:
     path = await journal_file(tmp_path)
     scribble(path)
@@ -142,6 +143,7 @@ async def troubled(client: Client, wanted: bool) -> str | None:
     return client.known_sessions[0].trouble
 
 
+@pytest.mark.long
 async def test_a_prompt_on_a_full_disk_is_refused_and_all_frontends_are_told_until_there_is_room(
     tmp_path: Path,
 ) -> None:

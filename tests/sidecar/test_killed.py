@@ -64,6 +64,7 @@ exit $?
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lives", [2, pytest.param(60, marks=pytest.mark.long)])
 async def test_no_cli_is_left_of_sidecars_that_are_killed_while_they_start(
     tmp_path: Path, lives: int

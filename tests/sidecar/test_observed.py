@@ -7,6 +7,7 @@ import pty
 import sys
 from pathlib import Path
 
+import pytest
 from otlp_collector import otlp_collector
 
 from live import preloaded_running as running
@@ -77,6 +78,7 @@ async def test_who_is_waited_for_is_measured(tmp_path: Path) -> None:
     assert 'gen_ai_tool_name="Bash"' in body
 
 
+@pytest.mark.long
 async def test_metrics_reach_a_collector_by_either_protocol(tmp_path: Path) -> None:
     for protocol in ("grpc", "http/protobuf"):
         folder = tmp_path / protocol.replace("/", "-")
@@ -122,6 +124,7 @@ async def test_nothing_of_opentelemetry_is_imported_while_it_is_off(tmp_path: Pa
     assert [name for name in modules if name.partition(".")[0] in {"opentelemetry", "grpc", "google"}] == []
 
 
+@pytest.mark.long
 async def test_a_protocol_that_nobody_speaks_is_one_sentence(tmp_path: Path) -> None:
     env = environment(
         tmp_path / "home",

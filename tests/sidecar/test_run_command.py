@@ -88,6 +88,7 @@ def test_a_wrong_start_is_one_sentence_that_names_what_is_wrong(
     assert len(said.strip().splitlines()) == 1, said
 
 
+@pytest.mark.long
 async def test_a_port_in_use_is_named(tmp_path: Path) -> None:
     (tmp_path / "first").mkdir()
     async with turnwire(tmp_path / "first", "run", "--agent", "demo") as first:

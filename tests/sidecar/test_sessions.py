@@ -62,6 +62,7 @@ def texts(seen: list[AgentEvent]) -> str:
     return "".join(event.text for event in seen if isinstance(event, ev.MessageChunk))
 
 
+@pytest.mark.long
 async def test_sessions_run_side_by_side_and_each_has_its_own_log(tmp_path: Path) -> None:
     async with serving(tmp_path) as (_, client):
         names = [await client.create(workspace=str(tmp_path)) for _ in range(5)]
@@ -72,6 +73,7 @@ async def test_sessions_run_side_by_side_and_each_has_its_own_log(tmp_path: Path
         assert sorted(summary.session for summary in await client.sessions()) == sorted(names)
 
 
+@pytest.mark.long
 async def test_a_session_of_a_killed_sidecar_is_listed_closed_and_goes_on(tmp_path: Path) -> None:
     async with serving(tmp_path) as (served, client):
         session = await client.create(workspace=str(tmp_path))
@@ -107,6 +109,7 @@ async def test_a_cli_that_dies_ends_its_turn_and_the_next_prompt_starts_another(
         assert "echo: still there?" in texts(await until(client, session, ev.Complete, 2))
 
 
+@pytest.mark.long
 async def test_a_retry_says_the_last_prompt_again(tmp_path: Path) -> None:
     async with serving(tmp_path) as (_, client):
         session = await client.create(workspace=str(tmp_path))
@@ -117,6 +120,7 @@ async def test_a_retry_says_the_last_prompt_again(tmp_path: Path) -> None:
         assert [event.text for event in seen if isinstance(event, ev.UserMessage)] == ["die at once"] * 2
 
 
+@pytest.mark.long
 async def test_a_fork_goes_on_under_a_session_of_its_own(tmp_path: Path) -> None:
     async with serving(tmp_path) as (_, client):
         session = await client.create(workspace=str(tmp_path))
@@ -149,6 +153,7 @@ async def test_what_cannot_be_done_is_refused_by_name(tmp_path: Path) -> None:
         assert "echo: all the same" in texts(await until(client, session, ev.Complete))
 
 
+@pytest.mark.long
 async def test_limits_refuse_with_the_setting_to_raise(tmp_path: Path) -> None:
     async with serving(tmp_path, settings="max_sessions = 2\nmax_processes = 1\n") as (_, client):
         first = await client.create(workspace=str(tmp_path))
@@ -162,6 +167,7 @@ async def test_limits_refuse_with_the_setting_to_raise(tmp_path: Path) -> None:
         assert [summary.session for summary in await client.sessions()] == [second]
 
 
+@pytest.mark.long
 async def test_a_forgotten_session_stays_forgotten_after_a_restart(tmp_path: Path) -> None:
     async with serving(tmp_path) as (_, client):
         kept, gone = [await client.create(workspace=str(tmp_path)) for _ in range(2)]

@@ -94,6 +94,7 @@ def test_the_scripted_agent_loads_no_settings_and_no_command_line(tmp_path: Path
     assert len(modules) <= 260
 
 
+@pytest.mark.long
 async def test_a_sidecar_in_which_nothing_happened_has_loaded_nothing_that_draws_or_measures(
     tmp_path: Path,
 ) -> None:

@@ -83,6 +83,7 @@ async def until_result(cli: AgentProcess) -> list[JSON]:
     return cli.received[start:]
 
 
+@pytest.mark.long
 async def test_the_example_session_of_spec_1(tmp_path: Path) -> None:
     async with scripted(tmp_path, "--as", "miriad") as cli:
         cli.prompt("Read /tmp/test.txt", session_id="sess_1")
@@ -113,6 +114,7 @@ async def test_the_example_session_of_spec_1(tmp_path: Path) -> None:
         assert await cli.exit_code() == 0
 
 
+@pytest.mark.long
 async def test_queued_prompts_are_injected_at_a_tools_end(tmp_path: Path) -> None:
     async with scripted(tmp_path, "--as=miriad") as cli:
         cli.prompt("Read it")
@@ -167,6 +169,7 @@ async def test_a_refused_prompt_is_answered_and_the_end_of_stdin_ends_it(tmp_pat
         assert await cli.exit_code() == 0
 
 
+@pytest.mark.long
 async def test_it_starts_as_the_agent_of_spec_1_does(tmp_path: Path) -> None:
     async with scripted(tmp_path, "--stdio", "--db", "./agent.db") as cli:
         cli.prompt("Read /tmp/test.txt", session_id="sess_1")
@@ -197,6 +200,7 @@ print(json.dumps({"type": "system", "subtype": "counted", "size": size}), flush=
 """
 
 
+@pytest.mark.long
 async def test_a_caller_waits_for_a_cli_that_does_not_read_and_loses_nothing(tmp_path: Path) -> None:
     program = tmp_path / "deaf.py"
     program.write_text(DEAF)
@@ -226,6 +230,7 @@ async def test_a_cli_that_crashes_is_told_in_spec_1_and_by_the_exit_code(tmp_pat
         assert "no way" in await cli.stderr()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 async def test_a_signal_ends_the_cli_and_itself(tmp_path: Path, number: signal.Signals) -> None:
     async with scripted(tmp_path) as cli:
@@ -235,6 +240,7 @@ async def test_a_signal_ends_the_cli_and_itself(tmp_path: Path, number: signal.S
         assert await cli.exit_code() in (128 + number, 143)
 
 
+@pytest.mark.long
 async def test_a_cli_that_ignores_the_signal_is_killed(tmp_path: Path) -> None:
     script = tmp_path / "stubborn.yaml"
     script.write_text(
@@ -268,6 +274,7 @@ async def test_a_wrong_call_is_one_sentence(tmp_path: Path, option: str, sentenc
         assert said.count("\n") == 1
 
 
+@pytest.mark.long
 async def test_a_session_is_recorded_where_that_is_wanted(tmp_path: Path) -> None:
     folder = tmp_path / "recordings"
     folder.mkdir()
@@ -291,6 +298,7 @@ async def real(folder: Path, api_url: str) -> AsyncIterator[AgentProcess]:
         yield cli
 
 
+@pytest.mark.long
 async def test_the_real_cli_hears_queued_prompts_before_its_next_model_call(tmp_path: Path) -> None:
     with scripted_messages_api() as api:
         api.queue(

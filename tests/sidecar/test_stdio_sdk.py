@@ -149,6 +149,7 @@ async def test_a_query_is_answered(peer: Peer) -> None:
     assert any(isinstance(message, StreamEvent) for message in messages)
 
 
+@pytest.mark.long
 async def test_input_is_streamed(peer: Peer) -> None:
     async def prompts() -> AsyncIterator[JSON]:
         for prompt in ("one", "two"):
@@ -161,6 +162,7 @@ async def test_input_is_streamed(peer: Peer) -> None:
     assert last(messages).is_error is False
 
 
+@pytest.mark.long
 async def test_the_process_stays_between_turns(peer: Peer) -> None:
     async with asyncio.timeout(DEADLINE), ClaudeSDKClient(peer.options) as client:
         first, second = await turn(client, "first"), await turn(client, "second")
@@ -336,6 +338,7 @@ async def test_an_agent_of_another_dialect_is_a_cli_to_the_sdk(
         assert last(messages).terminal_reason == "aborted_streaming"
 
 
+@pytest.mark.long
 async def test_a_turn_is_interrupted_and_the_session_goes_on(peer: Peer) -> None:
     async with asyncio.timeout(DEADLINE), ClaudeSDKClient(peer.options) as client:
         await client.query(peer.hanging)

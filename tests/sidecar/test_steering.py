@@ -133,6 +133,7 @@ async def test_an_interrupt_is_done_when_its_turn_has_ended_though_a_waiting_pro
         assert "done: tool again" in frontend.text()
 
 
+@pytest.mark.long
 async def test_prompts_that_waited_when_the_sidecar_was_killed_are_accounted_for(tmp_path: Path) -> None:
     async with serving(tmp_path) as (client, served):
         frontend = await created(client, tmp_path)
@@ -147,6 +148,7 @@ async def test_prompts_that_waited_when_the_sidecar_was_killed_are_accounted_for
         assert [event.prompt for event in again.seen(ev.Withdrawn)] == prompts[1:]
 
 
+@pytest.mark.long
 async def test_silence_is_told_and_an_interrupt_ends_it(tmp_path: Path) -> None:
     async with serving(tmp_path, settings="stall_after_s = 0.5") as (client, _):
         frontend = await created(client, tmp_path)
@@ -188,6 +190,7 @@ done
 """
 
 
+@pytest.mark.long
 async def test_a_result_that_comes_again_after_its_turn_ends_nothing_twice(tmp_path: Path) -> None:
     lines = [line for line in recording("2.1.330", "plain-text").received() if b'"control_' not in line]
     (result,) = [line for line in lines if b'"type":"result"' in line]
@@ -204,6 +207,7 @@ async def test_a_result_that_comes_again_after_its_turn_ends_nothing_twice(tmp_p
         assert completed == ["turn-1"] == [event.operation_id for event in frontend.seen(ev.TurnStarted)]
 
 
+@pytest.mark.long
 async def test_attachments_are_files_of_the_workspace_until_the_session_is_deleted(tmp_path: Path) -> None:
     settings = 'attachments = "files"\nmax_attachments = 2\nmax_attachment_bytes = 100'
     note = base64.b64encode(b"remember the milk").decode()
@@ -229,6 +233,7 @@ async def test_attachments_are_files_of_the_workspace_until_the_session_is_delet
         assert not folder.parent.exists()
 
 
+@pytest.mark.long
 async def test_a_retry_says_all_that_its_turn_served_with_its_attachments(tmp_path: Path) -> None:
     image = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(16)).decode()
     async with serving(tmp_path) as (client, _):
@@ -266,6 +271,7 @@ async def test_secrets_of_the_environment_stay_out_of_logs_events_and_files(tmp_
         assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
 
 
+@pytest.mark.long
 async def test_a_session_whose_environment_was_not_kept_says_so(tmp_path: Path) -> None:
     async with serving(tmp_path) as (client, _):
         frontend = await created(client, tmp_path, env={"PLANTED_REQUESTED": SECRET})
@@ -276,6 +282,7 @@ async def test_a_session_whose_environment_was_not_kept_says_so(tmp_path: Path) 
         assert [notice.text for notice in again.seen(ev.Notice) if "PLANTED_REQUESTED" in notice.text]
 
 
+@pytest.mark.long
 async def test_the_cli_gets_the_trace_it_belongs_to_where_tracing_is_on(tmp_path: Path) -> None:
     async with serving(tmp_path) as (client, _):
         frontend = await created(client, tmp_path)

@@ -24,6 +24,7 @@ def recorded(folder: Path) -> list[str]:
     return [json.loads(line)["event"] for line in file.read_text().splitlines()]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 async def test_a_frontend_sees_the_turn_end_and_the_recording_has_an_end(
     tmp_path: Path, number: signal.Signals
@@ -41,6 +42,7 @@ async def test_a_frontend_sees_the_turn_end_and_the_recording_has_an_end(
     assert recorded(tmp_path)[-1] == "exit"
 
 
+@pytest.mark.long
 async def test_server_sent_events_have_the_last_ones_too(tmp_path: Path) -> None:
     stand = scripted_stand(tmp_path, "2.1.330", HANGS)
     async with running(tmp_path, stand) as (frontend, served):
@@ -90,6 +92,7 @@ async def test_turnwire_says_that_it_stops_and_a_second_ctrl_c_waits_for_nothing
         await gone(left)
 
 
+@pytest.mark.long
 async def test_a_ctrl_c_while_the_first_session_starts_stops_it(tmp_path: Path) -> None:
     silent = tmp_path / "silent"
     silent.write_text("#!/bin/sh\n[ $# = 1 ] && exec echo 2.1.330\ntouch started\nexec sleep 1000\n")
@@ -114,6 +117,7 @@ async def test_a_ctrl_c_while_the_first_session_starts_stops_it(tmp_path: Path) 
     await gone(left)
 
 
+@pytest.mark.long
 async def test_a_closed_terminal_ends_it_well(tmp_path: Path) -> None:
     controlling, terminal = os.openpty()
     process = await asyncio.create_subprocess_exec(
@@ -141,6 +145,7 @@ async def test_a_closed_terminal_ends_it_well(tmp_path: Path) -> None:
     assert recorded(tmp_path)[-1] == "exit"
 
 
+@pytest.mark.long
 async def test_what_was_started_to_outlive_its_terminal_does(tmp_path: Path) -> None:
     process = await asyncio.create_subprocess_exec(
         "nohup",
@@ -184,6 +189,7 @@ async def serve(message): ...
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("hanging", [THREAD, ENDLESS, BLOCKED], ids=["thread", "task", "loop"])
 async def test_what_does_not_end_does_not_keep_turnwire_from_its_end(tmp_path: Path, hanging: str) -> None:
     """A hosted MCP server is code of somebody else's in our process: it may do any of this."""

@@ -113,6 +113,7 @@ def test_an_agent_of_an_untrusted_file_is_not_run(project: Path, name: str) -> N
     assert str(project / "turnwire.toml") in said
 
 
+@pytest.mark.long
 async def test_a_token_of_an_untrusted_file_opens_nothing_and_its_policy_is_not_followed(
     tmp_path: Path,
 ) -> None:

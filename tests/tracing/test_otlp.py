@@ -84,6 +84,7 @@ def test_durations_are_those_of_the_recording(tmp_path: Path) -> None:
     assert 1.4e9 < tool.end - tool.start < 4e9  # it slept for 1.5 s
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", ["1.0.120", "2.0.14", "2.1.101", "2.1.330"])
 def test_replaying_every_fixture_twice_gives_the_same_ids(version: str, tmp_path: Path) -> None:
     folders = [made.folder for made in recordings(version=version)]

@@ -31,6 +31,7 @@ def sent(line: bytes) -> Sent:
     return Sent(line, decode(line))
 
 
+@pytest.mark.long
 def test_every_line_of_the_recordings_survives_byte_for_byte(tmp_path: Path) -> None:
     for number, recording in enumerate(recordings()):
         items: list[SessionInput] = [received(line) for line in recording.received()]

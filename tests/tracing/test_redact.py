@@ -201,6 +201,7 @@ def events_of(path: Path) -> list[str]:
     return [event.type for timed in read(path) for event in translator.handle(timed.input)]
 
 
+@pytest.mark.long
 def test_the_command_takes_a_file_or_a_folder_and_never_writes_over_anything(tmp_path: Path) -> None:
     folder = recording("2.1.330", "perm-allow").folder
     for source in (folder, folder / "stdout.jsonl"):

@@ -365,6 +365,7 @@ def test_the_table_has_as_many_kinds_as_the_docs_say() -> None:
     assert len(KINDS) >= 150
 
 
+@pytest.mark.long
 def test_nothing_but_home_directories_is_replaced_in_the_recordings() -> None:
     redaction = Redaction(b"key")
     for made in recordings():
@@ -427,6 +428,7 @@ def test_a_text_of_nothing_but_beginnings_is_read_to_its_end(unit: str) -> None:
     assert len(Redaction(b"key").apply(text)) == len(text)
 
 
+@pytest.mark.long
 def test_a_line_of_ten_megabytes_is_read(tmp_path: Path) -> None:
     around, secret, parts = drawn("GitHub personal")
     image = base64.b64encode(random.Random(7).randbytes(6_000_000)).decode()
