@@ -10,6 +10,7 @@ pip_install = mkdir -p $(STAMPS) && $(BIN)/python -m pip install --progress-bar 
 PYTEST_ARGS ?=
 # Tests with processes wait more than they compute, the long ones most of all: workers side by side share the waiting.
 JOBS ?= 2
+TEST_JOBS ?= 3
 LONG_JOBS ?= 4
 
 # The TypeScript client and console are built and tested where Node is new enough; the built console is in hub/static.
@@ -59,9 +60,9 @@ TOGETHER = $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 test: venv system $(if $(NODE),web-deps) ## everything that must hold
 	@$(MAKE) --no-print-directory -j $(JOBS) $(TOGETHER) $(CHECKS)
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "$(MARKS)" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(TEST_JOBS) --dist worksteal -m "$(MARKS)" $(PYTEST_ARGS)
 
-test-long: venv system $(if $(NODE),web-deps) ## the tests that take minutes
+test-long: venv system $(if $(NODE),web-deps) ## the same of older CLIs, under faults, floods and attacks
 	$(BIN)/python -m pytest -n $(LONG_JOBS) --dist worksteal -m "long$(if $(NODE),, and not node)" $(PYTEST_ARGS)
 
 test-web: $(if $(NODE),web-deps) ## types and unit tests of the TypeScript side

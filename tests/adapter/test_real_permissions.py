@@ -32,6 +32,7 @@ async def test_an_allowed_command_runs(office: RealCliHarness) -> None:
     assert result.subtype == "success"
 
 
+@pytest.mark.long
 async def test_the_decision_comes_before_its_response(office: RealCliHarness) -> None:
     async with office.desk(always("allow_once")) as desk:
         await desk.turn(bash("touch a"))
@@ -55,6 +56,7 @@ async def test_an_always_asks_no_more_in_this_session_and_in_a_fresh_one(office:
         assert desk.asked(CanUseTool) == []
 
 
+@pytest.mark.long
 async def test_an_edited_command_is_the_one_that_runs(office: RealCliHarness) -> None:
     async with office.desk(always("allow_once", updated_input={"command": "touch edited.txt"})) as desk:
         await desk.turn(bash("touch original.txt"))
@@ -68,6 +70,7 @@ async def test_the_model_reads_why_a_call_was_denied(office: RealCliHarness) -> 
     assert list(office.workspace.iterdir()) == []
 
 
+@pytest.mark.long
 async def test_a_denial_with_interrupt_ends_the_turn(office: RealCliHarness) -> None:
     async with office.desk(always("reject_interrupt")) as desk:
         result = await desk.turn(bash("touch denied.txt"))
@@ -93,6 +96,7 @@ async def test_an_interrupt_cancels_what_waits_and_a_late_answer_is_refused(offi
     assert list(office.workspace.iterdir()) == []
 
 
+@pytest.mark.long
 async def test_the_second_of_two_answers_is_told_who_was_first(office: RealCliHarness) -> None:
     def both(session: Session, request_id: str, _: AnyRequest) -> None:
         session.respond(request_id, PermissionAnswer("allow_once"), by="ada")
@@ -106,6 +110,7 @@ async def test_the_second_of_two_answers_is_told_who_was_first(office: RealCliHa
     assert (office.workspace / "once.txt").exists()
 
 
+@pytest.mark.long
 async def test_nobody_answering_in_time_denies_and_ends_the_turn(office: RealCliHarness) -> None:
     async with office.desk(answer_timeout=0.2) as desk:
         result = await desk.turn(bash("touch late.txt"))
@@ -116,6 +121,7 @@ async def test_nobody_answering_in_time_denies_and_ends_the_turn(office: RealCli
     assert list(office.workspace.iterdir()) == []
 
 
+@pytest.mark.long
 async def test_events_flow_and_control_works_while_a_permission_waits(office: RealCliHarness) -> None:
     async with office.desk() as desk:
         await desk.session.prompt(bash("touch a"))
@@ -127,6 +133,7 @@ async def test_events_flow_and_control_works_while_a_permission_waits(office: Re
         assert desk.session.busy
 
 
+@pytest.mark.long
 async def test_a_question_is_answered(office: RealCliHarness) -> None:
     question = {
         "question": "Which database?",
@@ -161,6 +168,7 @@ def told(desk: SessionHarness) -> list[AgentEvent]:
     return [event for happened in desk.inputs for event in translator.handle(happened)]
 
 
+@pytest.mark.long
 async def test_a_cli_that_is_given_up_with_a_question_open_has_it_denied_in_turnwires_name(
     office: RealCliHarness,
 ) -> None:
@@ -176,6 +184,7 @@ async def test_a_cli_that_is_given_up_with_a_question_open_has_it_denied_in_turn
     assert list(office.workspace.iterdir()) == []
 
 
+@pytest.mark.long
 async def test_an_interrupt_leaves_the_turn_of_a_prompt_that_waited_alone(office: RealCliHarness) -> None:
     async with office.desk() as desk:
         await desk.session.prompt(bash("touch one.txt"))

@@ -33,6 +33,7 @@ def repository(office: RealCliHarness) -> Path:
 # Autonomous
 
 
+@pytest.mark.long
 async def test_autonomous_runs_everything_and_asks_nobody(office: RealCliHarness) -> None:
     async with office.desk(policy="autonomous") as desk:
         await desk.turn(bash("echo made > made.txt"))
@@ -88,6 +89,7 @@ async def test_supervised_asks_about_a_harmless_command_but_not_about_reading(of
         assert "secret of a" in office.tool_results()[0]
 
 
+@pytest.mark.long
 async def test_supervised_denies_when_a_human_does(office: RealCliHarness) -> None:
     async with office.desk(always("reject_once"), policy="supervised") as desk:
         await desk.turn(bash("touch x"))
@@ -109,6 +111,7 @@ async def test_under_supervised_an_always_holds_in_this_session_and_in_a_fresh_o
         assert "remembered" in [decision.by for decision in desk.decisions]
 
 
+@pytest.mark.long
 async def test_under_supervised_edits_can_be_accepted_for_the_session(office: RealCliHarness) -> None:
     async with office.desk(always("allow_always:mode:acceptEdits"), policy="supervised") as desk:
         for name in ("one.txt", "two.txt"):
@@ -136,6 +139,7 @@ async def test_an_approved_plan_is_carried_out_without_more_asking(office: RealC
     assert (office.workspace / "made.txt").exists()
 
 
+@pytest.mark.long
 async def test_under_plan_everything_but_the_plan_is_allowed_before_it_is_approved_as_well(
     office: RealCliHarness,
 ) -> None:
@@ -163,6 +167,7 @@ async def test_under_plan_everything_but_the_plan_is_allowed_before_it_is_approv
     assert Path(written).read_text() == "x"
 
 
+@pytest.mark.long
 async def test_under_plan_a_human_is_asked_where_a_rule_or_a_hook_or_the_cli_wants_one(
     office: RealCliHarness,
 ) -> None:
@@ -194,6 +199,7 @@ async def test_under_plan_a_human_is_asked_where_a_rule_or_a_hook_or_the_cli_wan
     assert list(office.workspace.iterdir()) == []
 
 
+@pytest.mark.long
 async def test_a_plan_is_approved_with_a_mode_to_go_on_in(office: RealCliHarness) -> None:
     async with office.desk(always("allow_once", mode="acceptEdits"), policy="plan") as desk:
         await desk.turn(PLANNING)
@@ -201,6 +207,7 @@ async def test_a_plan_is_approved_with_a_mode_to_go_on_in(office: RealCliHarness
         assert "acceptEdits" in modes
 
 
+@pytest.mark.long
 async def test_a_rejected_plan_comes_back_with_the_feedback(office: RealCliHarness) -> None:
     async with office.desk(always("reject_once", message="Add a test step."), policy="plan") as desk:
         await desk.turn(plan([tool_use("ExitPlanMode", plan="# Plan")], [text("I think again.")]))
@@ -211,6 +218,7 @@ async def test_a_rejected_plan_comes_back_with_the_feedback(office: RealCliHarne
 # The Stop hook
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("policy", ["supervised", "plan"])
 async def test_a_dirty_repository_sends_the_agent_back_once(
     policy: str, office: RealCliHarness, repository: Path
@@ -228,6 +236,7 @@ async def test_a_dirty_repository_sends_the_agent_back_once(
         assert (await desk.turn("Go on.")).text == "Still so.", "the next turn is looked at anew"
 
 
+@pytest.mark.long
 async def test_a_clean_repository_lets_the_agent_stop(office: RealCliHarness, repository: Path) -> None:
     async with office.desk(policy="supervised") as desk:
         office.api.queue([text("All done.")])
@@ -259,6 +268,7 @@ async def test_a_configured_hook_is_told_and_its_answer_counts(office: RealCliHa
     assert office.notices == []
 
 
+@pytest.mark.long
 async def test_a_hook_that_fails_denies_the_call_and_is_told(office: RealCliHarness) -> None:
     hooks = read_hooks([{"event": "PreToolUse", "command": [sys.executable, "-c", "raise SystemExit(1)"]}])
     async with office.desk(hooks=hooks) as desk:
@@ -268,6 +278,7 @@ async def test_a_hook_that_fails_denies_the_call_and_is_told(office: RealCliHarn
     assert list(office.workspace.iterdir()) == []
 
 
+@pytest.mark.long
 async def test_a_hook_can_add_to_what_the_model_reads(office: RealCliHarness) -> None:
     code = 'print(\'{"hookSpecificOutput": {"additionalContext": "It is Friday."}}\')'
     hooks = read_hooks([{"event": "UserPromptSubmit", "command": [sys.executable, "-c", code]}])

@@ -78,6 +78,7 @@ async def test_the_version_and_the_commands_are_known_before_the_first_prompt(of
 # MCP
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "server", [HostedServer(entry_point="mcp_calc:server"), CALC], ids=["python", "bridged"]
 )
@@ -93,6 +94,7 @@ async def test_a_tool_of_a_hosted_server_is_called(server: HostedServer, office:
     assert members([bridged]) == []
 
 
+@pytest.mark.long
 async def test_a_server_of_the_configuration_that_asks_the_user_is_answered(office: RealCliHarness) -> None:
     asked: list[str] = []
 
@@ -110,6 +112,7 @@ async def test_a_server_of_the_configuration_that_asks_the_user_is_answered(offi
     assert "Ada" in office.tool_results()[-1]
 
 
+@pytest.mark.long
 async def test_a_question_of_a_background_subagents_server_is_open_beyond_the_result(
     office: RealCliHarness,
 ) -> None:
@@ -130,6 +133,7 @@ async def test_a_question_of_a_background_subagents_server_is_open_beyond_the_re
         assert told_of(desk, request_id) == ["question_request", "permission_resolved"]
 
 
+@pytest.mark.long
 async def test_a_question_taken_back_by_an_interrupt_is_cancelled_and_takes_no_answer(
     office: RealCliHarness,
 ) -> None:
@@ -161,6 +165,7 @@ def told_of(desk: SessionHarness, request_id: str) -> list[str]:
 # Attachments
 
 
+@pytest.mark.long
 async def test_an_image_reaches_the_model_as_an_image(office: RealCliHarness) -> None:
     async with office.desk() as desk:
         await desk.session.prompt("What is this?", attachments=[Attachment(PNG, "a.png")])
@@ -169,6 +174,7 @@ async def test_an_image_reaches_the_model_as_an_image(office: RealCliHarness) ->
     assert "image/png" in seen(office)
 
 
+@pytest.mark.long
 async def test_a_file_is_saved_where_the_agent_can_read_it(office: RealCliHarness) -> None:
     async with office.desk(attachments=AttachmentSettings(mode="files")) as desk:
         await desk.session.prompt(
@@ -275,6 +281,7 @@ async def test_what_a_subagent_says_is_told_once_and_below_its_call(
 # Steering
 
 
+@pytest.mark.long
 async def test_a_prompt_that_waits_can_be_taken_back(office: RealCliHarness) -> None:
     async with office.desk() as desk:
         office.api.queue([text("first"), hang()])
@@ -303,6 +310,7 @@ async def test_a_prompt_for_now_interrupts_the_turn_and_is_answered(office: Real
         assert [m.message.content for m in desk.sent if isinstance(m, User)] == ["one", "two"]
 
 
+@pytest.mark.long
 async def test_a_prompt_that_waits_has_its_turn_after_an_interrupt(office: RealCliHarness) -> None:
     async with office.desk() as desk:
         await desk.session.prompt(plan([text("slow"), hang()]))
@@ -316,6 +324,7 @@ async def test_a_prompt_that_waits_has_its_turn_after_an_interrupt(office: RealC
         assert desk.ended is None
 
 
+@pytest.mark.long
 async def test_the_model_changes(office: RealCliHarness) -> None:
     async with office.desk() as desk:
         assert (await desk.session.set_model("claude-haiku-4-5"))["model"] == "claude-haiku-4-5"
@@ -341,6 +350,7 @@ async def test_silence_of_the_api_is_told_and_ended_by_an_interrupt(office: Real
         assert (await desk.turn("Still there?")).subtype == "success"
 
 
+@pytest.mark.long
 async def test_stopping_in_the_middle_of_a_command_leaves_no_process(office: RealCliHarness) -> None:
     async with office.desk(
         always("allow_once"), stop=StopDeadlines(interrupt=5, close=5, terminate=5)
