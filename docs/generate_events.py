@@ -116,7 +116,7 @@ def examples() -> tuple[dict[str, Example], dict[str, Example]]:
 
 def _published() -> Iterator[tuple[str, AgentEvent]]:
     # Newest version first: of examples that are equally good the first one is shown.
-    for folder in sorted((ROOT / "fixtures").glob("*/*"), reverse=True):
+    for folder in sorted((ROOT / "fixtures").glob("[0-9]*/*"), reverse=True):
         core = ClaudeCore()
         for timed in read(folder):
             for event in core.handle(timed.input):

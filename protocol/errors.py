@@ -6,9 +6,14 @@ class TurnwireError(Exception):
 
     Those that are a ValueError as well are raised where a value of a configuration or a command is checked.
 
+        adapter.acp.files.FileRefused
+        adapter.acp.prompts.TooManyPrompts
+        adapter.acp.terminals.TerminalRefused
         adapter.attachments.AttachmentRefused
         adapter.claude.command.CommandError
         adapter.client.RequestFailed
+            adapter.acp.client.AgentError
+            adapter.acp.handshake.LoginNeeded
         adapter.client.RequestTimeout
         adapter.executor.AnswerRefused
         adapter.hooks.programs.HookFailed
@@ -35,6 +40,8 @@ class TurnwireError(Exception):
         runner.client.RunError
         runner.output.OutputLost
         runner.run.RunFailed
+        scripted_agent.acp.connection.RpcError
+        scripted_agent.acp.turn.TurnStops
         scripted_agent.host.BadInput
         scripted_agent.loading.ScriptError
         scripted_agent.recording.RecordingError

@@ -51,7 +51,7 @@ def assistant(state: State, message: Assistant) -> list[AgentEvent]:
 def _block(
     state: State, thread: Thread, message: Assistant, block: blocks.AnyBlock, source: Source | None
 ) -> list[AgentEvent]:
-    message_id, parent = message.message.id, message.parent_tool_use_id
+    message_id, parent = thread.id_of(message.message.id), message.parent_tool_use_id
     match block:
         case blocks.TextBlock():
             return thread.whole(message_id, "text", block.text, source)
@@ -81,7 +81,7 @@ def _call(
     state: State, thread: Thread, message: Assistant, call: tuple[str, str, JsonObject]
 ) -> list[AgentEvent]:
     call_id, name, arguments = call
-    message_id, parent = message.message.id, message.parent_tool_use_id
+    message_id, parent = thread.id_of(message.message.id), message.parent_tool_use_id
     index = thread.index(message_id)
     opened = state.calls.open(
         call_id, name, arguments, parent=parent, message_id=message_id, block_index=index

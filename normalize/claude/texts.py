@@ -5,6 +5,9 @@ index): what was streamed is not sent again, what disagrees is replaced. The ind
 the first unconfirmed block of its kind in the stream, blank ones left out: most versions write no line for a block
 that is nothing but whitespace. So the whitespace a block begins with waits for the first word. Without a stream the
 index is counted, since the CLI writes one line a block. A message that breaks off and is begun anew is retracted.
+
+Qwen Code writes one stream for an answer and a message of its own for each kind of block in it: the indices begin anew
+in the stream, and the next line has another id. Both are taken for what streams: the same message, its next blocks.
 """
 
 from typing import Literal
@@ -74,6 +77,10 @@ class Thread:
         """The message that streams has said why it ends."""
         self._next_index: dict[str, int] = {}
         self._firm = False
+        self._offset = 0
+        """What is added to the indices of the stream, since they began anew in it."""
+        self._renamed: str | None = None
+        """Another id of the message that streams."""
 
     @property
     def streaming(self) -> bool:
@@ -89,8 +96,9 @@ class Thread:
         """The turn is over: its messages are whole, and the same ids may come again."""
         self._blocks.clear()
         self._next_index.clear()
-        self._message_id = None
+        self._message_id = self._renamed = None
         self._streaming = self._firm = False
+        self._offset = 0
 
     # What the API streams.
 
@@ -102,14 +110,23 @@ class Thread:
         self._message_id = message_id
         self._streaming = True
         self._finished = False
+        self._offset = 0
+        self._renamed = None
         return withdrawn
 
     def open(self, index: int, kind: Kind) -> None:
         """A block begins to stream."""
+        index += self._offset
+        before = self._blocks.get(index)
+        if before is not None and before.confirmed:
+            again = max(self._blocks) + 1
+            self._offset += again - index
+            index = again
         self._blocks[index] = Block(index, kind)
 
     def text(self, index: int, text: str) -> list[AgentEvent]:
         """A text block grew."""
+        index += self._offset
         block = self._blocks.get(index) or self._missed(index, "text")
         text = block.grow(text)
         if not text:
@@ -131,6 +148,7 @@ class Thread:
 
     def thinking(self, index: int, text: str) -> list[AgentEvent]:
         """A thinking block grew."""
+        index += self._offset
         block = self._blocks.get(index) or self._missed(index, "thinking")
         text = block.grow(text)
         if not text:
@@ -152,6 +170,7 @@ class Thread:
 
     def close(self, index: int) -> list[AgentEvent]:
         """A block is whole; half a pair that is still held has no other half."""
+        index += self._offset
         block = self._blocks.get(index)
         if block is None:
             return []
@@ -182,9 +201,16 @@ class Thread:
 
     def line(self, message_id: str | None) -> list[AgentEvent]:
         """An assistant line begins; a message that was still streaming under another id has broken off."""
+        if self._offset and self._streaming and message_id is not None:
+            self._renamed = message_id
+        message_id = self.id_of(message_id)
         if message_id is None:
             self._next_index.pop("", None)
         return self._withdraw() if message_id != self._message_id else []
+
+    def id_of(self, message_id: str | None) -> str | None:
+        """Return the id that a message is published under."""
+        return self._message_id if message_id is not None and message_id == self._renamed else message_id
 
     def whole(
         self, message_id: str | None, kind: Kind, text: str, source: Source | None = None

@@ -1,4 +1,4 @@
-"""What the tools of Claude Code do, for policies, grants and answers that know no tools by name."""
+"""What the tools of Claude Code do, and of Qwen Code, which speaks its protocol; for policies, grants and answers that know no tools by name."""
 
 from normalize.vocabulary import ToolKind
 
@@ -22,6 +22,20 @@ KINDS: dict[str, ToolKind] = {
     "TaskUpdate": "note",
     "AskUserQuestion": "question",
     "ExitPlanMode": "plan",
+    # Qwen Code's
+    "glob": "search",
+    "grep_search": "search",
+    "list_directory": "search",
+    "read_file": "read",
+    "edit": "edit",
+    "notebook_edit": "edit",
+    "write_file": "edit",
+    "run_shell_command": "execute",
+    "web_fetch": "fetch",
+    "agent": "delegate",
+    "todo_write": "note",
+    "ask_user_question": "question",
+    "exit_plan_mode": "plan",
 }
 """Tool -> kind. What is not here is `other`: a human is asked about it where one is asked at all."""
 

@@ -188,6 +188,11 @@ def _streams(segment: list[tuple[int, JsonObject]]) -> Iterator[_Streamed]:
         if current is None:
             continue
         if event["type"] == "content_block_start":
+            if event["index"] in current.blocks:
+                # Qwen Code: the indices begin anew, and the next line tells the id of what they are the blocks of
+                current.stopped = True
+                yield current
+                current = _Streamed(_next_id(segment, position), position)
             kind = {"text": "text", "thinking": "thinking"}.get(event["content_block"]["type"], "other")
             current.blocks[event["index"]] = (kind, position, "")
         elif event["type"] == "content_block_delta":
@@ -199,6 +204,17 @@ def _streams(segment: list[tuple[int, JsonObject]]) -> Iterator[_Streamed]:
             current.abandoned = (message.get("abandoned_blocks") or {}).get("from_block_index")
     if current is not None:
         yield current
+
+
+def _next_id(segment: list[tuple[int, JsonObject]], position: int) -> str:
+    return next(
+        (
+            str(message["message"].get("id"))
+            for place, message in segment
+            if place > position and message.get("type") == "assistant"
+        ),
+        "",
+    )
 
 
 def _streamed_place(

@@ -93,6 +93,27 @@ def test_each_block_of_a_message_is_confirmed_by_its_own_line() -> None:
     assert talk.last("tool_call")["block_index"] == 2
 
 
+def test_an_answer_whose_lines_have_ids_of_their_own_is_one_message() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start("m1"), block_start(0, thinking("")), thought("Hm"), block_stop(0))
+    assert talk.hears(assistant(thinking("Hm"), id="m1")) == []
+    assert talk.hears(block_start(0), delta("An", 0), delta("swer", 0), block_stop(0)) == streamed(
+        "An", "swer"
+    )
+    assert talk.last("message_chunk").items() >= {"message_id": "m1", "block_index": 1}.items()
+    assert talk.hears(assistant(text("Answer."), id="m2")) == ["message_chunk ."]
+    assert talk.last("message_chunk").items() >= {"message_id": "m1", "block_index": 1}.items()
+    talk.hears(block_start(0, tool_use("t")), block_stop(0), block_start(1, tool_use("u")), block_stop(1))
+    assert talk.hears(assistant(tool_use("t"), tool_use("u"), id="m3")) == [
+        "tool_call t running",
+        "tool_call u running",
+    ]
+    assert talk.last("tool_call").items() >= {"message_id": "m1", "block_index": 3}.items()
+    talk.hears(message_stop())
+    talk.hears(message_start("m4"), block_start(0), delta("lost", 0))
+    assert talk.hears(message_start("m5")) == ["retraction ['m4']"]
+
+
 @pytest.mark.parametrize("blank", ["", " ", "\n\n", "\t\u00a0\ufeff"])
 def test_a_blank_block_that_gets_no_line_is_no_text(blank: str) -> None:
     talk = Talk()

@@ -47,6 +47,8 @@ def shell(body: ShellExec, answer: Answer) -> ShellExec:
             if _says_nothing(answer):
                 output = ShellOutput(interrupted=True) if answer.reason == "interrupted" else None
                 return replace(body, output=output)
+            if (report := _report(body.command, answer)) is not None:
+                return replace(body, output=report)
             output = _structured(body, answer) if "stdout" in answer.fields else _plain(body, answer)
             task_id = output.task_id or text(answer.fields, "taskId")
             if task_id is None:
@@ -58,6 +60,26 @@ def shell(body: ShellExec, answer: Answer) -> ShellExec:
 def _says_nothing(answer: Answer) -> bool:
     """Tell whether a failure is the CLI's word alone: where it gives structured results, a command's own has a code."""
     return isinstance(answer.structured, str) and exit_code(answer.text)[0] is None
+
+
+def _report(command: str, answer: Answer) -> ShellOutput | None:
+    """Read the report that Qwen Code 0.24 writes for a command that failed, or that printed nothing; None for other texts."""
+    before = f"Command: {command}\nDirectory: "
+    if not answer.text.startswith(before):
+        return None
+    _, _, said = answer.text[len(before) :].partition("\nOutput: ")
+    said, _, ending = said.rpartition("\nExit Code: ")
+    output, errors, _ = said.rpartition("\nError: ")
+    if not errors:
+        return None
+    code = ending.partition("\n")[0]
+    return ShellOutput(
+        exit_code=whole({"code": code}, "code"),
+        stdout="" if output == "(empty)" else output,
+        interrupted=answer.reason == "interrupted" or None,
+        truncated=_cut(output),
+        parts=answer.images,
+    )
 
 
 def _structured(body: ShellExec, answer: Answer) -> ShellOutput:

@@ -102,17 +102,22 @@ OTHER_AGENTS: dict[str, tuple[tuple[str, ...], Builder]] = {
     "delete_file": (PATH, delete_file),
     "glob": (("pattern",), glob),
     "grep": (("pattern",), grep),
+    "grep_search": (("pattern",), grep),
     "ls": (("path",), list_folder),
     "list": (("path",), list_folder),
+    "list_directory": (("path",), list_folder),
+    "notebook_edit": (("new_source",), notebook_edit),
     "bash": (("command",), bash),
     "shell": (("command",), bash),
+    "run_shell_command": (("command",), bash),
     "webfetch": (("url",), fetch),
     "web_fetch": (("url",), fetch),
     "websearch": (("query",), search_web),
     "web_search": (("query",), search_web),
     "task": (("prompt",), subagent),
+    "agent": (("prompt",), subagent),
 }
-"""Tools of other agents (spec 1 among them): one of the fields must be a string, or the shape is another one."""
+"""Tools of other agents (spec 1's and Qwen Code's among them): one of the fields must be a string, or the shape is another one."""
 
 UNPARSED = "__unparsedToolInput"
 """Where 2.1 puts arguments that are no JSON."""
@@ -158,6 +163,8 @@ def _of_another_agent(name: str, arguments: JsonObject) -> NormalizedPayload:
     listed = arguments.get("todos", arguments.get("items"))
     if name in {"todowrite", "todo_write"} and isinstance(listed, list):
         return write_todos(arguments)
+    if name == "ask_user_question" and isinstance(arguments.get("questions"), list):
+        return ask_user(arguments)
     if name in OTHER_AGENTS:
         required, builder = OTHER_AGENTS[name]
         if text(arguments, *required) is not None:
