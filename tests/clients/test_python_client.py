@@ -9,7 +9,7 @@ import pytest
 from hub_stand import SESSION, StubHost, stand, until
 from pydantic import JsonValue, SecretStr
 
-from hub.config import HubConfig
+from hub.config import HubConfig, Limits
 from hub.wire.frames import AnyCommand, PermissionRespond, Prompt
 from journal.memory import MemoryJournal
 from journal.sqlite.journal import SqliteJournal
@@ -232,3 +232,10 @@ async def test_following_goes_on_over_restarts_with_a_journal_on_disk(tmp_path: 
         await journal.close()
     assert keeping is not None
     await keeping.__aexit__(None, None, None)
+
+
+async def test_a_following_that_asks_too_often_waits_and_goes_on() -> None:
+    few = HubConfig(port=0, token=SecretStr(TOKEN), limits=Limits(commands_burst=2, commands_per_s=20))
+    async with stand(few) as hub, connect(hub.url, ask_again=0.05) as client:
+        await hub.append(*map(str, range(60)))
+        assert await texts(client.follow(SESSION, held=4), 60) == [*map(str, range(60))]

@@ -36,7 +36,7 @@ from turnwire_client.errors import (
     TurnwireError,
 )
 from turnwire_client.feed import BEGINNING, Cursor
-from turnwire_client.following import Following
+from turnwire_client.following import HELD, Following
 from turnwire_client.frames import (
     CaughtUp,
     EventFrame,
@@ -57,6 +57,9 @@ MAX_FRAME = 64 * 1024 * 1024
 
 REPLY_TIMEOUT_S = 120.0
 """How long a command waits for its reply."""
+
+ASK_AGAIN_S = 0.5
+"""How long a subscription waits that the hub has called one command too many."""
 
 REFUSED = frozenset({400, 401, 403, 404})
 """Status codes of a handshake that trying again would not change."""
@@ -80,6 +83,7 @@ class Client(Requests):
         backoff: Backoff,
         reply_timeout: float,
         max_frame: int,
+        ask_again: float,
     ) -> None:
         super().__init__()
         parts = urlsplit(url)
@@ -93,6 +97,7 @@ class Client(Requests):
         self._backoff = backoff
         self._reply_timeout = reply_timeout
         self._max_frame = max_frame
+        self._ask_again_s = ask_again
         self._ids = itertools.count(1)
         self._ready: asyncio.Future[ClientConnection] = asyncio.get_running_loop().create_future()
         self._failure: TurnwireError | None = None
@@ -108,11 +113,14 @@ class Client(Requests):
         self.known_sessions: list[SessionSummary] = []
         """All sessions, as the hub last told."""
 
-    def follow(self, session: str, after: Cursor = BEGINNING) -> Following:
-        """Follow a session's events after a cursor; following it again ends the former following."""
+    def follow(self, session: str, after: Cursor = BEGINNING, *, held: int = HELD) -> Following:
+        """Follow a session's events after a cursor; following it again ends the former following.
+
+        So many frames are `held` for a consumer that is slow; then they wait at the hub.
+        """
         if (former := self._followings.get(session)) is not None:
             former.end()
-        following = Following(session, after, ask=self._subscribe, leave=self._unsubscribe)
+        following = Following(session, after, ask=self._subscribe, leave=self._unsubscribe, held=held)
         if self._failure is not None:
             following.fail(self._failure)
             return following
@@ -279,6 +287,10 @@ class Client(Requests):
             # At once, and not in a task: the events come right behind.
             if failure is None:
                 following.confirmed(self.welcome.epoch if self.welcome else "")
+            elif failure.code == "rate_limited":
+                # a following that fills and empties quickly asks often
+                following.lost()
+                asyncio.get_running_loop().call_later(self._ask_again_s, self._ask_again, following)
             else:
                 self._forget(following)
                 following.fail(failure)
@@ -299,6 +311,10 @@ class Client(Requests):
             epoch=cursor.epoch if cursor.seq else None,
         )
         self._asked[self._send(command)] = following
+
+    def _ask_again(self, following: Following) -> None:
+        if following.state == "idle" and self._followings.get(following.session) is following:
+            self._subscribe(following)
 
     def _unsubscribe(self, following: Following) -> None:
         if self._forget(following) and self._ready.done():
@@ -341,10 +357,12 @@ async def connect(
     reply_timeout: float = REPLY_TIMEOUT_S,
     backoff: Backoff | None = None,
     max_frame: int = MAX_FRAME,
+    ask_again: float = ASK_AGAIN_S,
 ) -> AsyncIterator[Client]:
     """Connect to a hub: its printed URL, or its address and a token.
 
-    `name` is shown as `by` in the decisions this client takes, `reply_timeout` is in seconds, `max_frame` in bytes.
+    `name` is shown as `by` in the decisions this client takes, `reply_timeout` is in seconds, `max_frame` in bytes; a following that
+    the hub finds too frequent is asked for again after `ask_again` seconds.
     Raises AccessRefused, ProtocolError, and TimedOut when there is no hub within `timeout` seconds.
     """
     client = Client(
@@ -355,6 +373,7 @@ async def connect(
         backoff=backoff or Backoff(),
         reply_timeout=reply_timeout,
         max_frame=max_frame,
+        ask_again=ask_again,
     )
     keeper = asyncio.create_task(client.run())
     try:

@@ -46,7 +46,8 @@ class Following(AsyncIterator[Received]):
         self._feed = Feed(after)
         self._ask = ask
         self._leave = leave
-        self._most = held
+        self.held = held
+        """So many frames may wait for the consumer; then they wait at the hub."""
         self._holes = 0
         self._held: deque[tuple[Received, Cursor]] = deque()
         self._progress = asyncio.Event()
@@ -108,7 +109,7 @@ class Following(AsyncIterator[Received]):
             given = frame
         self._held.append((given, self._feed.cursor))
         self._progress.set()
-        if len(self._held) >= self._most:
+        if len(self._held) >= self.held:
             self.state = "full"
             return False
         return True
@@ -133,7 +134,7 @@ class Following(AsyncIterator[Received]):
             self._progress.clear()
             await self._progress.wait()
         given, self.cursor = self._held.popleft()
-        if self.state == "full" and len(self._held) <= self._most // 2:
+        if self.state == "full" and len(self._held) <= self.held // 2:
             self.state = "idle"
             self._ask(self)
         return given
