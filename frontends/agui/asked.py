@@ -1,0 +1,96 @@
+"""What a client asks for: RunAgentInput as it came, read and bounded. Pure but for reading the body."""
+
+import base64
+import binascii
+from dataclasses import dataclass
+
+from ag_ui.core import RunAgentInput, UserMessage
+from ag_ui.core.types import DataSource, TextPart
+from pydantic import ValidationError
+
+from turnwire_client.commands import Attachment
+from turnwire_client.values import JsonObject
+
+THREAD_ID = 200
+"""Characters of a threadId that names a session to be made."""
+
+CREATE_FIELDS = frozenset({"workspace", "agent", "model", "policy", "permission_mode"})
+"""What `forwardedProps.turnwire` may say of a session to be made."""
+
+
+class BadInput(Exception):
+    """The input is no RunAgentInput that can be served: the field, and what is wrong with it."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}" if field else message)
+        self.field = field
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An input, and what is new in it."""
+
+    input: RunAgentInput
+    said: UserMessage | None
+    """The last message, when it is the user's: what may be a prompt."""
+    text: str
+    attachments: tuple[Attachment, ...]
+
+    def known_without(self, new: UserMessage | None) -> list[str]:
+        """Return the ids of the messages that the client has, without the new one; instructions are its own affair."""
+        others = self.input.messages if new is None else self.input.messages[:-1]
+        return [each.id for each in others if each.role not in {"system", "developer", "activity"}]
+
+    @property
+    def options(self) -> JsonObject:
+        """What a session to be made is to be."""
+        props = self.input.forwarded_props
+        given = props.get("turnwire") if isinstance(props, dict) else None
+        if given is None:
+            return {}
+        if not isinstance(given, dict):
+            raise BadInput("forwardedProps.turnwire", "must be an object")
+        for name, value in given.items():
+            if name not in CREATE_FIELDS:
+                raise BadInput(
+                    f"forwardedProps.turnwire.{name}",
+                    f"is unknown; there are {', '.join(sorted(CREATE_FIELDS))}",
+                )
+            if not isinstance(value, str):
+                raise BadInput(f"forwardedProps.turnwire.{name}", "must be a string")
+        return given
+
+
+def read(body: bytes) -> Asked:
+    """Read a request's body; raises BadInput."""
+    try:
+        asked = RunAgentInput.model_validate_json(body)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        raise BadInput(".".join(map(str, first["loc"])), first["msg"]) from None
+    if not 0 < len(asked.thread_id) <= THREAD_ID or not asked.thread_id.isprintable():
+        raise BadInput("threadId", f"must be of 1 to {THREAD_ID} printable characters")
+    last = asked.messages[-1] if asked.messages else None
+    if not isinstance(last, UserMessage):
+        return Asked(asked, None, "", ())
+    text, attachments = _content(last, f"messages.{len(asked.messages) - 1}.content")
+    return Asked(asked, last, text, attachments)
+
+
+def _content(message: UserMessage, field: str) -> tuple[str, tuple[Attachment, ...]]:
+    if isinstance(message.content, str):
+        return message.content, ()
+    texts: list[str] = []
+    attachments: list[Attachment] = []
+    for number, part in enumerate(message.content):
+        if isinstance(part, TextPart):
+            texts.append(part.text)
+        elif isinstance(part.source, DataSource):
+            try:
+                base64.b64decode(part.source.value, validate=True)
+            except (binascii.Error, ValueError):
+                raise BadInput(f"{field}.{number}.source.value", "is not base64") from None
+            attachments.append(Attachment(base64=part.source.value, media_type=part.source.mime_type))
+        else:
+            raise BadInput(f"{field}.{number}.source", "only data can be attached; send the bytes, as base64")
+    return "\n".join(texts), tuple(attachments)
