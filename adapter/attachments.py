@@ -1,4 +1,4 @@
-"""Files that go with a prompt: images as content blocks, or saved in the workspace with references in the prompt (spec 3).
+"""Files that go with a prompt: images as the agent takes them, or saved in the workspace with references in the prompt (spec 3).
 
 What a file is, its content decides; what it is called comes from a frontend and is never trusted with a path. Saved files
 live in .turnwire/attachments/SESSION/ under names of ours, and are removed with the session.
@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from protocol.claude.blocks import AnyBlock, ImageBlock, TextBlock
 from protocol.errors import TurnwireError
 
 FOLDER = Path(".turnwire/attachments")
@@ -108,32 +107,6 @@ class AttachmentFolder:
         self._workspace = workspace
         self._count = 0
 
-    def compose(
-        self, text: str, attachments: Sequence[Attachment], settings: AttachmentSettings
-    ) -> str | list[AnyBlock]:
-        """Return a prompt's content, saving what has to be saved.
-
-        Raises:
-            AttachmentRefused: one of them is not taken; none is saved then.
-            OSError: one of them cannot be saved.
-        """
-        check(attachments, settings)
-        images: list[AnyBlock] = []
-        saved: list[Path] = []
-        for attachment in attachments:
-            kind = sniff(attachment.content)
-            if kind is not None and settings.mode == "blocks":
-                images.append(_image(kind, attachment.content))
-            else:
-                saved.append(self._save(attachment, kind))
-        references = "\n".join(f"- {path}" for path in saved)
-        if references:
-            text = f"Attached files, to be read from the workspace:\n{references}\n\n{text}"
-        if not images:
-            return text
-        # the API wants no empty text block
-        return [*images, TextBlock(text)] if text else images
-
     def remove(self) -> None:
         """Remove what was saved, and the folders that are empty then."""
         shutil.rmtree(self.path, ignore_errors=True)
@@ -143,7 +116,8 @@ class AttachmentFolder:
             except OSError:
                 return
 
-    def _save(self, attachment: Attachment, kind: Kind | None) -> Path:
+    def save(self, attachment: Attachment, kind: Kind | None) -> Path:
+        """Save a file and return its path in the workspace; raises AttachmentRefused and OSError."""
         self._make_folder()
         name = _safe(attachment.name or "", "file")
         if kind is not None and Path(name).suffix.lower() not in (kind.extension, ".jpeg"):
@@ -171,11 +145,6 @@ class AttachmentFolder:
         ignore = self.path.parent.parent / ".gitignore"
         if not ignore.exists():
             ignore.write_text("*\n", encoding="utf-8")
-
-
-def _image(kind: Kind, content: bytes) -> ImageBlock:
-    encoded = base64.b64encode(content).decode("ascii")
-    return ImageBlock(source={"type": "base64", "media_type": kind.media_type, "data": encoded})
 
 
 def _safe(name: str, default: str) -> str:

@@ -1,19 +1,83 @@
-"""What a session is started with."""
+"""What a session is started with, whatever its family; what a family cannot do is refused (adapter/capabilities.py)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from adapter.attachments import AttachmentSettings
-from adapter.claude.command import CommandOptions
-from adapter.claude.version import Version
 from adapter.hooks.settings import HookSetting
 from adapter.mcp.host import HostedServer
 from adapter.permissions.rules import Rule
 from adapter.process.shutdown import StopDeadlines
 from normalize.vocabulary import Policy
-from protocol.dialects import CLAUDE, Dialect
+from protocol.errors import TurnwireError
 from protocol.framing import DEFAULT_LIMIT
+from protocol.json_values import JsonObject
+
+
+class CommandError(TurnwireError, ValueError):
+    """Options that make no command; says which option, and what to do."""
+
+    def __init__(self, option: str, message: str) -> None:
+        super().__init__(f"{option}: {message}")
+        self.option = option
+        """The field of CommandOptions that is wrong."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandOptions:
+    """What a CLI is started with, beside the options of the protocol."""
+
+    model: str | None = None
+    """Model; the CLI's default when None."""
+    resume: str | None = None
+    """Session id to go on with."""
+    resume_at: str | None = None
+    """Message to go back to; needs `resume`. What names it depends on the version."""
+    fork: bool = False
+    """Go on under a new session id; needs `resume` or `continue_latest`."""
+    continue_latest: bool = False
+    """Go on with the newest session of the workspace."""
+    permission_mode: str | None = None
+    """The permission mode to start in."""
+    skip_permissions: bool = False
+    """Run without any permission check."""
+    mcp_servers: Mapping[str, JsonObject] = field(default_factory=dict)
+    """MCP servers by name, as in the CLI's own configuration: stdio, SSE, HTTP or sdk."""
+    allowed_tools: Sequence[str] = ()
+    """Permission rules for tools that need no asking."""
+    disallowed_tools: Sequence[str] = ()
+    """Permission rules for tools that may not run."""
+    tools: Sequence[str] | None = None
+    """Built-in tools that exist at all; none when empty, all of the CLI's when None."""
+    max_turns: int | None = None
+    """Model calls that a turn may make."""
+    max_budget_usd: float | None = None
+    """US dollars that the session may cost."""
+    effort: str | None = None
+    """How hard the model thinks."""
+    fallback_model: str | None = None
+    """Model to take when the first one is overloaded."""
+    system_prompt: str | None = None
+    """The system prompt, instead of the CLI's own."""
+    append_system_prompt: str | None = None
+    """What to add to the system prompt."""
+    output_schema: JsonObject | None = None
+    """JSON Schema that the answer of each turn must have."""
+    agents: Mapping[str, JsonObject] = field(default_factory=dict)
+    """Subagents by name, as in the CLI's own configuration."""
+    plugins: Sequence[str] = ()
+    """Directories of plugins."""
+    setting_sources: Sequence[str] | None = None
+    """Which of the CLI's settings files count; none when empty, all when None."""
+    add_dirs: Sequence[str] = ()
+    """Directories beside the workspace that the CLI may use."""
+    settings: JsonObject | None = None
+    """Settings of the CLI, above those of its files."""
+    checkpointing: bool = False
+    """Remember files before they are changed, so that they can be put back (`rewind_files`); an environment variable."""
+    bare: bool = False
+    """Add nothing at all: the agent is not the CLI and takes its protocol for granted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,14 +92,14 @@ class SessionOptions:
     """Its options."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Its whole environment; see adapter/process/environment.py."""
-    dialect: Dialect = CLAUDE
-    """What it speaks."""
+    family: str = "claude"
+    """What it speaks, by the name of its family (adapter/families.py)."""
     name: str = "session"
     """turnwire's session id; names the folder of attachments."""
-    version: Version | None = None
-    """The CLI's version; asked for when None."""
+    version: str | None = None
+    """The agent's version; asked for when None."""
     ask_version: bool = True
-    """Ask the CLI for its version when it is not given."""
+    """Ask the agent for its version when it is not given."""
     initialize: bool = True
     """Begin with `initialize`; an agent of another kind may not know it."""
     policy: Policy | None = None

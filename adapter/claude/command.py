@@ -6,10 +6,9 @@ in words, before a process exists: an unknown option makes the CLI exit with not
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
-from adapter.claude.version import Version, abilities
-from protocol.errors import TurnwireError
+from adapter.claude.version import PERMISSION_MODES, Version, capabilities, check_resume_at
+from adapter.options import CommandError, CommandOptions
 from protocol.json_values import JsonObject
 
 PROTOCOL_OPTIONS = (
@@ -47,74 +46,6 @@ CHECKPOINTING = "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"
 MAX_ARGUMENT = 131_071
 """Bytes that Linux takes in one argument."""
 
-PERMISSION_MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dontAsk", "auto")
-"""The modes that some version knows."""
-
-
-class CommandError(TurnwireError, ValueError):
-    """Options that make no command; says which option, and what to do."""
-
-    def __init__(self, option: str, message: str) -> None:
-        super().__init__(f"{option}: {message}")
-        self.option = option
-        """The field of CommandOptions that is wrong."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandOptions:
-    """What a CLI is started with, beside the options of the protocol."""
-
-    model: str | None = None
-    """Model; the CLI's default when None."""
-    resume: str | None = None
-    """Session id to go on with."""
-    resume_at: str | None = None
-    """Message to go back to; needs `resume`. What names it depends on the version."""
-    fork: bool = False
-    """Go on under a new session id; needs `resume` or `continue_latest`."""
-    continue_latest: bool = False
-    """Go on with the newest session of the workspace."""
-    permission_mode: str | None = None
-    """The permission mode to start in."""
-    skip_permissions: bool = False
-    """Run without any permission check."""
-    mcp_servers: Mapping[str, JsonObject] = field(default_factory=dict)
-    """MCP servers by name, as in the CLI's own configuration: stdio, SSE, HTTP or sdk."""
-    allowed_tools: Sequence[str] = ()
-    """Permission rules for tools that need no asking."""
-    disallowed_tools: Sequence[str] = ()
-    """Permission rules for tools that may not run."""
-    tools: Sequence[str] | None = None
-    """Built-in tools that exist at all; none when empty, all of the CLI's when None."""
-    max_turns: int | None = None
-    """Model calls that a turn may make."""
-    max_budget_usd: float | None = None
-    """US dollars that the session may cost."""
-    effort: str | None = None
-    """How hard the model thinks."""
-    fallback_model: str | None = None
-    """Model to take when the first one is overloaded."""
-    system_prompt: str | None = None
-    """The system prompt, instead of the CLI's own."""
-    append_system_prompt: str | None = None
-    """What to add to the system prompt."""
-    output_schema: JsonObject | None = None
-    """JSON Schema that the answer of each turn must have."""
-    agents: Mapping[str, JsonObject] = field(default_factory=dict)
-    """Subagents by name, as in the CLI's own configuration."""
-    plugins: Sequence[str] = ()
-    """Directories of plugins."""
-    setting_sources: Sequence[str] | None = None
-    """Which of the CLI's settings files count; none when empty, all when None."""
-    add_dirs: Sequence[str] = ()
-    """Directories beside the workspace that the CLI may use."""
-    settings: JsonObject | None = None
-    """Settings of the CLI, above those of its files."""
-    checkpointing: bool = False
-    """Remember files before they are changed, so that they can be put back (`rewind_files`); an environment variable."""
-    bare: bool = False
-    """Add nothing at all: the agent is not the CLI and takes its protocol for granted."""
-
 
 def build_command(
     executable: Sequence[str], options: CommandOptions, version: Version | None = None
@@ -128,7 +59,7 @@ def build_command(
         return list(executable)
     _check(options, version)
     argv = [*executable, *PROTOCOL_OPTIONS]
-    if abilities(version).forwards_subagents:
+    if capabilities(version).forwards_subagents:
         argv.append(FORWARD_SUBAGENTS)
     for name, value in _values(options):
         if value is not None:
@@ -136,7 +67,7 @@ def build_command(
     for name, wanted in _switches(options):
         if wanted:
             argv.append(name)
-    if abilities(version).is_early:
+    if capabilities(version).is_early:
         argv = [argument for argument in argv if argument not in NEWER_OPTIONS]
     argv += [f"--add-dir={_text('--add-dir', folder)}" for folder in options.add_dirs]
     return argv + [f"--plugin-dir={_text('--plugin-dir', folder)}" for folder in options.plugins]
@@ -197,23 +128,6 @@ def _is_given(options: CommandOptions, name: str) -> bool:
     value = getattr(options, name)
     # an empty list of tools or of sources says something: none of them
     return value is not None if name in ("tools", "setting_sources", "output_schema") else bool(value)
-
-
-def check_resume_at(message: str, version: Version | None) -> None:
-    """Raise CommandError for a message that a version cannot go back to, named like this."""
-    match abilities(version).resume_at:
-        case "nothing":
-            raise CommandError("resume_at", f"CLI {version} cannot go back to a message; resume without it")
-        case "api_message_id" if not message.startswith("msg_"):
-            raise CommandError(
-                "resume_at", f"CLI {version} wants the API's message id (msg_…), not {message!r}"
-            )
-        case "message_uuid" if message.startswith("msg_"):
-            raise CommandError(
-                "resume_at", f"wants the uuid of a message, not the API's message id {message!r}"
-            )
-        case _:
-            pass
 
 
 def _mcp_config(servers: Mapping[str, JsonObject]) -> str | None:

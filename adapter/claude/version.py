@@ -7,9 +7,12 @@ that depends on a version here is about what old ones lack.
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from adapter.capabilities import OF_THEIR_OWN, Capabilities
+from adapter.options import CommandError, CommandOptions
 from adapter.process.cli import CliProcess, ProgramNotFound
 from adapter.process.watchdog import Watchdog
 
@@ -21,6 +24,12 @@ EXIT_DEADLINE = 1.0
 
 MOST_SAID = 1 << 16
 """Bytes that are read of what it answers."""
+
+PERMISSION_MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dontAsk", "auto")
+"""The modes that some version knows."""
+
+_OPTIONS = frozenset(field.name for field in fields(CommandOptions)) - OF_THEIR_OWN
+"""All that some version knows; build_command refuses what one does not."""
 
 _NUMBER = re.compile(r"(?<!\d)(\d{1,9})\.(\d{1,9})\.(\d{1,9})")
 
@@ -36,17 +45,12 @@ class Version(NamedTuple):
         return f"{self.major}.{self.minor}.{self.patch}"
 
 
-class Abilities(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaudeCapabilities(Capabilities):
     """What a version of the CLI can do."""
 
-    resume_at: Literal["nothing", "api_message_id", "message_uuid"]
-    """What --resume-session-at takes: unknown to 1.0, the API's message id in 2.0.14, a message uuid from 2.0.76."""
-    keeps_session_id: bool
-    """False where --resume goes on under a new session id (1.0)."""
     waits_after_cancel: bool
     """True where a cancelled permission request must be answered all the same, or the turn never ends (1.0)."""
-    withdraws_prompts: bool
-    """True where cancel_async_message is answered (2.1)."""
     asks_despite_hooks: bool
     """True where plan mode asks about what a hook has allowed, or has a classifier refuse it (2.1.330, not 2.1.220)."""
     forwards_subagents: bool
@@ -55,37 +59,64 @@ class Abilities(NamedTuple):
     """True where `initialize` is not answered, there are no hooks, and an option of NEWER_OPTIONS ends the CLI (1.0.60; not 1.0.120)."""
 
 
+NEWEST = Version(2, 1, 330)
+"""The newest version tried: what a CLI is taken for that does not say its own."""
+
+
 def parse_version(text: str) -> Version | None:
     """Return the first version number in a text; None when there is none."""
     found = _NUMBER.search(text)
     return Version(int(found[1]), int(found[2]), int(found[3])) if found else None
 
 
-def abilities(version: Version | None) -> Abilities:
+def capabilities(version: Version | None) -> ClaudeCapabilities:
     """Return what a version can do; an unknown one can do what the newest can, but gets no option that would end an old one."""
-    if version is None:
-        return Abilities(
-            "message_uuid",
-            keeps_session_id=True,
-            waits_after_cancel=False,
-            withdraws_prompts=True,
-            asks_despite_hooks=True,
-            forwards_subagents=False,
-            is_early=False,
-        )
-    return Abilities(
-        resume_at="nothing"
-        if version < (2,)
-        else "api_message_id"
-        if version < (2, 0, 76)
-        else "message_uuid",
-        keeps_session_id=version >= (2,),
-        waits_after_cancel=version < (2,),
-        withdraws_prompts=version >= (2, 1),
-        asks_despite_hooks=version > (2, 1, 220),
-        forwards_subagents=version >= (2, 1, 211),
-        is_early=version < (1, 0, 120),
+    known = version or NEWEST
+    is_early = known < (1, 0, 120)
+    return ClaudeCapabilities(
+        resumes=True,
+        continues_latest=True,
+        keeps_session_id=known >= (2,),
+        forks=True,
+        # 1.0 knows no --resume-session-at, 2.0.14 takes the API's message id, and 2.0.76 a message uuid
+        resume_at="nothing" if known < (2,) else "api_message_id" if known < (2, 0, 76) else "message_uuid",
+        interrupts=True,
+        withdraws_prompts=known >= (2, 1),
+        models=True,
+        permission_modes=PERMISSION_MODES,
+        policies=True,
+        hooks=not is_early,
+        hosts_servers=True,
+        mcp_servers=True,
+        images=True,
+        rewinds_files=known >= (2, 0, 76),
+        options=_OPTIONS,
+        waits_after_cancel=known < (2,),
+        asks_despite_hooks=known > (2, 1, 220),
+        forwards_subagents=version is not None and version >= (2, 1, 211),
+        is_early=is_early,
     )
+
+
+FOREIGN = Capabilities(interrupts=True, images=True)
+"""What an agent can do that speaks a dialect of Claude's and is not Claude Code: it gets none of its options, and has no permission protocol."""
+
+
+def check_resume_at(message: str, version: Version | None) -> None:
+    """Raise CommandError for a message that a version cannot go back to, named like this."""
+    match capabilities(version).resume_at:
+        case "nothing":
+            raise CommandError("resume_at", f"CLI {version} cannot go back to a message; resume without it")
+        case "api_message_id" if not message.startswith("msg_"):
+            raise CommandError(
+                "resume_at", f"CLI {version} wants the API's message id (msg_…), not {message!r}"
+            )
+        case "message_uuid" if message.startswith("msg_"):
+            raise CommandError(
+                "resume_at", f"wants the uuid of a message, not the API's message id {message!r}"
+            )
+        case _:
+            pass
 
 
 _known: dict[tuple[str, ...], Version | None] = {}

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias, assert_never
 
-from adapter.claude.command import PERMISSION_MODES
+from adapter.claude.version import PERMISSION_MODES
 from adapter.permissions.calls import ToolCall
 from adapter.permissions.grants import Grant
 from adapter.permissions.requests import (
@@ -95,7 +95,7 @@ class ClaudeWire:
 def _asked(request_id: str, request: AnyRequest) -> Sequence[Asking]:
     match request:
         case McpMessage():
-            return []  # for a hosted server (adapter/dispatch.py)
+            return []  # for a hosted server (adapter/claude/dispatch.py)
         case CanUseTool():
             return [_tool(request_id, request)]
         case HookCallback():

@@ -11,7 +11,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from adapter.client import Client, RequestFailed, RequestTimeout
+from adapter.agent_session import RequestFailed, RequestTimeout
+from adapter.claude.client import Client
 from adapter.process.cli import CliProcess, ProgramNotFound
 from adapter.process.environment import ALLOWED, EnvironmentRefused, build_environment
 from adapter.process.shutdown import StopDeadlines, climb

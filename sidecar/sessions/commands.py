@@ -4,12 +4,11 @@ from uuid import uuid4
 
 from pydantic import JsonValue
 
+from adapter.agent_session import AgentSession, RequestFailed, RequestTimeout
 from adapter.attachments import AttachmentRefused, decode_attachment
-from adapter.client import RequestFailed, RequestTimeout
 from adapter.executor import AnswerRefused
 from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
 from adapter.process.transport import ProcessGone
-from adapter.session import Session
 from hub.host import CommandRefused, Frontend
 from hub.wire import frames
 from normalize.vocabulary import ALWAYS_MODE
@@ -23,7 +22,7 @@ INTERRUPT_DEADLINE_S = 10.0
 
 
 async def execute(
-    session: LiveSession, cli: Session, command: frames.SessionCommand, frontend: Frontend, floor: Floor
+    session: LiveSession, cli: AgentSession, command: frames.SessionCommand, frontend: Frontend, floor: Floor
 ) -> JsonValue:
     """Do a command on a running CLI; raises CommandRefused."""
     _check(command, floor)
@@ -58,7 +57,7 @@ def _check(command: frames.SessionCommand, floor: Floor) -> None:
 
 
 async def _execute(
-    session: LiveSession, cli: Session, command: frames.SessionCommand, frontend: Frontend
+    session: LiveSession, cli: AgentSession, command: frames.SessionCommand, frontend: Frontend
 ) -> JsonValue:
     match command:
         case frames.Prompt():
@@ -96,7 +95,7 @@ async def _execute(
     return None
 
 
-async def _prompt(session: LiveSession, cli: Session, command: frames.Prompt) -> JsonValue:
+async def _prompt(session: LiveSession, cli: AgentSession, command: frames.Prompt) -> JsonValue:
     attachments = [decode_attachment(item.base64, item.name) for item in command.attachments or []]
     if not command.text.strip() and not attachments:
         refuse("invalid_params", "a prompt needs text or an attachment", "text")

@@ -23,7 +23,7 @@ from sidecar.config.rulebook import Rulebook
 from sidecar.sessions.commands import execute
 from sidecar.sessions.floor import Floor
 from sidecar.sessions.hosted import Changed, refuse, timestamp
-from sidecar.sessions.launch import AGENT_OPTIONS, CANNOT_START, merged, options_for
+from sidecar.sessions.launch import AGENT_OPTIONS, CANNOT_START, family_of, merged, options_for
 from sidecar.sessions.live import ATTACHED, LiveSession
 from sidecar.sessions.recovery import brought_up_to, close_left_open
 from sidecar.sessions.registry import Registry
@@ -217,7 +217,7 @@ class LiveHost:
     async def _go_back(self, session: LiveSession, at: str) -> None:
         """Go on from a message; when the CLI does not take it, what ran runs on from where it was."""
         before, ran = session.record, session.cli is not None
-        place = await place_of(self._services.journal, before, at)
+        place = await place_of(self._services.journal, before, at, family_of(before, self._settings))
         await session.stop()
         try:
             await self._start(session, ResumePoint.on(session.record, at=place))
@@ -249,7 +249,10 @@ class LiveHost:
             resume_token=origin.resume_token,
             forked_from=origin.session,
         )
-        place = None if command.at is None else await place_of(self._services.journal, origin, command.at)
+        place = None
+        if command.at is not None:
+            family = family_of(origin, self._settings)
+            place = await place_of(self._services.journal, origin, command.at, family)
         session = await self._add(record, ResumePoint.fork(origin, at=place), parent.env)
         if command.at is not None:
             try:
@@ -273,7 +276,8 @@ class LiveHost:
                     "session",
                 )
             await session.stop()
-            await self._start(session, ResumePoint.back(record))
+            can = family_of(record, self._settings).capabilities(record.cli_version)
+            await self._start(session, ResumePoint.back(record, can))
         return await self.say(session, record.last_prompt, attachments)
 
     async def _close(self, name: str) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from adapter.attachments import AttachmentSettings
-from adapter.claude.command import CHECKPOINTING, CommandError, CommandOptions
+from adapter.families import FAMILIES, AgentFamily
 from adapter.mcp.host import HostedServer, McpError
-from adapter.options import SessionOptions
+from adapter.options import CommandError, CommandOptions, SessionOptions
 from adapter.process.cli import ProgramNotFound
 from adapter.process.environment import ALLOWED, EnvironmentRefused, build_environment
 from hub.wire.frames import AgentOptions
@@ -18,7 +18,6 @@ from journal.sessions import SessionRecord
 from normalize.model import JsonObject
 from normalize.vocabulary import Policy
 from sidecar.config.agents import AgentNotFoundError, find
-from sidecar.config.dialects import in_dialect
 from sidecar.config.rulebook import Rulebook
 from sidecar.config.settings import Settings
 from sidecar.sessions.resume_point import ResumePoint
@@ -33,6 +32,11 @@ AGENT_OPTIONS = "agent_options"
 
 MAX_ATTACHED = 11 << 20
 """Bytes of all attachments of a prompt: what fits as base64 into the largest frame of a frontend."""
+
+
+def family_of(record: SessionRecord, settings: Settings) -> AgentFamily:  # noqa: ARG001 - one for all agents so far
+    """Return what a session's agent speaks, and how it is run."""
+    return FAMILIES[settings.dialect]
 
 
 def options_for(
@@ -51,9 +55,6 @@ def options_for(
         requested=requested,
         traceparent=_traceparent(record.session) if tracing_wanted() else None,
     )
-    agent_options = _agent_options(record)
-    if agent_options.get("checkpointing"):
-        environment[CHECKPOINTING] = "true"
     command = CommandOptions(
         model=record.model,
         resume=resume_point.resume,
@@ -62,13 +63,14 @@ def options_for(
         continue_latest=resume_point.latest,
         permission_mode=record.permission_mode,
         mcp_servers=_mcp_servers(record),
-        **agent_options,
+        **_agent_options(record),
     )
-    options = SessionOptions(
+    return SessionOptions(
         workspace=Path(record.workspace or ".").resolve(),
         executable=agent.argv,
         command=command,
         environment=environment,
+        family=family_of(record, settings).name,
         name=record.session,
         policy=_policy(record.policy),
         rules=rulebook.rules,
@@ -87,7 +89,6 @@ def options_for(
         max_pending=settings.max_pending,
         stall_after=settings.stall_after_s,
     )
-    return in_dialect(options, settings.dialect)
 
 
 def _traceparent(session: str) -> str:

@@ -10,21 +10,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from adapter.agent_session import AgentSession, RequestFailed, RequestTimeout
 from adapter.attachments import AttachmentFolder
-from adapter.client import RequestFailed, RequestTimeout
+from adapter.families import open_session
 from adapter.notices import SessionNotice
-from adapter.opening import open_session
 from adapter.options import SessionOptions
 from adapter.process.transport import ProcessGone
-from adapter.session import Session
 from hub.wire.frames_out import SessionSummary
 from journal.base import JournalError
 from journal.sessions import SessionRecord
 from normalize import events as ev
-from normalize.core import Happened
+from normalize.core import Core, Happened
 from normalize.events import AgentEvent
-from normalize.families import new_core
 from normalize.inputs import Announced, Ended, SessionInput
+from sidecar.sessions.launch import family_of
 from sidecar.sessions.pipeline import Pipeline
 from sidecar.sessions.prompt_history import PromptHistory
 from sidecar.sessions.recovery import close_left_open
@@ -57,7 +56,7 @@ class LiveSession:
         self.prompt_history = PromptHistory()
         """What was said last."""
         self._services = services
-        self._cli: Session | None = None
+        self._cli: AgentSession | None = None
         self._task: asyncio.Task[None] | None = None
         self._exit: ev.ProcessStatus | None = None
         """How the last CLI ended."""
@@ -84,7 +83,7 @@ class LiveSession:
             keep_raw=services.settings.keep_raw,
             state=self._observe,
             observers=services.observers(record.session, record.agent or "agent"),
-            core=new_core(first_turn=record.turns + 1),
+            core=self._new_core(record.turns),
         )
 
     @property
@@ -93,7 +92,7 @@ class LiveSession:
         return self.record.session
 
     @property
-    def cli(self) -> Session | None:
+    def cli(self) -> AgentSession | None:
         """The running CLI; None from its end on, also while it is still cleared away."""
         return None if self._exit is not None or self._stopped else self._cli
 
@@ -281,6 +280,9 @@ class LiveSession:
             self._stopped = True
             self._services.spawn(self.session, self._cli.stop())
 
+    def _new_core(self, turns: int) -> Core:
+        return family_of(self.record, self._services.settings).core(first_turn=turns + 1)
+
     async def _failed(self, error: Exception) -> bool:
         """End the session after something of ours has failed in it, and tell; return whether its log says so."""
         log.error("a session failed and is ended", exc_info=error, extra={"session": self.session})
@@ -289,7 +291,7 @@ class LiveSession:
         why = str(error) if isinstance(error, JournalError) else f"{type(error).__name__}: {error}"
         self._failure = f"turnwire failed in this session and has ended its agent ({why}); others go on"
         # Whatever state it was left in, what it holds open is closed by what the log says.
-        self._pipeline.core = new_core(first_turn=self._pipeline.core.turns + 1)
+        self._pipeline.core = self._new_core(self._pipeline.core.turns)
         try:
             _, closing = await close_left_open(self._services.journal, self.session, self._failure)
         except JournalError as refusal:
@@ -309,7 +311,7 @@ class LiveSession:
                     pass
         return True
 
-    async def _begin(self, cli: Session, resume_point: ResumePoint) -> None:
+    async def _begin(self, cli: AgentSession, resume_point: ResumePoint) -> None:
         """Note the process, so that it can be reaped, and where it goes; then tell of it."""
         state, options = self._state, without_resume_point(self.record.options)
         if resume_point == NEW:
@@ -317,7 +319,7 @@ class LiveSession:
         else:
             options = resume_point.noted(options)
             state.resume_token = resume_point.at or state.resume_token
-        version = self.record.cli_version if cli.version is None else str(cli.version)
+        version = self.record.cli_version if cli.version is None else cli.version
         state.cli_version = version
         self.amend(
             state="starting",

@@ -6,7 +6,7 @@ prompt, and a sidecar or a CLI that ends before that must not make a session for
 
 from dataclasses import asdict, dataclass, replace
 
-from adapter.claude.version import abilities, parse_version
+from adapter.capabilities import Capabilities
 from journal.sessions import SessionRecord
 from normalize.model import JsonObject
 
@@ -39,12 +39,11 @@ class ResumePoint:
         return left if at is None else replace(left, at=at)
 
     @classmethod
-    def back(cls, record: SessionRecord) -> "ResumePoint":
+    def back(cls, record: SessionRecord, can: Capabilities) -> "ResumePoint":
         """Go back to before the last prompt; to how the session began when there was nothing before it."""
         if record.retry_token is not None:
             return replace(cls.on(record), at=record.retry_token)
-        version = parse_version(record.cli_version or "")
-        if record.turns > 1 and abilities(version).resume_at == "nothing":
+        if record.turns > 1 and can.resumes and can.resume_at == "nothing":
             return cls.on(record)  # there is no way back in 1.0: what failed stays in the conversation
         return cls._of(record, ORIGIN) or NEW
 

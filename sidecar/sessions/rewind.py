@@ -7,8 +7,8 @@ name is looked at before the CLI that runs is stopped for it.
 
 from enum import Enum
 
-from adapter.claude.command import CommandError, check_resume_at
-from adapter.claude.version import abilities, parse_version
+from adapter.families import AgentFamily
+from adapter.options import CommandError
 from journal.base import Journal
 from journal.sessions import SessionRecord
 from normalize import events as ev
@@ -26,9 +26,9 @@ class _Found(Enum):
     UNNAMED = "the log has it, but not under a name that this version takes"
 
 
-async def place_of(journal: Journal, record: SessionRecord, at: str) -> str:
+async def place_of(journal: Journal, record: SessionRecord, at: str, family: AgentFamily) -> str:
     """Return a message as the session's CLI wants it named; raises CommandRefused for what is none."""
-    wants = abilities(parse_version(record.cli_version or "")).resume_at
+    wants = family.capabilities(record.cli_version).resume_at
     found: str | _Found = _Found.UNKNOWABLE
     if wants != "nothing":
         found = await _look_up(journal, record, at, ids=wants == "api_message_id")
@@ -52,7 +52,7 @@ async def place_of(journal: Journal, record: SessionRecord, at: str) -> str:
         case str():
             pass
     try:
-        check_resume_at(found, parse_version(record.cli_version or ""))
+        family.check_resume_at(found, record.cli_version)
     except CommandError as error:
         refuse("invalid_params", str(error), "at")
     return found

@@ -12,6 +12,9 @@ from pathlib import Path
 from protocol.dialects import DIALECTS, MIRIAD
 from protocol.errors import TurnwireError
 
+FOREIGN = ("miriad", "json_rpc")
+"""Dialects of agents that take none of Claude Code's options."""
+
 USAGE = """\
 usage: turnwire stdio [--as auto|claude|miriad|json_rpc] [--agent NAME] [--config FILE] [--] [OPTIONS OF THE CLI]
 

@@ -11,10 +11,17 @@ from adapter.process.cli import ProgramNotFound
 from protocol.dialects import DIALECTS
 from sidecar import logs
 from sidecar.config.agents import Agent, AgentNotFoundError, find
-from sidecar.config.dialects import FOREIGN
 from sidecar.config.settings import ConfigurationError, Settings, load
 from sidecar.stdio import serve as stdio
-from sidecar.stdio.arguments import USAGE, Arguments, UsageError, cli_options, foreign_options, read_arguments
+from sidecar.stdio.arguments import (
+    FOREIGN,
+    USAGE,
+    Arguments,
+    UsageError,
+    cli_options,
+    foreign_options,
+    read_arguments,
+)
 from sidecar.stdio.log import Seen
 from sidecar.version import VERSION
 

@@ -11,6 +11,7 @@ from adapter.attachments import (
     decode_attachment,
     sniff,
 )
+from adapter.claude.attachments import compose
 from protocol.claude.blocks import ImageBlock, TextBlock
 
 PNG = base64.b64decode(
@@ -42,7 +43,7 @@ def test_the_content_says_what_a_file_is(content: bytes, media_type: str | None)
 
 
 def test_images_become_blocks_before_the_text(tmp_path: Path) -> None:
-    content = AttachmentFolder(tmp_path, "s").compose("Look.", [Attachment(PNG, "lie.txt")], BLOCKS)
+    content = compose(AttachmentFolder(tmp_path, "s"), "Look.", [Attachment(PNG, "lie.txt")], BLOCKS)
     assert content == [
         ImageBlock(
             source={
@@ -57,13 +58,13 @@ def test_images_become_blocks_before_the_text(tmp_path: Path) -> None:
 
 
 def test_an_image_needs_no_text(tmp_path: Path) -> None:
-    [block] = list(AttachmentFolder(tmp_path, "s").compose("", [Attachment(PNG)], BLOCKS))
+    [block] = list(compose(AttachmentFolder(tmp_path, "s"), "", [Attachment(PNG)], BLOCKS))
     assert isinstance(block, ImageBlock)
 
 
 def test_other_files_are_saved_and_named_in_the_prompt(tmp_path: Path) -> None:
     folder = AttachmentFolder(tmp_path, "s1")
-    content = folder.compose("Read it.", [Attachment(b"hello", "notes.txt")], BLOCKS)
+    content = compose(folder, "Read it.", [Attachment(b"hello", "notes.txt")], BLOCKS)
     assert content == (
         "Attached files, to be read from the workspace:\n- .turnwire/attachments/s1/001-notes.txt\n\nRead it."
     )
@@ -74,8 +75,11 @@ def test_other_files_are_saved_and_named_in_the_prompt(tmp_path: Path) -> None:
 
 
 def test_in_files_mode_images_are_saved_under_what_they_are(tmp_path: Path) -> None:
-    content = AttachmentFolder(tmp_path, "s").compose(
-        "", [Attachment(PNG, "shot"), Attachment(JPEG, "a.jpeg"), Attachment(PNG, "x.txt")], FILES
+    content = compose(
+        AttachmentFolder(tmp_path, "s"),
+        "",
+        [Attachment(PNG, "shot"), Attachment(JPEG, "a.jpeg"), Attachment(PNG, "x.txt")],
+        FILES,
     )
     names = sorted(path.name for path in (tmp_path / ".turnwire/attachments/s").iterdir())
     assert names == ["001-shot.png", "002-a.jpeg", "003-x.txt.png"]
@@ -87,7 +91,7 @@ def test_in_files_mode_images_are_saved_under_what_they_are(tmp_path: Path) -> N
     ["../../evil", "/etc/passwd", "..\\..\\evil", "..", ".", "", ".bashrc", "a/b/../c", "a\0b", "é" * 300],
 )
 def test_a_name_never_leads_anywhere(name: str, tmp_path: Path) -> None:
-    AttachmentFolder(tmp_path, "../" + name).compose("", [Attachment(b"x", name)], BLOCKS)
+    compose(AttachmentFolder(tmp_path, "../" + name), "", [Attachment(b"x", name)], BLOCKS)
     [saved] = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != ".gitignore"]
     assert saved.parent.parent == tmp_path / ".turnwire/attachments"
     assert saved.name.startswith("001-")
@@ -101,13 +105,13 @@ def test_a_link_out_of_the_workspace_is_not_followed(link: str, tmp_path: Path) 
     (workspace / link).parent.mkdir(parents=True)
     (workspace / link).symlink_to(outside)
     with pytest.raises(AttachmentRefused, match="is a link"):
-        AttachmentFolder(workspace, "s").compose("", [Attachment(b"x")], BLOCKS)
+        compose(AttachmentFolder(workspace, "s"), "", [Attachment(b"x")], BLOCKS)
     assert list(outside.iterdir()) == []
 
 
 def test_files_of_the_past_are_never_overwritten(tmp_path: Path) -> None:
     for text in (b"one", b"two"):
-        AttachmentFolder(tmp_path, "s").compose("", [Attachment(text, "a.txt")], BLOCKS)
+        compose(AttachmentFolder(tmp_path, "s"), "", [Attachment(text, "a.txt")], BLOCKS)
     folder = tmp_path / ".turnwire/attachments/s"
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == {
         "001-a.txt": b"one",
@@ -129,14 +133,14 @@ def test_what_is_too_much_is_refused_and_nothing_is_saved(
 ) -> None:
     limits = AttachmentSettings(max_count=2, max_size=10, max_total=15)
     with pytest.raises(AttachmentRefused, match=complaint):
-        AttachmentFolder(tmp_path, "s").compose("", attachments, limits)
+        compose(AttachmentFolder(tmp_path, "s"), "", attachments, limits)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_was_saved_goes_with_the_session_and_nothing_else(tmp_path: Path) -> None:
     one, two = AttachmentFolder(tmp_path, "one"), AttachmentFolder(tmp_path, "two")
     for folder in (one, two):
-        folder.compose("", [Attachment(b"x", "a.txt")], BLOCKS)
+        compose(folder, "", [Attachment(b"x", "a.txt")], BLOCKS)
     one.remove()
     assert not one.path.exists()
     assert two.path.exists()

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapter.client import MAX_POSTED, Client, RequestFailed, RequestTimeout
+from adapter.agent_session import RequestFailed, RequestTimeout
+from adapter.claude.client import MAX_POSTED, Client
 from adapter.process.transport import ProcessGone
 from normalize.inputs import Received, Sent
 from protocol.claude.control import ControlResponse

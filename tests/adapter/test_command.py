@@ -6,13 +6,11 @@ import pytest
 from adapter.claude.command import (
     NEWER_OPTIONS,
     PROTOCOL_OPTIONS,
-    CommandError,
-    CommandOptions,
     build_command,
 )
+from adapter.claude.opening import build_argv, permission_settings
 from adapter.claude.version import Version
-from adapter.opening import build_argv, permission_settings
-from adapter.options import SessionOptions
+from adapter.options import CommandError, CommandOptions, SessionOptions
 from protocol.json_values import JsonObject
 
 OLD, MIDDLE, NEW = Version(1, 0, 120), Version(2, 0, 14), Version(2, 1, 330)

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from adapter.claude.session import Session
 from adapter.executor import AnswerRefused
 from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
-from adapter.session import Session
 from desk import RealCliHarness, SessionHarness, always
 from normalize.claude.core import ClaudeCore
 from normalize.events import AgentEvent, Complete, PermissionResolved

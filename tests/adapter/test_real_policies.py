@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from adapter.claude.command import CommandOptions
 from adapter.hooks.settings import read_hooks
+from adapter.options import CommandOptions
 from adapter.permissions.rules import read_rules
 from desk import RealCliHarness, always
 from protocol.claude.requests import CanUseTool, HookCallback

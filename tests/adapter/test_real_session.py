@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from adapter.agent_session import RequestFailed
 from adapter.attachments import Attachment, AttachmentSettings
-from adapter.claude.command import CommandOptions
-from adapter.claude.version import Version
-from adapter.client import RequestFailed
+from adapter.claude.session import Session
+from adapter.claude.version import Version, parse_version
 from adapter.executor import AnswerRefused
 from adapter.mcp.host import HostedServer
+from adapter.options import CommandOptions
 from adapter.permissions.decisions import QuestionAnswer
 from adapter.process.identity import members
 from adapter.process.shutdown import StopDeadlines
-from adapter.session import Session
 from desk import RealCliHarness, SessionHarness, always
 from normalize.claude.core import ClaudeCore
 from normalize.events import ContextWindow, MessageChunk, Reasoning, ToolCall, to_json
@@ -70,8 +70,9 @@ def seen(office: RealCliHarness) -> str:
 
 async def test_the_version_and_the_commands_are_known_before_the_first_prompt(office: RealCliHarness) -> None:
     async with office.desk() as desk:
-        assert desk.session.version is not None
-        assert desk.session.version >= Version(2, 1, 0)
+        said = parse_version(desk.session.version or "")
+        assert said is not None
+        assert said >= Version(2, 1, 0)
         assert (await desk.session.initialized)["commands"]
 
 

@@ -10,15 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from adapter.agent_session import RequestFailed, RequestTimeout
 from adapter.attachments import Attachment
-from adapter.claude.command import CommandError, CommandOptions
-from adapter.claude.version import Version
-from adapter.client import RequestFailed, RequestTimeout
+from adapter.claude.opening import open_session
 from adapter.executor import AnswerRefused
 from adapter.hooks.settings import HookSetting
 from adapter.notices import SessionNotice
-from adapter.opening import open_session
-from adapter.options import SessionOptions
+from adapter.options import CommandError, CommandOptions, SessionOptions
 from adapter.permissions.decisions import PermissionAnswer
 from adapter.process.cli import ProgramNotFound
 from adapter.process.identity import members
@@ -206,7 +204,7 @@ for message in messages():
     elif message["type"] == "control_response":
         end()
 """
-    async with stage.desk(program, version=Version(1, 0, 120)) as desk:
+    async with stage.desk(program, version="1.0.120") as desk:
         await desk.session.prompt("Go.")
         await desk.until(lambda: desk.session.pending)
         await desk.session.interrupt()
@@ -289,7 +287,7 @@ async def test_nobody_initialises_a_second_time_and_so_undoes_the_hooks(stage: S
 
 
 async def test_an_old_version_cannot_take_back_a_prompt(stage: Stage) -> None:
-    async with stage.desk("for message in messages(): pass", version=Version(2, 0, 14)) as desk:
+    async with stage.desk("for message in messages(): pass", version="2.0.14") as desk:
         with pytest.raises(RequestFailed, match=r"CLI 2\.0\.14 cannot take back"):
             await desk.session.withdraw("u")
 
@@ -394,7 +392,7 @@ while True:
 async def test_a_cli_that_closes_its_stdout_and_lives_on_is_ended(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapter.dispatch.SILENT_GRACE", 0.1)
+    monkeypatch.setattr("adapter.claude.dispatch.SILENT_GRACE", 0.1)
     async with stage.desk("os.close(1)\ntime.sleep(600)") as desk:
         await desk.until(lambda: desk.ended)
         assert desk.ended is not None

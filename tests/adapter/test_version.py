@@ -1,8 +1,9 @@
 import asyncio
 import sys
+from dataclasses import replace
 from pathlib import Path
 
-from adapter.claude.version import Version, abilities, detect_version, parse_version
+from adapter.claude.version import Version, capabilities, detect_version, parse_version
 
 
 def test_a_version_is_found_in_what_the_cli_says() -> None:
@@ -12,17 +13,21 @@ def test_a_version_is_found_in_what_the_cli_says() -> None:
 
 
 def test_old_versions_lack_what_they_lack() -> None:
-    assert abilities(Version(1, 0, 60)) == ("nothing", False, True, False, False, False, True)
-    assert abilities(Version(1, 0, 120)) == ("nothing", False, True, False, False, False, False)
-    assert abilities(Version(2, 0, 14)) == ("api_message_id", True, False, False, False, False, False)
-    assert abilities(Version(2, 1, 101)) == ("message_uuid", True, False, True, False, False, False)
-    assert not abilities(Version(2, 1, 220)).asks_despite_hooks
-    assert abilities(Version(2, 1, 330)).asks_despite_hooks
-    assert abilities(None) == abilities(Version(2, 1, 330))._replace(forwards_subagents=False)
+    early, old = capabilities(Version(1, 0, 60)), capabilities(Version(1, 0, 120))
+    middle, new = capabilities(Version(2, 0, 14)), capabilities(Version(2, 1, 101))
+    assert early == replace(old, is_early=True, hooks=False)
+    assert (old.resume_at, middle.resume_at, new.resume_at) == ("nothing", "api_message_id", "message_uuid")
+    assert (old.keeps_session_id, middle.keeps_session_id) == (False, True)
+    assert (old.waits_after_cancel, middle.waits_after_cancel) == (True, False)
+    assert (middle.withdraws_prompts, new.withdraws_prompts) == (False, True)
+    assert (middle.rewinds_files, new.rewinds_files) == (False, True)
+    assert not capabilities(Version(2, 1, 220)).asks_despite_hooks
+    assert capabilities(Version(2, 1, 330)).asks_despite_hooks
+    assert capabilities(None) == replace(capabilities(Version(2, 1, 330)), forwards_subagents=False)
 
 
 def test_subagents_are_forwarded_where_the_option_is_known() -> None:
-    known = [abilities(Version(2, 1, patch)).forwards_subagents for patch in (210, 211, 330)]
+    known = [capabilities(Version(2, 1, patch)).forwards_subagents for patch in (210, 211, 330)]
     assert known == [False, True, True]
 
 

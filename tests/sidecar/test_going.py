@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from adapter.families import FAMILIES
 from journal.sessions import SessionRecord
 from sidecar.sessions.resume_point import NEW, ORIGIN, ResumePoint, without_resume_point
 
@@ -12,6 +13,10 @@ BEGUN = SessionRecord(
 )
 FRESH = SessionRecord(session="s", created="")
 BRANCH = ResumePoint("parent", "t9", branch=True)
+
+
+def back(record: SessionRecord) -> ResumePoint:
+    return ResumePoint.back(record, FAMILIES["claude"].capabilities(record.cli_version))
 
 
 def test_a_session_goes_on_where_it_was_or_at_a_message() -> None:
@@ -31,16 +36,16 @@ def test_a_way_that_was_not_gone_to_its_end_is_gone_again(way: ResumePoint) -> N
 
 
 def test_a_retry_goes_back_to_before_the_last_prompt_or_to_how_the_session_began() -> None:
-    assert ResumePoint.back(BEGUN) == ResumePoint("cli", "t1")
-    assert ResumePoint.back(replace(BEGUN, retry_token=None, turns=1)) == NEW
+    assert back(BEGUN) == ResumePoint("cli", "t1")
+    assert back(replace(BEGUN, retry_token=None, turns=1)) == NEW
     branched = replace(FRESH, options=BRANCH.noted({}, ORIGIN), turns=1, cli_session_id="cli")
-    assert ResumePoint.back(branched) == BRANCH
+    assert back(branched) == BRANCH
 
 
 def test_where_there_is_no_way_back_a_retry_goes_on() -> None:
     old = replace(BEGUN, retry_token=None, cli_version="1.0.120")
-    assert ResumePoint.back(old) == ResumePoint("cli")
-    assert ResumePoint.back(replace(old, turns=1)) == NEW
+    assert back(old) == ResumePoint("cli")
+    assert back(replace(old, turns=1)) == NEW
 
 
 def test_a_fork_branches_off_also_what_has_not_begun_yet() -> None:

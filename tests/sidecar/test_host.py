@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from adapter.claude.session import Session
 from adapter.process.identity import ProcessIdentity, start_time
 from adapter.process.watchdog import Watchdog
 from hub.host import CommandRefused, Frontend
@@ -325,7 +326,7 @@ async def test_whatever_fails_in_a_session_ends_it_with_an_event_and_no_other(
             case "state":
                 monkeypatch.setattr(live._pipeline, "_state", broken)
             case "adapter":
-                assert live._cli is not None
+                assert isinstance(live._cli, Session)
                 monkeypatch.setattr(live._cli._turns, "changed", broken)
             case _:
                 append = here.services.journal.append

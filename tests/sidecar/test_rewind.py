@@ -3,6 +3,7 @@
 import pytest
 from msgspec import to_builtins
 
+from adapter.families import FAMILIES
 from hub.host import CommandRefused
 from journal.base import Entry
 from journal.memory import MemoryJournal
@@ -15,6 +16,7 @@ from recordings import recording
 from sidecar.sessions.resume_point import NEW, ORIGIN
 from sidecar.sessions.rewind import place_of
 
+CLAUDE = FAMILIES["claude"]
 CREATED = "2026-01-02T03:04:05.678901Z"
 
 
@@ -45,7 +47,7 @@ async def test_2_0_14_goes_back_to_the_api_s_id_whatever_the_turn_s_end_is_calle
     assert token.startswith("msg_")
     journal = await logged(events)
     at = getattr(complete.data, name)
-    assert await place_of(journal, record("2.0.14"), at) == token
+    assert await place_of(journal, record("2.0.14"), at, CLAUDE) == token
 
 
 async def test_2_0_14_cannot_go_back_to_a_prompt() -> None:
@@ -54,9 +56,9 @@ async def test_2_0_14_cannot_go_back_to_a_prompt() -> None:
         ev.UserMessage(operation_id="turn-1", text="Hello.", uuid="u-1"),
     ]
     with pytest.raises(CommandRefused, match=r"CLI 2\.0\.14 cannot go back to 'u-1'") as refused:
-        await place_of(await logged(events), record("2.0.14"), "u-1")
+        await place_of(await logged(events), record("2.0.14"), "u-1", CLAUDE)
     assert (refused.value.code, refused.value.field) == ("invalid_params", "at")
-    assert await place_of(await logged(events), record("2.1.330"), "u-1") == "u-1"
+    assert await place_of(await logged(events), record("2.1.330"), "u-1", CLAUDE) == "u-1"
 
 
 async def test_1_0_goes_back_nowhere_and_says_so() -> None:
@@ -65,7 +67,7 @@ async def test_1_0_goes_back_nowhere_and_says_so() -> None:
     at = complete.data.last_message_uuid
     assert at is not None
     with pytest.raises(CommandRefused, match=r"CLI 1\.0\.120 cannot go back to a message") as refused:
-        await place_of(await logged(events), record("1.0.120"), at)
+        await place_of(await logged(events), record("1.0.120"), at, CLAUDE)
     assert (refused.value.code, refused.value.field) == ("invalid_params", "at")
 
 
@@ -74,14 +76,14 @@ async def test_the_api_s_id_is_no_name_for_a_new_cli() -> None:
     [chunk, *_] = [event for event in events if isinstance(event, ev.MessageChunk)]
     assert chunk.message_id is not None
     with pytest.raises(CommandRefused, match="wants the uuid of a message"):
-        await place_of(await logged(events), record("2.1.330"), chunk.message_id)
+        await place_of(await logged(events), record("2.1.330"), chunk.message_id, CLAUDE)
 
 
 @pytest.mark.parametrize("version", ["2.0.14", "2.1.330", None])
 async def test_a_message_that_a_whole_log_does_not_have_is_refused(version: str | None) -> None:
     journal = await logged(events_of("2.1.330", "plain-text"))
     with pytest.raises(CommandRefused, match="has no message 'elsewhere'") as refused:
-        await place_of(journal, record(version), "elsewhere")
+        await place_of(journal, record(version), "elsewhere", CLAUDE)
     assert (refused.value.code, refused.value.field) == ("invalid_params", "at")
 
 
@@ -89,7 +91,7 @@ async def test_a_message_of_before_the_log_is_for_the_cli_to_judge() -> None:
     events = events_of("2.1.330", "plain-text")
     journal = await logged(events)
     elsewhere = record("2.1.330", **NEW.noted({}, ORIGIN))
-    assert await place_of(journal, elsewhere, "elsewhere") == "elsewhere"
-    assert await place_of(MemoryJournal(), record("2.1.330"), "elsewhere") == "elsewhere"
+    assert await place_of(journal, elsewhere, "elsewhere", CLAUDE) == "elsewhere"
+    assert await place_of(MemoryJournal(), record("2.1.330"), "elsewhere", CLAUDE) == "elsewhere"
     with pytest.raises(CommandRefused, match=r"wants the API's message id"):
-        await place_of(MemoryJournal(), record("2.0.14"), "elsewhere")
+        await place_of(MemoryJournal(), record("2.0.14"), "elsewhere", CLAUDE)

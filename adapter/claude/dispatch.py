@@ -2,7 +2,7 @@
 
 import asyncio
 
-from adapter.client import Client
+from adapter.claude.client import Client
 from adapter.executor import SessionExecutor
 from adapter.inbox import Inbox
 from adapter.mcp.host import McpHost, refuse

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from adapter.agent_session import RequestFailed, RequestTimeout
 from adapter.process.transport import ProcessGone, Transport
 from normalize.inputs import Received, Sent
 from protocol.claude.control import ControlRequest, ControlResponse
@@ -21,7 +22,6 @@ from protocol.claude.encode import encode
 from protocol.claude.messages import Message
 from protocol.claude.requests import AnyRequest
 from protocol.dialects import CLAUDE, Peer
-from protocol.errors import TurnwireError
 from protocol.framing import DEFAULT_LIMIT, LineFramer, OversizeLine
 from protocol.json_values import JsonObject
 
@@ -31,18 +31,6 @@ MAX_POSTED = 1024
 _OURS = "turnwire_"
 
 Value = TypeVar("Value")
-
-
-class RequestTimeout(TurnwireError):
-    """The CLI did not answer a control request in time; old versions never answer what they do not know."""
-
-    def __init__(self, subtype: str, deadline: float) -> None:
-        super().__init__(f"the CLI did not answer {subtype} within {deadline:g} s")
-        self.subtype = subtype
-
-
-class RequestFailed(TurnwireError):
-    """The CLI answered a control request with an error; the text is the CLI's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,22 +2,24 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 
-from adapter.claude.command import CommandError, build_command
+from adapter.agent_session import RequestFailed, RequestTimeout
+from adapter.claude.client import Client, fail
+from adapter.claude.command import CHECKPOINTING, build_command
+from adapter.claude.dispatch import Dispatcher
 from adapter.claude.permissions import hook_table, launch
-from adapter.claude.version import Version, abilities, detect_version
+from adapter.claude.session import Session
+from adapter.claude.version import Version, capabilities, detect_version, parse_version
 from adapter.claude.wire import ClaudeWire
-from adapter.client import Client, RequestFailed, RequestTimeout, fail
 from adapter.core import SessionCore
-from adapter.dispatch import Dispatcher
 from adapter.executor import SessionExecutor
 from adapter.inbox import Inbox
 from adapter.mcp.host import sdk_config
 from adapter.mcp.hosting import host_servers
 from adapter.notices import Notify, SessionNotice
-from adapter.options import SessionOptions
+from adapter.options import CommandError, CommandOptions, SessionOptions
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.grants import GrantStore
 from adapter.permissions.machine import State
@@ -28,11 +30,11 @@ from adapter.process.cli import CliProcess, find_program
 from adapter.process.identity import MARK
 from adapter.process.transport import ProcessGone
 from adapter.process.watchdog import Watchdog
-from adapter.session import Session
 from normalize.core import Core, Happened
 from normalize.families import new_core
 from normalize.inputs import Ended, Received, Sent
 from protocol.claude.requests import Initialize, McpMessage, UnknownRequest
+from protocol.dialects import CLAUDE, Dialect
 from protocol.json_values import JsonObject
 
 
@@ -40,6 +42,7 @@ from protocol.json_values import JsonObject
 async def open_session(
     options: SessionOptions,
     *,
+    dialect: Dialect = CLAUDE,
     core: Core | None = None,
     watchdog: Watchdog | None = None,
     audit: AuditTrail | None = None,
@@ -50,6 +53,7 @@ async def open_session(
 
     Args:
         options: what to run, and how.
+        dialect: what it speaks.
         core: what the session's family makes of what happens; a new one for a session that has no past.
         watchdog: ends the CLI should the sidecar die.
         audit: the trail of decisions.
@@ -62,7 +66,10 @@ async def open_session(
     """
     program = find_program(options.executable[0], options.environment) if options.executable else ""
     version = await _version(options, program, watchdog)
+    can = capabilities(version)
     settings = permission_settings(options, version)
+    if options.command.checkpointing:
+        options = replace(options, environment={**options.environment, CHECKPOINTING: "true"})
     argv = build_argv(options, settings, version)
     process = await CliProcess.spawn(
         argv, workspace=options.workspace, environment=options.environment, watchdog=watchdog
@@ -76,7 +83,7 @@ async def open_session(
         process,
         on_sent=told,
         on_answered=told,
-        peer=options.dialect.host(),
+        peer=dialect.host(),
         line_limit=options.line_limit,
     )
     failed: Exception | None = None
@@ -115,7 +122,8 @@ async def open_session(
                 options,
                 process=process,
                 argv=argv,
-                version=version,
+                version=None if version is None else str(version),
+                capabilities=can,
                 client=client,
                 inbox=inbox,
                 executor=executor,
@@ -167,6 +175,28 @@ async def open_session(
         raise failed
 
 
+def open_foreign(
+    options: SessionOptions,
+    *,
+    dialect: Dialect,
+    core: Core | None = None,
+    watchdog: Watchdog | None = None,
+    audit: AuditTrail | None = None,
+    grants: GrantStore | None = None,
+    notify: Notify = lambda _: None,
+) -> AbstractAsyncContextManager[Session]:
+    """Run an agent that is known to speak another dialect: it is not Claude Code, and gets none of its options."""
+    return open_session(
+        replace(options, command=CommandOptions(bare=True), ask_version=False),
+        dialect=dialect,
+        core=core,
+        watchdog=watchdog,
+        audit=audit,
+        grants=grants,
+        notify=notify,
+    )
+
+
 def permission_settings(options: SessionOptions, version: Version | None) -> PermissionSettings:
     """Return how permissions are decided in a session."""
     return PermissionSettings(
@@ -178,14 +208,14 @@ def permission_settings(options: SessionOptions, version: Version | None) -> Per
         check_uncommitted=options.check_uncommitted,
         answer_timeout=options.answer_timeout,
         max_pending=options.max_pending,
-        asks_despite_hooks=abilities(version).asks_despite_hooks,
-        answers_cancelled=abilities(version).waits_after_cancel,
+        asks_despite_hooks=capabilities(version).asks_despite_hooks,
+        answers_cancelled=capabilities(version).waits_after_cancel,
     )
 
 
 def build_argv(options: SessionOptions, settings: PermissionSettings, version: Version | None) -> list[str]:
     """Return the argv of a session's CLI; raises CommandError."""
-    if abilities(version).is_early and hook_table(settings):
+    if capabilities(version).is_early and hook_table(settings):
         raise CommandError("policy", f"hooks are needed, which CLI {version} does not have; take a newer one")
     started = launch(settings, options.command.permission_mode)
     hosted = sdk_config(list(options.hosted_servers))
@@ -218,8 +248,10 @@ class _Output:
 
 
 async def _version(options: SessionOptions, program: str, watchdog: Watchdog | None) -> Version | None:
-    if options.version is not None or not options.ask_version or options.command.bare:
-        return options.version
+    if options.version is not None:
+        return parse_version(options.version)
+    if not options.ask_version or options.command.bare:
+        return None
     return await detect_version(
         (program, *options.executable[1:]), options.environment, options.workspace, watchdog
     )
@@ -242,7 +274,7 @@ async def _initialize(
 ) -> None:
     """The first thing the CLI is told: prompts wait for the answer, so that no tool runs before the hooks are known."""
     options = session.options
-    if not options.initialize or abilities(session.version).is_early:
+    if not options.initialize or session.capabilities.is_early:
         session.initialized.set_result({})
         return
     request = Initialize(

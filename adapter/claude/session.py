@@ -1,6 +1,6 @@
 """One CLI session: the process, its protocol and its permissions, composed; commands in, what happened out.
 
-`adapter.opening.open_session` makes it. One task reads, one writes; people, hooks, git and MCP servers are waited for
+`adapter.claude.opening.open_session` makes it; adapter/agent_session.py is its public face. One task reads, one writes; people, hooks, git and MCP servers are waited for
 by tasks beside them, so a request that is pending for an hour holds up nothing. What happens comes out of `batches()`
 in the order in which it happened.
 """
@@ -10,9 +10,11 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Literal
 from uuid import uuid4
 
+from adapter.agent_session import RequestFailed, RequestTimeout
 from adapter.attachments import Attachment, AttachmentFolder
-from adapter.claude.version import Version, abilities
-from adapter.client import Client, RequestFailed, RequestTimeout
+from adapter.claude.attachments import compose
+from adapter.claude.client import Client
+from adapter.claude.version import ClaudeCapabilities
 from adapter.executor import SessionExecutor
 from adapter.inbox import Inbox
 from adapter.options import SessionOptions
@@ -44,7 +46,8 @@ class Session:
         *,
         process: CliProcess,
         argv: Sequence[str],
-        version: Version | None,
+        version: str | None,
+        capabilities: ClaudeCapabilities,
         client: Client,
         inbox: Inbox,
         executor: SessionExecutor,
@@ -56,6 +59,8 @@ class Session:
         """How the CLI was started."""
         self.version = version
         """The CLI's version; None when it does not say."""
+        self.capabilities = capabilities
+        """What it can do."""
         self.initialized: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
         """The answer to `initialize`: commands, models, …; or why there is none."""
         self._process = process
@@ -101,7 +106,7 @@ class Session:
         # prompts keep their order, however long their files take to be written
         async with self._prompting:
             content = await asyncio.to_thread(
-                self._folder.compose, text, attachments, self.options.attachments
+                compose, self._folder, text, attachments, self.options.attachments
             )
             if priority == "now" and self.busy:
                 await self.interrupt()
@@ -166,7 +171,7 @@ class Session:
 
     async def withdraw(self, uuid: str) -> bool:
         """Take back a prompt that still waits, and tell whether it did; raises RequestFailed where the CLI cannot."""
-        if not abilities(self.version).withdraws_prompts:
+        if not self.capabilities.withdraws_prompts:
             raise RequestFailed(f"CLI {self.version} cannot take back a prompt")
         answer = await self._request(CancelAsyncMessage(message_uuid=uuid))
         return answer.get("cancelled") is True

@@ -1,0 +1,142 @@
+"""What a running agent is to whoever has started it, of whatever family."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Literal, Protocol
+
+from adapter.attachments import Attachment
+from adapter.capabilities import Capabilities
+from adapter.options import SessionOptions
+from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
+from adapter.process.identity import ProcessIdentity
+from normalize.core import Happened
+from normalize.vocabulary import Priority
+from protocol.errors import TurnwireError
+from protocol.json_values import JsonObject
+
+
+class RequestTimeout(TurnwireError):
+    """The agent did not answer a request in time; old versions never answer what they do not know."""
+
+    def __init__(self, name: str, deadline: float) -> None:
+        super().__init__(f"the CLI did not answer {name} within {deadline:g} s")
+        self.name = name
+
+
+class RequestFailed(TurnwireError):
+    """The agent answered a request with an error, or cannot do what is asked; the text says which."""
+
+
+class AgentSession(Protocol):
+    """A running agent: commands in, what happened out."""
+
+    @property
+    def options(self) -> SessionOptions:
+        """What it was started with."""
+        ...
+
+    @property
+    def identity(self) -> ProcessIdentity:
+        """What to record, to reap its process after a crash."""
+        ...
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """How it was started."""
+        ...
+
+    @property
+    def version(self) -> str | None:
+        """Its version; None when it does not say, or has not said yet."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do, as far as is known by now."""
+        ...
+
+    @property
+    def initialized(self) -> asyncio.Future[JsonObject]:
+        """Its answer to our greeting; or why there is none."""
+        ...
+
+    @property
+    def stopping(self) -> Literal["stopped", "hung"] | None:
+        """Why it is being stopped; None while it is not."""
+        ...
+
+    @property
+    def busy(self) -> bool:
+        """True while a turn runs."""
+        ...
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """The requests that wait for a human."""
+        ...
+
+    @property
+    def blank_lines(self) -> int:
+        """Lines of nothing, in a row with others, that were passed over."""
+        ...
+
+    def batches(self) -> AsyncIterator[list[Happened]]:
+        """Yield what happens and what is published of it, in order, until Ended; for one consumer."""
+        ...
+
+    async def prompt(
+        self,
+        text: str,
+        *,
+        attachments: Sequence[Attachment] = (),
+        priority: Priority = "next",
+        uuid: str | None = None,
+    ) -> str:
+        """Say something to the agent and return the prompt's uuid; waits for `initialized`.
+
+        Raises:
+            AttachmentRefused: an attachment is not taken.
+            ProcessGone, RequestTimeout, RequestFailed: there is no agent that could be spoken to.
+        """
+        ...
+
+    async def interrupt(
+        self, deadline: float | None = None, *, escalate_after: float | None = None
+    ) -> JsonObject:
+        """Stop the running turn; raises RequestTimeout, RequestFailed and ProcessGone.
+
+        With `escalate_after`, the whole agent is stopped when the turn has not ended so many seconds later.
+        """
+        ...
+
+    def respond(self, pending_id: str, answer: PermissionAnswer, by: str) -> None:
+        """Answer a permission request; raises AnswerRefused."""
+        ...
+
+    def answer(self, pending_id: str, answer: QuestionAnswer, by: str) -> None:
+        """Answer a question, an elicitation or a dialog; raises AnswerRefused."""
+        ...
+
+    async def control(self, request: JsonObject, deadline: float | None = None) -> JsonObject:
+        """Make any request of the family's own; raises RequestTimeout, RequestFailed and ProcessGone."""
+        ...
+
+    async def set_model(self, model: str | None) -> JsonObject:
+        """Change the model; None for the default one."""
+        ...
+
+    async def set_permission_mode(self, mode: str) -> JsonObject:
+        """Change the permission mode."""
+        ...
+
+    async def withdraw(self, uuid: str) -> bool:
+        """Take back a prompt that still waits, and tell whether it did; raises RequestFailed where the agent cannot."""
+        ...
+
+    async def stop(self, reason: Literal["stopped", "hung"] = "stopped") -> None:
+        """Stop the agent and wait until it is gone; `batches()` ends with Ended(reason)."""
+        ...
+
+    def remove_attachments(self) -> None:
+        """Remove the files that were saved for this session."""
+        ...

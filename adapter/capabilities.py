@@ -1,0 +1,82 @@
+"""What the agents of a family can do: one table a family, which everybody asks who would otherwise ask for a version."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from adapter.options import CommandOptions, SessionOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What an agent can do; nothing that is not said."""
+
+    resumes: bool = False
+    """Goes on with a conversation of its past."""
+    continues_latest: bool = False
+    """Goes on with the newest conversation of the workspace."""
+    keeps_session_id: bool = False
+    """Goes on under the session id that it had."""
+    forks: bool = False
+    """Goes on under a new session id, and leaves the old conversation as it is."""
+    resume_at: Literal["nothing", "api_message_id", "message_uuid"] = "nothing"
+    """What names a message that it can go back to."""
+    interrupts: bool = False
+    """Stops a turn and lives on."""
+    withdraws_prompts: bool = False
+    """Gives back a prompt that waits."""
+    models: bool = False
+    """Changes the model while it runs."""
+    permission_modes: Sequence[str] = ()
+    """The modes that can be asked for; none where an agent has none, or names its own once it runs."""
+    policies: bool = False
+    """Asks for leave, so that policies and rules mean something."""
+    hooks: bool = False
+    """Runs hooks of the configuration."""
+    hosts_servers: bool = False
+    """Uses MCP servers that live in the sidecar."""
+    mcp_servers: bool = False
+    """Uses MCP servers that it is told of."""
+    images: bool = False
+    """Takes images as they are; otherwise they are saved and named."""
+    rewinds_files: bool = False
+    """Puts files back to where they were at a message."""
+    options: frozenset[str] = frozenset()
+    """Further fields of CommandOptions that mean something to it."""
+
+
+OF_THEIR_OWN = frozenset(
+    {
+        "bare",
+        "continue_latest",
+        "fork",
+        "mcp_servers",
+        "model",
+        "permission_mode",
+        "resume",
+        "resume_at",
+        "skip_permissions",
+    }
+)
+"""Fields of CommandOptions that a capability of their own is about, or that change nothing where they mean nothing."""
+
+_NOTHING = CommandOptions()
+
+
+def impossible(options: SessionOptions, can: Capabilities) -> Sequence[str]:
+    """Return what is asked for and cannot be done, as the configuration calls it: it would silently not happen."""
+    command = options.command
+    wanted: dict[str, tuple[object, bool]] = {
+        "resume": (command.resume or command.continue_latest, can.resumes),
+        "permission_mode": (command.permission_mode, bool(can.permission_modes)),
+        "policy": (options.policy not in (None, "autonomous"), can.policies),
+        "rules": (options.rules, can.policies),
+        "hooks": (options.hooks, can.hooks),
+        "hosted_mcp": (options.hosted_servers, can.hosts_servers),
+        "mcp_servers": (command.mcp_servers, can.mcp_servers),
+    }
+    for field in fields(CommandOptions):
+        if field.name not in OF_THEIR_OWN:
+            is_given = getattr(command, field.name) != getattr(_NOTHING, field.name)
+            wanted[field.name] = (is_given, field.name in can.options)
+    return [name for name, (is_wanted, is_possible) in wanted.items() if is_wanted and not is_possible]
