@@ -11,9 +11,9 @@ import itertools
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 from adapter.agent_session import RequestFailed, RequestTimeout
+from adapter.futures import fail
 from adapter.process.transport import ProcessGone, Transport
 from normalize.inputs import Received, Sent
 from protocol.claude.control import ControlRequest, ControlResponse
@@ -29,8 +29,6 @@ MAX_POSTED = 1024
 """Lines that may wait to be written before reading stops: a CLI that takes no answers gets no more requests read."""
 
 _OURS = "turnwire_"
-
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,13 +229,6 @@ class Client:
         elif response.request_id.startswith(_OURS):
             self.strays += 1
         # anything else is the echo of an answer of ours: --replay-user-messages repeats those as well (2.1)
-
-
-def fail(future: asyncio.Future[Value], error: Exception) -> None:
-    """Give a future its exception, unless it is done; nobody has to look at it, as with words to a CLI that has gone."""
-    if not future.done():
-        future.set_exception(error)
-        future.exception()
 
 
 def _spelled(message: Message) -> bytes:

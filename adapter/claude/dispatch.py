@@ -10,7 +10,7 @@ from adapter.notices import Notify, SessionNotice
 from adapter.process.cli import CliProcess
 from adapter.process.transport import Exit, ProcessGone
 from normalize.inputs import Message
-from protocol.claude.control import ControlCancelRequest, ControlRequest
+from protocol.claude.control import ControlCancelRequest, ControlRequest, success
 from protocol.claude.requests import McpMessage
 
 SILENT_GRACE = 5.0
@@ -73,7 +73,8 @@ class Dispatcher:
         if request_id in self._answering:
             return  # asked twice under one id: it gets one answer
         if len(self._answering) >= self._max_answering:
-            self._client.post(refuse(request_id, request, f"{self._max_answering} messages wait already"))
+            refusal = refuse(request.message, f"{self._max_answering} messages wait already")
+            self._client.post(success(request_id, {"mcp_response": refusal}))
             if not self._is_overloaded:
                 self._is_overloaded = True
                 message = f"{self._max_answering} messages wait for hosted MCP servers; more are refused until some are answered"
@@ -85,4 +86,5 @@ class Dispatcher:
         task.add_done_callback(lambda _: self._answering.pop(request_id, None))
 
     async def _answer_mcp(self, request_id: str, request: McpMessage) -> None:
-        self._client.post(await self._mcp.answer(request_id, request))
+        answer = await self._mcp.answer(request.server_name, request.message)
+        self._client.post(success(request_id, {"mcp_response": answer}))

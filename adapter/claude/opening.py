@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 
 from adapter.agent_session import RequestFailed, RequestTimeout
-from adapter.claude.client import Client, fail
+from adapter.claude.client import Client
 from adapter.claude.command import CHECKPOINTING, build_command
 from adapter.claude.dispatch import Dispatcher
 from adapter.claude.permissions import hook_table, launch
@@ -15,8 +15,8 @@ from adapter.claude.version import Version, capabilities, detect_version, parse_
 from adapter.claude.wire import ClaudeWire
 from adapter.core import SessionCore
 from adapter.executor import SessionExecutor
+from adapter.futures import fail
 from adapter.inbox import Inbox
-from adapter.mcp.host import sdk_config
 from adapter.mcp.hosting import host_servers
 from adapter.notices import Notify, SessionNotice
 from adapter.options import CommandError, CommandOptions, SessionOptions
@@ -218,7 +218,7 @@ def build_argv(options: SessionOptions, settings: PermissionSettings, version: V
     if capabilities(version).is_early and hook_table(settings):
         raise CommandError("policy", f"hooks are needed, which CLI {version} does not have; take a newer one")
     started = launch(settings, options.command.permission_mode)
-    hosted = sdk_config(list(options.hosted_servers))
+    hosted: dict[str, JsonObject] = {name: {"type": "sdk", "name": name} for name in options.hosted_servers}
     if both := sorted(set(hosted) & set(options.command.mcp_servers)):
         raise CommandError("mcp_servers", f"{', '.join(both)}: hosted in the sidecar and configured as well")
     command = replace(

@@ -1,7 +1,7 @@
-"""MCP servers that live in the sidecar: the CLI sends them JSON-RPC in `mcp_message` requests, and we answer.
+"""MCP servers that live in the sidecar: the agent sends them JSON-RPC, Claude in `mcp_message` requests, and we answer.
 
 A server is an async callable in Python, named "package.module:attribute", or a stdio command that is bridged
-(adapter/mcp/bridge.py). Every message is answered {"mcp_response": …}, notifications too; the CLI waits for it. Messages
+(adapter/mcp/bridge.py). Every message is answered, notifications too; the CLI waits for it. Messages
 may arrive before the answer to `initialize` (2.1).
 """
 
@@ -12,11 +12,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from protocol.claude.control import ControlResponse, success
-from protocol.claude.requests import McpMessage
 from protocol.depth import TOO_DEEP, is_deep
 from protocol.errors import TurnwireError
-from protocol.json_values import Json, JsonObject
+from protocol.json_values import JsonObject
 
 METHOD_NOT_FOUND = -32601
 INTERNAL_ERROR = -32603
@@ -98,20 +96,17 @@ class McpHost:
         """What the servers are called; goes into `initialize`."""
         return list(self._servers)
 
-    async def answer(self, request_id: str, request: McpMessage) -> ControlResponse:
-        """Return the control response to an `mcp_message`; never raises, errors are JSON-RPC errors."""
-        message = request.message
-        server = self._servers.get(request.server_name)
+    async def answer(self, name: str, message: JsonObject) -> JsonObject:
+        """Return what a server answers to a message; never raises, errors are JSON-RPC errors."""
+        server = self._servers.get(name)
         if server is None:
-            answer: JsonObject | None = _error(
-                message, METHOD_NOT_FOUND, f"there is no server {request.server_name!r}"
-            )
+            answer: JsonObject | None = _error(message, METHOD_NOT_FOUND, f"there is no server {name!r}")
         else:
             answer = await self._handle(server, message)
         if answer is None:
             # what the SDKs answer to a notification; the CLI only waits for anything at all
             answer = {"jsonrpc": "2.0", "id": message.get("id", 0), "result": {}}
-        return success(request_id, {"mcp_response": answer})
+        return answer
 
     async def close(self) -> None:
         """End all servers."""
@@ -128,14 +123,9 @@ class McpHost:
             return _error(message, INTERNAL_ERROR, f"{type(error).__name__}: {error}")
 
 
-def refuse(request_id: str, request: McpMessage, reason: str) -> ControlResponse:
-    """Return the control response to a message that no server gets."""
-    return success(request_id, {"mcp_response": _error(request.message, INTERNAL_ERROR, reason) or {}})
-
-
-def sdk_config(names: list[str]) -> dict[str, Json]:
-    """Return the entries of `--mcp-config` for hosted servers."""
-    return {name: {"type": "sdk", "name": name} for name in names}
+def refuse(message: JsonObject, reason: str) -> JsonObject:
+    """Return the answer to a message that no server gets."""
+    return _error(message, INTERNAL_ERROR, reason) or {}
 
 
 def _error(message: JsonObject, code: int, text: str) -> JsonObject | None:

@@ -16,7 +16,7 @@ from hub.host import CommandRefused
 from journal.sessions import SessionRecord
 from normalize.model import JsonObject
 from sidecar.config.settings import Settings
-from sidecar.sessions.launch import AGENT_OPTIONS
+from sidecar.sessions.record_options import AGENT_OPTIONS
 
 STRICTNESS = ("supervised", "cli", "plan", "autonomous")
 """Policies, the strictest first; `cli` is none, `plan` allows everything but the plan itself."""

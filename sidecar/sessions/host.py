@@ -23,8 +23,9 @@ from sidecar.config.rulebook import Rulebook
 from sidecar.sessions.commands import execute
 from sidecar.sessions.floor import Floor
 from sidecar.sessions.hosted import Changed, refuse, timestamp
-from sidecar.sessions.launch import AGENT_OPTIONS, CANNOT_START, family_of, merged, options_for
+from sidecar.sessions.launch import CANNOT_START, family_of, merged, options_for
 from sidecar.sessions.live import ATTACHED, LiveSession
+from sidecar.sessions.record_options import AGENT_OPTIONS
 from sidecar.sessions.recovery import brought_up_to, close_left_open
 from sidecar.sessions.registry import Registry
 from sidecar.sessions.resume_point import NEW, ORIGIN, ResumePoint

@@ -20,15 +20,13 @@ from normalize.vocabulary import Policy
 from sidecar.config.agents import AgentNotFoundError, find
 from sidecar.config.rulebook import Rulebook
 from sidecar.config.settings import Settings
+from sidecar.sessions.record_options import AGENT_OPTIONS
 from sidecar.sessions.resume_point import ResumePoint
 from tracing.export.wanted import tracing_wanted
 
 CANNOT_START = (AgentNotFoundError, CommandError, EnvironmentRefused, McpError, ProgramNotFound)
 """What is wrong with a session that cannot be started; each says what to do."""
 
-
-AGENT_OPTIONS = "agent_options"
-"""Where a session's record keeps them."""
 
 MAX_ATTACHED = 11 << 20
 """Bytes of all attachments of a prompt: what fits as base64 into the largest frame of a frontend."""

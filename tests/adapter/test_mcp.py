@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from adapter.claude.opening import build_argv
 from adapter.mcp.bridge import BridgedServer
-from adapter.mcp.host import HostedServer, McpError, McpHost, PythonServer, load_entry_point, sdk_config
+from adapter.mcp.host import HostedServer, McpError, McpHost, PythonServer, load_entry_point
 from adapter.mcp.hosting import host_servers
 from adapter.mcp.tools import ToolServer
 from adapter.notices import SessionNotice
-from protocol.claude.requests import McpMessage
+from adapter.options import SessionOptions
+from adapter.permissions.policies import PermissionSettings
 from protocol.json_values import Json, JsonObject
 
 calc = ToolServer("calc", "1.2")
@@ -29,11 +31,7 @@ async def hang(arguments: JsonObject) -> str:
 
 
 async def say(host: McpHost, message: JsonObject, server: str = "calc") -> Json:
-    response = await host.answer("r1", McpMessage(server_name=server, message=message))
-    assert response.request_id == "r1"
-    assert response.error is None
-    assert isinstance(response.payload, dict)
-    return response.payload["mcp_response"]
+    return await host.answer(server, message)
 
 
 def call(method: str, number: int = 1, **params: Json) -> JsonObject:
@@ -119,7 +117,9 @@ def test_entry_points_are_found_or_refused_in_words() -> None:
 
 
 def test_hosted_servers_are_announced_to_the_cli() -> None:
-    assert sdk_config(["calc"]) == {"calc": {"type": "sdk", "name": "calc"}}
+    options = SessionOptions(workspace=Path(), hosted_servers={"calc": HostedServer(command=("x",))})
+    argv = build_argv(options, PermissionSettings(), None)
+    assert '--mcp-config={"mcpServers":{"calc":{"type":"sdk","name":"calc"}}}' in argv
     assert HOST.names == ["calc"]
 
 

@@ -10,7 +10,8 @@ from hub.wire.frames import AgentOptions
 from journal.sessions import SessionRecord
 from sidecar.config.settings import Settings
 from sidecar.sessions.floor import STRICTNESS, Floor
-from sidecar.sessions.launch import AGENT_OPTIONS, merged
+from sidecar.sessions.launch import merged
+from sidecar.sessions.record_options import AGENT_OPTIONS
 
 
 def record(
