@@ -9,7 +9,7 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Callable, Sequence
 
-from adapter.client import RequestFailed, RequestTimeout
+from adapter.agent_session import RequestFailed, RequestTimeout
 from adapter.lines import Lines, fail
 from adapter.process.transport import ProcessGone, Transport
 from normalize.inputs import Message, Received, Sent

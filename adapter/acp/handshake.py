@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from adapter.acp.client import AcpClient, AgentError
-from adapter.client import RequestFailed
+from adapter.agent_session import RequestFailed
 from protocol.json_values import Json, JsonObject, text_at
 
 VERSION = 1

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
 from adapter.agent_session import RequestFailed, RequestTimeout
-from adapter.futures import fail
+from adapter.lines import fail
 from adapter.process.transport import ProcessGone, Transport
 from normalize.inputs import Received, Sent
 from protocol.claude.control import ControlRequest, ControlResponse

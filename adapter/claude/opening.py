@@ -15,8 +15,8 @@ from adapter.claude.version import Version, capabilities, detect_version, parse_
 from adapter.claude.wire import ClaudeWire
 from adapter.core import SessionCore
 from adapter.executor import SessionExecutor
-from adapter.futures import fail
 from adapter.inbox import Inbox
+from adapter.lines import fail
 from adapter.mcp.hosting import host_servers
 from adapter.notices import Notify, SessionNotice
 from adapter.options import CommandError, CommandOptions, SessionOptions

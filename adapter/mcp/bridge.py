@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from adapter.futures import fail
+from adapter.lines import fail
 from adapter.mcp.host import McpError
 from adapter.process.cli import CliProcess, ProgramNotFound
 from adapter.process.transport import ProcessGone

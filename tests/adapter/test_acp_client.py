@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adapter.acp.client import AcpClient, AgentError
-from adapter.client import RequestTimeout
+from adapter.agent_session import RequestTimeout
 from adapter.lines import MAX_POSTED
 from adapter.process.transport import ProcessGone
 from normalize.inputs import Received, Sent
