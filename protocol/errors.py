@@ -9,16 +9,16 @@ class TurnwireError(Exception):
         adapter.acp.files.FileRefused
         adapter.acp.prompts.TooManyPrompts
         adapter.acp.terminals.TerminalRefused
-        adapter.attachments.AttachmentRefused
-        adapter.claude.command.CommandError
-        adapter.client.RequestFailed
+        adapter.agent_session.RequestFailed
             adapter.acp.client.AgentError
             adapter.acp.handshake.LoginNeeded
-        adapter.client.RequestTimeout
+        adapter.agent_session.RequestTimeout
+        adapter.attachments.AttachmentRefused
         adapter.executor.AnswerRefused
         adapter.hooks.programs.HookFailed
         adapter.hooks.settings.HookError
         adapter.mcp.host.McpError
+        adapter.options.CommandError
         adapter.permissions.answers.InvalidAnswer
         adapter.permissions.rules.RuleError
         adapter.process.cli.ProgramNotFound
