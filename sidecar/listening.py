@@ -7,7 +7,7 @@ import asyncio
 import errno
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 
 from hub.config import HubConfig, Limits
@@ -29,6 +29,9 @@ PORTS = 100
 Ready = Callable[[Hub], Awaitable[None]]
 """Called once everything is there: to print the URL."""
 
+Work = Callable[[Hub], Coroutine[None, None, None]]
+"""What a hub is there for: when it is done, all ends as by a signal."""
+
 
 DELIVER_S = 3.0
 """How long frontends have to take the last events; whoever is further behind comes back for them."""
@@ -48,8 +51,9 @@ async def with_hub(
     stop: Callable[[], Awaitable[None]],
     metrics: Metrics,
     new_tokens: bool = False,
+    work: Work | None = None,
 ) -> None:
-    """Run a hub until a signal; raises AccessError, PortError and what `start` raises.
+    """Run a hub until a signal, or until its work is done; raises AccessError, PortError and what `start` and `work` raise.
 
     `stop` ends the host's sessions, also one that `start` is about to begin. A second Ctrl-C ends the process at once, as
     does the end of `stop_timeout_s`: the supervisors end the CLIs, and the next start closes what is open in the journal.
@@ -81,17 +85,26 @@ async def with_hub(
     starting = asyncio.ensure_future(start())
     stopping = asyncio.create_task(stopped.wait())
     failing = asyncio.create_task(hub.failed())
+    working: asyncio.Task[None] | None = None
     try:
         await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
         if not stopped.is_set():
             await starting
             await ready(hub)
-            await asyncio.wait((stopping, failing), return_when=asyncio.FIRST_COMPLETED)
-            if failing.done():
-                await failing
+            until = [stopping, failing]
+            if work is not None:
+                working = asyncio.create_task(work(hub))
+                until.append(working)
+            await asyncio.wait(until, return_when=asyncio.FIRST_COMPLETED)
+            for done in (failing, working):
+                if done is not None and done.done():
+                    await done
     finally:
         stopping.cancel()
         failing.cancel()
+        if working is not None:
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
         try:
             await stop()
             await _delivered(hub, journal)

@@ -17,7 +17,7 @@ from journal.base import Journal, JournalError
 from sidecar.config.rulebook import read_rulebook
 from sidecar.config.settings import Settings
 from sidecar.config.storage import open_journal
-from sidecar.listening import Ready, with_hub
+from sidecar.listening import Ready, Work, with_hub
 from sidecar.metrics import Metrics
 from sidecar.sessions.host import LiveHost
 from sidecar.sessions.live import LiveSession
@@ -40,10 +40,12 @@ async def serve(
     *,
     grants: Path,
     new_tokens: bool = False,
+    work: Work | None = None,
 ) -> None:
     """Serve live sessions until a signal; `start` may create the first ones. `grants` is the file of what was allowed for good.
 
-    Raises JournalUnavailable, hub.server.access.AccessError and PortError before anything is served, and what `start` raises.
+    With `work`, it ends when that is done, too. Raises JournalUnavailable, hub.server.access.AccessError and PortError before
+    anything is served, and what `start` and `work` raise.
     """
     rulebook = read_rulebook(settings.rules)
     metrics = Metrics()
@@ -82,6 +84,7 @@ async def serve(
                         stop=host.stop,
                         metrics=metrics,
                         new_tokens=new_tokens,
+                        work=work,
                     )
                 finally:
                     await host.stop()

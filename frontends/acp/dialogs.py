@@ -17,6 +17,9 @@ from turnwire_client.values import JsonObject, JsonValue
 Shape: TypeAlias = tuple[str, JsonObject]
 """A request's method and its parameters, the session left out."""
 
+FORM = "elicitation/create"
+PERMISSION = "session/request_permission"
+
 NO_ANSWER = "(no answer)"
 
 
@@ -96,7 +99,7 @@ class PermissionDialog:
             {"optionId": each.option_id, "name": each.name, "kind": each.kind}
             for each in self._event.permission_options
         ]
-        return "session/request_permission", {"toolCall": self._calls.asked(self._event), "options": options}
+        return PERMISSION, {"toolCall": self._calls.asked(self._event), "options": options}
 
     def take(self, result: JsonValue) -> Decision:
         """Take the outcome."""
@@ -222,7 +225,7 @@ class UrlForm:
     def request(self) -> Shape:
         """Return the address."""
         event = self._event
-        return "elicitation/create", {
+        return FORM, {
             "mode": "url",
             "message": event.message or self._url,
             "elicitationId": event.pending_id,
@@ -259,7 +262,7 @@ def _call(event: ev.QuestionRequest) -> JsonObject:
 
 
 def _form(event: ev.QuestionRequest, message: str, schema: JsonObject) -> Shape:
-    return "elicitation/create", {
+    return FORM, {
         "mode": "form",
         "message": message,
         "requestedSchema": schema,
@@ -297,7 +300,7 @@ def _choice(event: ev.QuestionRequest, title: str, text: str, labels: Sequence[s
         {"optionId": str(number), "name": label, "kind": "allow_once"} for number, label in enumerate(labels)
     ]
     options.append({"optionId": "decline", "name": "Decline", "kind": "reject_once"})
-    return "session/request_permission", {"toolCall": call, "options": options}
+    return PERMISSION, {"toolCall": call, "options": options}
 
 
 def _single_choice(schema: JsonValue) -> tuple[str, list[JsonValue]]:

@@ -185,6 +185,13 @@ class LiveHost:
             record = self._floor.new(record, command.env or {})
         return await self._add(record, resume_point, command.env)
 
+    def take_up(self, name: str, mcp_servers: Mapping[str, JsonValue] | None = None) -> None:
+        """Have the operator answer for a session of before, from its next start on with these MCP servers; raises CommandRefused."""
+        session = self._registry.find(name)
+        self._operators.add(name)
+        if mcp_servers is not None:
+            session.amend(options={**session.record.options, "mcp_servers": dict(mcp_servers)})
+
     async def say(
         self, session: LiveSession, text: str, attachments: Sequence[frames.Attachment] = ()
     ) -> JsonValue:

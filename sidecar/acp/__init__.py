@@ -1,0 +1,1 @@
+"""`turnwire acp`: the agent that editors start."""
