@@ -1,4 +1,4 @@
-"""The commands that speak over this process's own stdin and stdout: runner and stdio."""
+"""The commands that speak over this process's own stdin and stdout: runner, stdio and acp."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -6,7 +6,22 @@ from typing import Annotated, Literal
 import typer
 from typer.core import TyperCommand
 
-from sidecar.cli.application import ConfigOption, app
+from sidecar.cli.application import ConfigOption, app, fail
+from sidecar.cli.live import (
+    Agent,
+    Host,
+    Journal,
+    LogLevel,
+    Model,
+    PolicyOption,
+    Port,
+    Record,
+    RecordDir,
+    Rules,
+    StateDir,
+    configured,
+    serving,
+)
 
 
 class _RunnerCommand(TyperCommand):
@@ -64,3 +79,40 @@ def stdio_command(context: typer.Context) -> None:
     from sidecar.stdio.command import run
 
     raise typer.Exit(run(context.args))
+
+
+@app.command("acp")
+def acp_command(
+    context: typer.Context,
+    *,
+    connect: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="A running turnwire to connect to, instead of a sidecar in this process; its token by TURNWIRE_TOKEN, "
+            "TURNWIRE_TOKEN_FILE or in the URL.",
+            show_default=False,
+        ),
+    ] = None,
+    agent: Agent = None,
+    policy: PolicyOption = None,
+    model: Model = None,
+    rules: Rules = None,
+    host: Host = None,
+    port: Port = None,
+    journal: Journal = None,
+    state_dir: StateDir = None,
+    record: Record = None,
+    record_dir: RecordDir = None,
+    log_level: LogLevel = None,
+    config: ConfigOption = None,
+) -> None:
+    """Be an agent of the Agent Client Protocol on stdin and stdout: for Zed, JetBrains, Neovim, Emacs."""
+    try:
+        from sidecar.acp.command import serve_elsewhere, serve_here
+    except ModuleNotFoundError as error:
+        if error.name != "turnwire_client":
+            raise
+        fail("this needs the Python client; install it with: pip install 'turnwire[acp]'")
+    settings = configured(context)
+    serving(serve_here(settings) if connect is None else serve_elsewhere(settings, connect, agent))

@@ -1,0 +1,213 @@
+"""Editors before a live sidecar: prompts, permissions, edits, cancelling, loading; alone, together, and with a frontend."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import acp
+import pytest
+from acp import schema
+from acp.exceptions import RequestError
+
+from acp_editor import FORMS, editing, started, within
+from live import preloaded_running, scripted_stand
+from turnwire_client import connect
+from turnwire_client.events import Complete, PermissionRequest, PermissionResolved, ToolCall
+from turnwire_process import environment
+
+SCRIPT = """
+turns:
+  - match: "^change"
+    steps:
+      - thinking: "I look at the file."
+      - text: "I change it."
+      - todos:
+          - {content: "Change it", status: in_progress, activeForm: "Changing it"}
+      - tool: Edit
+        input: {file_path: src/app.py, old_string: "a", new_string: "b"}
+        permission: true
+        result: "The file has been updated."
+        structured:
+          filePath: src/app.py
+          oldString: "a"
+          newString: "b"
+          originalFile: "x\\na\\ny\\n"
+          structuredPatch: [{oldStart: 1, oldLines: 3, newStart: 1, newLines: 3, lines: [" x", "-a", "+b", " y"]}]
+      - text: "Changed."
+  - match: "^ask"
+    steps:
+      - ask:
+          - question: "Which one?"
+            header: "Choice"
+            options: [{label: "Red", description: "A colour"}, {label: "Blue", description: "Another"}]
+            multiSelect: false
+      - text: "Asked."
+  - match: "^fail"
+    steps:
+      - fail: error_during_execution
+        errors: ["It broke."]
+fallback:
+  steps:
+    - text: "I run {prompt}."
+    - tool: Bash
+      input: {command: "{prompt}", description: "As told"}
+      permission: true
+      seconds: 30
+      result: "ran"
+      structured: {stdout: "ran", stderr: "", interrupted: false}
+    - text: "Done."
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "script.yaml"
+    path.write_text(SCRIPT)
+    return path
+
+
+async def test_an_editor_starts_it_and_all_of_it_is_there_after_the_editor_was_started_anew(
+    tmp_path: Path, script: Path
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    argv = [sys.executable, "-m", "scripted_agent", str(script)]
+    (tmp_path / "turnwire.toml").write_text(f"[agents]\nscripted = {json.dumps(argv)}\n")
+    env = environment(
+        tmp_path / "home", TURNWIRE_PASS_ENV="PYTHONPATH", TURNWIRE_CONFIG=str(tmp_path / "turnwire.toml")
+    )
+    servers = [schema.McpServerStdio(name="calc", command="/bin/true", args=[], env=[])]
+
+    async with started(tmp_path, "--agent", "scripted", env=env) as desk:
+        hello = await desk.open(FORMS)
+        assert hello.protocol_version == 1
+        assert hello.agent_info is not None
+        assert hello.agent_info.name == "turnwire"
+        new = await within(desk.agent.new_session(cwd=str(project), mcp_servers=servers))
+        session = new.session_id
+        assert new.modes.current_mode_id == "default"
+
+        changing = asyncio.create_task(desk.prompt(session, "change it"))
+        asked = await desk.editor.next_asked()
+        assert "allow_once" in asked.options
+        asked.choose("allow_once")
+        assert (await within(changing)).stop_reason == "end_turn"
+        assert desk.editor.text() == "I change it.Changed."
+        assert desk.editor.text("agent_thought_chunk") == "I look at the file."
+        (edit,) = (update for update in desk.editor.of("tool_call") if update["kind"] == "edit")
+        (done,) = (
+            update
+            for update in desk.editor.of("tool_call_update")
+            if update["toolCallId"] == edit["toolCallId"] and update.get("status") == "completed"
+        )
+        path = str(project / "src" / "app.py")
+        assert done["content"] == [
+            {"type": "diff", "path": path, "oldText": "x\na\ny\n", "newText": "x\nb\ny\n"}
+        ]
+        assert desk.editor.of("plan")[-1]["entries"] == [
+            {"content": "Change it", "priority": "medium", "status": "in_progress"}
+        ]
+
+        desk.editor.fill = lambda mode: schema.AcceptElicitationResponse(
+            action="accept", content={"answer1": "Blue"}
+        )
+        assert (await desk.prompt(session, "ask me")).stop_reason == "end_turn"
+        (form,) = desk.editor.forms
+        assert [option.const for option in form.requested_schema.properties["answer1"].one_of] == [
+            "Red",
+            "Blue",
+        ]
+
+        with pytest.raises(RequestError, match="It broke"):
+            await desk.prompt(session, "fail now")
+
+        waiting = asyncio.create_task(desk.prompt(session, "sleep"))
+        asked = await desk.editor.next_asked()
+        await desk.agent.cancel(session_id=session)
+        asked.choose(None)
+        assert (await within(waiting)).stop_reason == "cancelled"
+        said, calls = desk.editor.text(), desk.editor.calls()
+        assert set(calls.values()) == {"completed", "failed"}
+
+    async with started(tmp_path, "--agent", "scripted", env=env) as desk:
+        await desk.open()
+        listed = await within(desk.agent.list_sessions(cwd=str(project)))
+        assert [each.session_id for each in listed.sessions] == [session]
+        await within(desk.agent.load_session(cwd=str(project), session_id=session, mcp_servers=servers))
+        assert desk.editor.text() == said
+        assert desk.editor.calls() == calls
+        prompts = ["change it", "ask me", "fail now", "sleep"]
+        assert [update["content"]["text"] for update in desk.editor.of("user_message_chunk")] == prompts
+        # and the conversation goes on: the CLI is started again, by the operator's leave
+        asking = asyncio.create_task(desk.prompt(session, "ask again"))
+        asked = await desk.editor.next_asked()
+        assert asked.title == "Which one?"
+        asked.choose("0")
+        assert (await within(asking)).stop_reason == "end_turn"
+        assert desk.editor.text() == f"{said}Asked."
+
+
+async def test_two_editors_and_a_frontend_share_a_session_and_the_first_answer_wins(tmp_path: Path) -> None:
+    stand = scripted_stand(tmp_path, "2.1.330", SCRIPT)
+    async with (
+        preloaded_running(tmp_path, stand) as (frontend, served),
+        connect(served.url, name="one") as one,
+        connect(served.url, name="two") as two,
+        editing(one) as first,
+        editing(two) as second,
+    ):
+        await first.load(frontend.session)
+        await second.load(frontend.session)
+        prompting = asyncio.create_task(first.prompt(frontend.session, "change it"))
+        await first.editor.next_asked()
+        waiting = await second.editor.next_asked()
+        request = await frontend.until(PermissionRequest)
+        await frontend.respond(request)
+        assert (await within(prompting)).stop_reason == "end_turn"
+        await first.editor.until(lambda: len(first.editor.taken_back) == 1)
+        await second.editor.until(lambda: len(second.editor.taken_back) == 1)
+        waiting.choose("reject_once")  # too late, and of no consequence
+        await frontend.until(Complete)
+        await second.editor.until(lambda: second.editor.text().endswith("Changed."))
+        assert second.editor.text() == first.editor.text() == frontend.text()
+        assert [update["content"]["text"] for update in second.editor.of("user_message_chunk")] == [
+            "change it"
+        ]
+        assert first.editor.of("user_message_chunk") == []
+        native = {event.tool_call_id: "completed" for event in frontend.seen(ToolCall)}
+        assert first.editor.calls() == second.editor.calls() == native
+
+        # both at the same moment: one is taken, the other is told nothing bad
+        prompting = asyncio.create_task(second.prompt(frontend.session, "change more"))
+        both = [await desk.editor.next_asked() for desk in (first, second)]
+        for asked in both:
+            asked.choose("allow_once")
+        assert (await within(prompting)).stop_reason == "end_turn"
+        await frontend.until(Complete)
+        assert len(frontend.seen(PermissionResolved)) == 2
+
+
+async def test_what_waits_is_asked_again_when_an_editor_comes_back(tmp_path: Path) -> None:
+    stand = scripted_stand(tmp_path, "2.1.330", SCRIPT)
+    async with preloaded_running(tmp_path, stand) as (frontend, served):
+        async with connect(served.url) as client, editing(client) as desk:
+            await desk.load(frontend.session)
+            left = asyncio.create_task(
+                desk.agent.prompt(session_id=frontend.session, prompt=[acp.text_block("change")])
+            )
+            await desk.editor.next_asked()
+        left.cancel()
+        await asyncio.gather(left, return_exceptions=True)
+        # the editor has gone, its turn has not
+        await frontend.until(PermissionRequest)
+        async with connect(served.url) as client, editing(client) as desk:
+            await desk.load(frontend.session)
+            asked = await desk.editor.next_asked()
+            asked.choose("allow_once")
+            complete = await frontend.until(Complete)
+            assert complete.data.outcome == "completed"
+            resolved = frontend.seen(PermissionResolved)
+            assert [event.behavior for event in resolved] == ["allow"]
+            await desk.editor.until(lambda: desk.editor.text().endswith("Changed."))
+            assert desk.editor.text() == frontend.text()
