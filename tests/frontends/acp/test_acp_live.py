@@ -77,14 +77,14 @@ async def test_an_editor_starts_it_and_all_of_it_is_there_after_the_editor_was_s
     env = environment(
         tmp_path / "home", TURNWIRE_PASS_ENV="PYTHONPATH", TURNWIRE_CONFIG=str(tmp_path / "turnwire.toml")
     )
-    servers = [schema.McpServerStdio(name="calc", command="/bin/true", args=[], env=[])]
+    calc = schema.McpServerStdio(name="calc", command="/bin/true", args=[], env=[])
 
     async with started(tmp_path, "--agent", "scripted", env=env) as desk:
         hello = await desk.open(FORMS)
         assert hello.protocol_version == 1
         assert hello.agent_info is not None
         assert hello.agent_info.name == "turnwire"
-        new = await within(desk.agent.new_session(cwd=str(project), mcp_servers=servers))
+        new = await within(desk.agent.new_session(cwd=str(project), mcp_servers=[calc]))
         session = new.session_id
         assert new.modes.current_mode_id == "default"
 
@@ -134,7 +134,7 @@ async def test_an_editor_starts_it_and_all_of_it_is_there_after_the_editor_was_s
         await desk.open()
         listed = await within(desk.agent.list_sessions(cwd=str(project)))
         assert [each.session_id for each in listed.sessions] == [session]
-        await within(desk.agent.load_session(cwd=str(project), session_id=session, mcp_servers=servers))
+        await within(desk.agent.load_session(cwd=str(project), session_id=session, mcp_servers=[calc]))
         assert desk.editor.text() == said
         assert desk.editor.calls() == calls
         prompts = ["change it", "ask me", "fail now", "sleep"]
