@@ -7,30 +7,38 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from adapter.claude.wire import ClaudeWire
 from adapter.core import CoreInput, SessionCore
+from adapter.hooks.settings import HookSetting, callback_id
 from adapter.permissions.decisions import (
+    Abandon,
     Answered,
+    GitChecked,
+    HookRan,
     PermissionAnswer,
     QuestionAnswer,
     Refuse,
     Respond,
+    RunGitCheck,
+    RunHook,
     StartTimer,
     Stopping,
     StopTimer,
     TimedOut,
 )
 from adapter.permissions.machine import State
-from adapter.permissions.policies import PermissionSettings
+from adapter.permissions.policies import PRE_TOOL, STOP, PermissionSettings
 from adapter.permissions.rules import read_rules
 from normalize import events as ev
 from normalize.claude.core import ClaudeCore
 from normalize.inputs import Ended, Received, Sent
 from normalize.vocabulary import Policy
 from protocol.claude.blocks import TextBlock, ToolResultBlock, ToolUseBlock
-from protocol.claude.control import ControlCancelRequest, ControlRequest
+from protocol.claude.control import ControlCancelRequest, ControlRequest, ControlResponse, ResponseBody
+from protocol.claude.encode import to_json
 from protocol.claude.messages import Assistant, AssistantBody, Message, User, UserBody
 from protocol.claude.requests import AnyRequest, CanUseTool, Elicitation, HookCallback, Interrupt
 from protocol.claude.results import Result
 from protocol.claude.system import Init
+from protocol.malformed import Malformed
 
 PICKS = st.integers(0, 1000)
 TOOLS = st.sampled_from(["Bash", "Read", "AskUserQuestion", "ExitPlanMode"])
@@ -54,17 +62,30 @@ class Sessions(RuleBasedStateMachine):
         self.responded: list[str] = []
         self.unwritten: list[Respond] = []
         self.timers: set[str] = set()
+        self.running: set[str] = set()
         self.busy = False
         self.started = self.completed = 0
         self.pending: set[str] = set()
         self.ended_once: set[str] = set()
         self.has_ended = False
 
-    @initialize(policy=POLICIES, timeout=st.sampled_from([None, 5.0]), old=st.booleans())
-    def start(self, policy: Policy | None, timeout: float | None, *, old: bool) -> None:
+    @initialize(
+        policy=POLICIES,
+        timeout=st.sampled_from([None, 5.0]),
+        most=st.sampled_from([2, 256]),
+        old=st.booleans(),
+    )
+    def start(self, policy: Policy | None, timeout: float | None, most: int, *, old: bool) -> None:
         self.old = old
         rules = read_rules([{"action": "allow", "tool": "Read"}])
-        asked = PermissionSettings(policy=policy, rules=rules, answer_timeout=timeout, answers_cancelled=old)
+        asked = PermissionSettings(
+            policy=policy,
+            rules=rules,
+            hooks=(HookSetting(event="PreToolUse", command=("x",)),),
+            answer_timeout=timeout,
+            answers_cancelled=old,
+            max_pending=most,
+        )
         self.core = SessionCore(ClaudeCore(), ClaudeWire(), State(asked))
 
     def happens(self, happened: CoreInput) -> list[object]:
@@ -80,6 +101,12 @@ class Sessions(RuleBasedStateMachine):
                     assert response.request_id not in self.responded, "two responses to one request"
                     self.responded.append(response.request_id)
                     self.unwritten.append(effect)
+                case RunHook(name) | RunGitCheck(name):
+                    assert name in self.core._permissions.pending, "run for nobody"
+                    self.running.add(name)
+                case Abandon(name):
+                    assert name in self.running, "abandoned and not begun"
+                    self.running.discard(name)
                 case StartTimer(name, _):
                     self.timers.add(name)
                 case StopTimer(name):
@@ -149,9 +176,40 @@ class Sessions(RuleBasedStateMachine):
         self.asks(Elicitation(message="?"))
 
     @precondition(lambda self: not self.has_ended)
+    @rule(callback=st.sampled_from(["stranger", callback_id(0), PRE_TOOL, STOP]), tool=TOOLS)
+    def hook_is_called(self, callback: str, tool: str) -> None:
+        event = "Stop" if callback == STOP else "PreToolUse"
+        self.asks(HookCallback(callback_id=callback, input={"hook_event_name": event, "tool_name": tool}))
+
+    @precondition(lambda self: self.running)
+    @rule(number=PICKS, failed=st.booleans())
+    def hook_has_run(self, number: int, *, failed: bool) -> None:
+        name = sorted(self.running)[number % len(self.running)]
+        self.running.discard(name)
+        request = self.asked[name]
+        assert isinstance(request, HookCallback)
+        if request.callback_id == STOP:
+            self.happens(GitChecked(name, ("a changed file",) if failed else ()))
+        else:
+            self.happens(HookRan(name, None if failed else {}, "it failed" if failed else None))
+        assert name not in self.core._permissions.pending
+
+    @precondition(lambda self: not self.has_ended and self.asked)
+    @rule(number=PICKS)
+    def agent_lists_what_still_waits(self, number: int) -> None:
+        name = self.pick(number)
+        if isinstance(request := self.asked.get(name), CanUseTool):
+            waiting = to_json(ControlRequest(name, request))
+            body = ResponseBody(subtype="success", request_id="ours", pending_permission_requests=[waiting])
+            self.receives(ControlResponse(response=body))
+
+    @precondition(lambda self: not self.has_ended)
     @rule()
-    def hook_is_called(self) -> None:
-        self.asks(HookCallback(callback_id="stranger", input={"hook_event_name": "PreToolUse"}))
+    def agent_asks_what_cannot_be_read(self) -> None:
+        name = f"u{self.now}"
+        self.receives(Malformed(line="{", reason="nested too deeply", asks=name))
+        assert self.responded[-1] == name
+        assert name not in self.core._permissions.pending
 
     def asks(self, request: AnyRequest) -> None:
         name = f"r{len(self.asked)}"
@@ -223,6 +281,12 @@ class Sessions(RuleBasedStateMachine):
             assert set(self.core.pending) == self.pending
 
     @invariant()
+    def what_waits_for_a_hook_has_one_that_runs(self) -> None:
+        if hasattr(self, "core"):
+            waiting = self.core._permissions.pending.items()
+            assert self.running == {name for name, pending in waiting if pending.waits_for == "machine"}
+
+    @invariant()
     def what_is_pending_can_be_answered_and_nothing_else(self) -> None:
         if hasattr(self, "core"):
             assert set(self.core._permissions.waiting_for_humans) == self.pending
@@ -285,3 +349,24 @@ def test_what_a_turn_asked_is_void_with_it_and_a_late_answer_is_refused() -> Non
     outputs = core.handle(Answered("r", PermissionAnswer("allow_once"), "ada"), 1)
     assert [type(effect) for effect in outputs.effects] == [Refuse]
     assert outputs.happened == []
+
+
+def test_a_request_that_is_listed_again_after_its_end_is_none() -> None:
+    core = session()
+    said(core, CALL)
+    said(core, ControlRequest("r", LEAVE))
+    said(core, ControlCancelRequest("r"))
+    waiting = to_json(ControlRequest("r", LEAVE))
+    listed = ResponseBody(subtype="success", request_id="ours", pending_permission_requests=[waiting])
+    assert said(core, ControlResponse(response=listed)) == []
+    assert open_requests(core) == ()
+
+
+def test_the_next_process_may_name_its_requests_as_the_last_one_did() -> None:
+    family = ClaudeCore()
+    core = SessionCore(family, ClaudeWire(), State(PermissionSettings()))
+    said(core, ControlRequest("r", LEAVE))
+    core.handle(Ended("exited"), 1)
+    core = SessionCore(family, ClaudeWire(), State(PermissionSettings()))
+    assert "permission_request" in said(core, ControlRequest("r", LEAVE))
+    assert open_requests(core) == ("r",)

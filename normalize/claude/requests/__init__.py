@@ -24,10 +24,14 @@ from normalize.events import (
 from normalize.inputs import Decision
 from normalize.payloads import AskUserPayload, ShowPlanPayload
 from normalize.place import Place
+from normalize.recent import Recent
 from normalize.vocabulary import VoidReason
 from protocol.claude import control
 from protocol.claude.answers import Deny, read_permission
 from protocol.json_values import JsonObject, text_at
+
+MAX_SETTLED = 1000
+"""Requests that are remembered beyond their end."""
 
 Behavior = Literal["allow", "deny", "ask", "answer"]
 
@@ -54,6 +58,8 @@ class Requests:
         self._place = place
         self._calls = calls
         self._pending: dict[str, Pending] = {}
+        self._settled: Recent[None] = Recent(MAX_SETTLED)
+        """Ids of those of this process that wait no more."""
         self._plans: set[str] = set()
         self.hooks_edit = True
         """The CLI heeds arguments that a hook gives: 1.0 does not, and 2.0.14, which does, says as little of its version."""
@@ -70,8 +76,8 @@ class Requests:
 
     def asked(self, request_id: str, request: control.AnyRequest) -> list[AgentEvent]:
         """The CLI asks; a request of a kind that needs no human gives no event."""
-        if request_id in self._pending:
-            return []
+        if request_id in self._pending or request_id in self._settled:
+            return []  # listed as still waiting while its end was on its way
         match request:
             case control.CanUseTool():
                 return self._tool(request_id, request)
@@ -120,7 +126,7 @@ class Requests:
 
     def answered(self, response: control.ControlResponse) -> list[AgentEvent]:
         """We answered the CLI; the decision itself, if it was told before, is not told again."""
-        pending = self._pending.pop(response.request_id, None)
+        pending = self._settle(response.request_id)
         if pending is None:
             return []
         if pending.kind == "hook":
@@ -146,7 +152,7 @@ class Requests:
         if pending is None:
             return []
         if pending.kind == "hook":
-            del self._pending[decision.pending_id]
+            self._settle(decision.pending_id)
             outcome = "success" if behavior == "pass" else behavior
             return [
                 self._activity(pending, "answered", outcome, decision.message),
@@ -154,7 +160,7 @@ class Requests:
             ]
         if behavior == "pass" or behavior == "error":  # noqa: PLR1714 - a type checker narrows this alone
             return []
-        del self._pending[decision.pending_id]
+        self._settle(decision.pending_id)
         self._calls.left(pending.tool_call_id, "denied" if behavior == "deny" else "allowed")
         return [
             PermissionResolved(
@@ -176,7 +182,7 @@ class Requests:
 
     def cancelled(self, request_id: str, reason: VoidReason) -> list[AgentEvent]:
         """The CLI takes a request back."""
-        pending = self._pending.pop(request_id, None)
+        pending = self._settle(request_id)
         if pending is None:
             return []
         if pending.kind != "hook":
@@ -191,13 +197,13 @@ class Requests:
         if not settled:
             return []
         for pending in settled:
-            del self._pending[pending.request_id]
+            self._settle(pending.request_id)
         return [self._resolved(pending, "deny" if denied else "allow") for pending in settled]
 
     def turn_over(self, reason: VoidReason, lost: Collection[str]) -> list[AgentEvent]:
         """What waits for an answer in this turn will not be answered any more; `lost` are its calls without result."""
         self._plans.clear()
-        if not self._pending:
+        if not self._pending and reason != "process_exited":
             return []
         over = [
             pending
@@ -205,8 +211,16 @@ class Requests:
             if not pending.background or pending.tool_call_id in lost or reason == "process_exited"
         ]
         for pending in over:
-            del self._pending[pending.request_id]
+            self._settle(pending.request_id)
+        if reason == "process_exited":
+            self._settled.clear()  # the next process may name its own the same
         return [event for pending in over for event in self._void(pending, reason)]
+
+    def _settle(self, request_id: str) -> Pending | None:
+        pending = self._pending.pop(request_id, None)
+        if pending is not None:
+            self._settled.put(request_id, None)
+        return pending
 
     def _tool(self, request_id: str, request: control.CanUseTool) -> list[AgentEvent]:
         call = self._calls.find(request.tool_use_id, request.tool_name, request.input)
