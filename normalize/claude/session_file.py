@@ -240,7 +240,7 @@ class ClaudeSurvey:
             and read.type not in ("progress", "summary")
         ):
             self._join(read, kind, at, typed)
-        return _said(read, head, kind, typed)
+        return () if _woken(read) else _said(read, head, kind, typed)
 
     def _note(self, line: SessionLine, head: MessageHead, at: float | None) -> None:
         facts = self._facts

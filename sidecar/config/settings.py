@@ -219,6 +219,11 @@ class Settings(BaseSettings):
     stop_timeout_s: float = Field(default=25, gt=0)
     """Seconds from SIGTERM, SIGINT or SIGHUP to the end of turnwire, whatever does not end by itself."""
 
+    history: bool = True
+    """List the conversations that agents on this machine have kept themselves, those that turnwire did not start: to search, to open and to go on with. What is in them goes to whoever has a token."""
+    history_dirs: Annotated[list[Path], NoDecode, BeforeValidator(_split)] | None = None
+    """Directories that hold such conversations, each with a folder for each project; without any this user's own, $CLAUDE_CONFIG_DIR/projects or ~/.claude/projects."""
+
     record: bool = Field(
         default=False,
         validation_alias=AliasChoices("record", "TURNWIRE_RECORD", "KANDEV_DEBUG_AGENT_MESSAGES"),

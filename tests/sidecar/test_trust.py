@@ -42,6 +42,8 @@ NEEDS_TRUST = {
     "pass_env": "hands secrets on",
     "permission_timeout_s": "decides permissions",
     "attachments": "writes files",
+    "history": "shows what was said elsewhere",
+    "history_dirs": "shows what was said elsewhere",
     "record": "writes down all that is said",
     "record_dir": "writes elsewhere",
     "trace_limit": "sends more of what is said to the collector",

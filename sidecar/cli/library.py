@@ -1,0 +1,163 @@
+"""The commands about conversations that agents on this machine have kept: sessions, search, usage, export."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from sidecar.cli.application import ConfigOption, app, fail, plain_errors
+from sidecar.cli.live import StateDir, configured
+
+if TYPE_CHECKING:
+    from sidecar.library.library import Library
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Folder = Annotated[
+    Path | None, typer.Option(help="Only conversations in this folder and below.", show_default=False)
+]
+
+
+@contextmanager
+def _library(context: typer.Context) -> Iterator["Library"]:
+    """Open the library and look for what is new."""
+    from sidecar.library.index import LibraryError
+    from sidecar.library.library import Library
+
+    settings = configured(context)
+    with plain_errors(LibraryError):
+        library = Library(settings)
+        try:
+            looked = library.look()
+            for path in looked.failed[:5]:
+                typer.echo(f"turnwire: {path} could not be read", err=True)
+            yield library
+        finally:
+            library.close()
+
+
+@app.command("sessions")
+def sessions_command(
+    context: typer.Context,
+    *,
+    limit: Annotated[int, typer.Option(min=1, help="How many.")] = 50,
+    folder: Folder = None,
+    as_json: Json = False,
+    state_dir: StateDir = None,
+    config: ConfigOption = None,
+) -> None:
+    """List the conversations that agents on this machine have kept, the newest first."""
+    from sidecar.library.show import conversation, table
+
+    with _library(context) as library:
+        running = library.running()
+        found = library.index.newest(limit=limit, folder=None if folder is None else str(folder.resolve()))
+        if as_json:
+            for one in found:
+                typer.echo(json.dumps(conversation(one, running), ensure_ascii=False))
+        else:
+            table(found, running, library.index.count())
+
+
+@app.command("search")
+def search_command(
+    context: typer.Context,
+    words: Annotated[
+        list[str], typer.Argument(help="Words that must all be there; a phrase in double quotes.")
+    ],
+    *,
+    limit: Annotated[int, typer.Option(min=1, help="How many.")] = 20,
+    folder: Folder = None,
+    as_json: Json = False,
+    state_dir: StateDir = None,
+    config: ConfigOption = None,
+) -> None:
+    """Search titles, prompts, texts, commands and paths of all conversations."""
+    from sidecar.library.show import hit, hits
+
+    with _library(context) as library:
+        text = " ".join(f'"{word}"' if " " in word else word for word in words)
+        found = library.index.search(
+            text, limit=limit, folder=None if folder is None else str(folder.resolve())
+        )
+        if as_json:
+            for one in found:
+                typer.echo(json.dumps(hit(one), ensure_ascii=False))
+        else:
+            hits(found)
+
+
+@app.command("usage")
+def usage_command(
+    context: typer.Context,
+    *,
+    by: Annotated[
+        str, typer.Option(help="Sum up by day, project, model or agent; several with commas.")
+    ] = "day",
+    since: Annotated[
+        str | None, typer.Option(help="From this day on: YYYY-MM-DD, UTC.", show_default=False)
+    ] = None,
+    until: Annotated[str | None, typer.Option(help="Up to this day, included.", show_default=False)] = None,
+    folder: Folder = None,
+    as_json: Json = False,
+    state_dir: StateDir = None,
+    config: ConfigOption = None,
+) -> None:
+    """Say what was used, by day, project, model or agent: tokens, and dollars as far as agents tell them."""
+    from sidecar.library.index import GROUPS
+    from sidecar.library.show import spending, spent, time_of
+
+    groups = [group for group in GROUPS if group in by.split(",")]
+    if set(by.split(",")) - set(groups):
+        fail(f"--by takes {', '.join(GROUPS)}, not {by!r}", 2)
+    begin, end = (time_of(day, later) for day, later in ((since, 0), (until, 1)))
+    if (since and begin is None) or (until and end is None):
+        fail("a day is written as YYYY-MM-DD", 2)
+    with _library(context) as library:
+        where = None if folder is None else str(folder.resolve())
+        found = library.index.usage(groups, since=begin, until=end, folder=where)
+        if as_json:
+            for one in found:
+                typer.echo(json.dumps(spent(one), ensure_ascii=False))
+        else:
+            spending(found, groups)
+
+
+@app.command("export")
+def export_command(
+    context: typer.Context,
+    session: Annotated[str, typer.Argument(help="The conversation's id, or how it begins; or a file.")],
+    out: Annotated[Path | None, typer.Argument(help="The document; standard output when absent.")] = None,
+    *,
+    form: Annotated[
+        Literal["markdown", "html"] | None,
+        typer.Option(
+            "--format", help="What to write.", show_default="html for a name that ends so, else markdown"
+        ),
+    ] = None,
+    redact: Annotated[
+        bool, typer.Option("--redact", help="Replace secrets, tokens, e-mail addresses and home paths.")
+    ] = False,
+    branch: Annotated[
+        str | None, typer.Option(help="The message that another branch ends with.", show_default=False)
+    ] = None,
+    state_dir: StateDir = None,
+    config: ConfigOption = None,
+) -> None:
+    """Write a conversation as Markdown, or as one HTML page."""
+    with _library(context) as library:
+        chosen = form or ("html" if out is not None and out.suffix in (".html", ".htm") else "markdown")
+        text = library.export(library.find(session), chosen, redact=redact, leaf=branch)
+    data = text.encode("utf-8", "replace")
+    if out is None:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    try:
+        with out.open("xb") as file:
+            file.write(data)
+    except OSError as error:
+        fail(f"{out}: {error.strerror}; name a document that does not exist yet")

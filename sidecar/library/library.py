@@ -1,0 +1,136 @@
+"""The library of conversations, as commands and frontends use it. Blocking: who has an event loop calls it in a thread."""
+
+import secrets
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from normalize.events import AgentEvent
+from normalize.families import new_core
+from sidecar.config.settings import Settings, state_directory
+from sidecar.library.conversation import folded
+from sidecar.library.export import Heading, as_html, as_markdown
+from sidecar.library.folders import folders
+from sidecar.library.index import Index, LibraryError, Listed, Looked, open_now
+from tracing.recordings.recorded import Timed
+from tracing.recordings.session_file import format_of, read_session_file
+from tracing.redaction.redaction import Redaction
+
+Format = Literal["markdown", "html"]
+
+
+def index_file(settings: Settings) -> Path | None:
+    """Return where the index is: one for all workspaces, unless the state directory is elsewhere; None for memory alone."""
+    if settings.journal == "memory":
+        return None
+    base = state_directory()
+    return (base if settings.state_dir.is_relative_to(base) else settings.state_dir) / "library.sqlite3"
+
+
+class Library:
+    """The conversations that the settings allow to be seen."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Open the index; raises LibraryError, also where the settings have switched the library off."""
+        if not settings.history:
+            raise LibraryError(
+                "the conversations of agents are not listed here; the setting `history` is off"
+            )
+        self.folders = folders(settings)
+        self.index = Index(index_file(settings))
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self.index.close()
+
+    def look(self) -> Looked:
+        """Read what is new; raises LibraryError."""
+        return self.index.look(self.folders)
+
+    def running(self) -> set[str]:
+        """Return the conversations that somebody's CLI has open."""
+        return open_now(self.folders)
+
+    def find(self, name: str) -> Listed:
+        """Return a conversation by its id, or by how that begins; raises LibraryError."""
+        found = self.index.find(name)
+        if found is None:
+            starting = self.index.starting_with(name) if len(name) >= 4 else []
+            if len(starting) > 1:
+                named = ", ".join(one.id for one in starting)
+                raise LibraryError(f"several conversations begin with {name!r}: {named}; give more of the id")
+            found = next(iter(starting), None)
+        if found is None:
+            raise LibraryError(f"there is no conversation {name!r}; `turnwire sessions` lists them")
+        return found
+
+    def read(self, listed: Listed, leaf: str | None = None) -> Iterator[Timed]:
+        """Read a conversation; raises LibraryError."""
+        path = Path(listed.path)
+        if not any(path.is_relative_to(folder) for folder in self.folders):
+            raise LibraryError(
+                f"{path} is in none of the folders that the settings allow; see `history_dirs`"
+            )
+        try:
+            found = format_of(path)
+            if found is None:
+                raise LibraryError(f"{path} is no conversation any more; look again")
+            yield from read_session_file(path, found[1], leaf)
+        except OSError as error:
+            raise LibraryError(f"{path} cannot be read: {error.strerror}") from error
+        except KeyError:
+            raise LibraryError(f"the conversation {listed.id} has no message {leaf!r} to end with") from None
+
+    def events(self, listed: Listed, leaf: str | None = None) -> Iterator[AgentEvent]:
+        """Read a conversation as events; raises LibraryError."""
+        core = new_core()
+        for timed in self.read(listed, leaf):
+            yield from core.handle(timed.input)
+
+    def export(self, listed: Listed, form: Format, *, redact: bool, leaf: str | None = None) -> str:
+        """Return a conversation as a document; raises LibraryError."""
+        return document(listed, self.events(listed, leaf), form, redact=redact)
+
+
+def document(listed: Listed, events: Iterator[AgentEvent], form: Format, *, redact: bool) -> str:
+    """Return events as a document."""
+    redaction = Redaction(secrets.token_bytes(32)) if redact else None
+
+    def clean(text: str) -> str:
+        return text if redaction is None else redaction.apply(text)
+
+    facts = [
+        ("Session", listed.id),
+        ("Folder", listed.folder),
+        ("Branch", listed.git_branch),
+        ("Model", listed.model),
+        ("Begun", moment(listed.began)),
+        ("Ended", moment(listed.ended)),
+        ("Turns", str(listed.turns)),
+        (
+            "Cost",
+            None
+            if listed.cost_usd is None
+            else f"{'' if listed.cost_is_whole else 'at least '}${listed.cost_usd:.4f}",
+        ),
+    ]
+    heading = Heading(shown_title(listed), [(name, value) for name, value in facts if value])
+    write = as_html if form == "html" else as_markdown
+    return write(heading, folded(events), clean)
+
+
+def shown_title(listed: Listed) -> str:
+    """Return what a conversation is called: by a human, by its agent, or by its first prompt."""
+    found = listed.title or listed.first_prompt or listed.id
+    return " ".join(found.split()) or listed.id
+
+
+def moment(at: float | None) -> str | None:
+    """Return a time as RFC 3339, UTC; None for none, and for one that no calendar has."""
+    if at is None:
+        return None
+    try:
+        return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    except (OverflowError, ValueError, OSError):
+        return None

@@ -1,0 +1,160 @@
+"""What the library has found, for a terminal and as JSON."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from datetime import UTC, date, datetime, time, timedelta
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from normalize.model import JsonObject
+from sidecar.library.index import Hit, Listed, Spent
+from sidecar.library.library import moment, shown_title
+
+BEGIN, END = "\x02", "\x03"
+"""Around the words that were found, in a snippet."""
+
+
+def conversation(one: Listed, running: Collection[str] = ()) -> JsonObject:
+    """Return a conversation as frontends get it; times as RFC 3339."""
+    return {
+        "id": one.id,
+        "agent": one.agent,
+        "folder": one.folder,
+        "title": shown_title(one),
+        "named": one.title is not None,
+        "first_prompt": one.first_prompt,
+        "began": moment(one.began),
+        "ended": moment(one.ended),
+        "turns": one.turns,
+        "cost_usd": one.cost_usd,
+        "cost_is_whole": one.cost_is_whole,
+        "git_branch": one.git_branch,
+        "model": one.model,
+        "version": one.version,
+        "bytes": one.size,
+        "branches": one.branches,
+        "running": one.id in running,
+    }
+
+
+def hit(one: Hit) -> JsonObject:
+    """Return a hit as frontends get it: the snippet in parts, those with the words marked."""
+    source, _, rest = one.id.partition(":")
+    live = source == "live"
+    return {
+        "source": "live" if live else "library",
+        "id": rest if live else one.id,
+        "message": one.message or None,
+        "seq": one.seq,
+        "kind": one.kind,
+        "title": one.title,
+        "folder": one.folder,
+        "at": moment(one.at),
+        "snippet": [{"text": text, "hit": found} for text, found in _parts(one.snippet)],
+    }
+
+
+def _parts(snippet: str) -> list[tuple[str, bool]]:
+    parts: list[tuple[str, bool]] = []
+    for number, piece in enumerate(snippet.split(BEGIN)):
+        marked, end, rest = piece.partition(END) if number else ("", "", piece)
+        if not end:
+            marked, rest = "", marked + rest
+        parts += [(text, found) for text, found in ((marked, True), (rest.replace(END, ""), False)) if text]
+    return parts
+
+
+def spent(one: Spent) -> JsonObject:
+    """Return a sum as frontends get it."""
+    found: JsonObject = asdict(one)
+    return found
+
+
+def time_of(day: str | None, later: int) -> float | None:
+    """Return when a day begins, or the one so many days later, UTC; None for what is no day."""
+    try:
+        begun = date.fromisoformat(day or "") + timedelta(days=later)
+    except (ValueError, OverflowError):
+        return None
+    return datetime.combine(begun, time(), UTC).timestamp()
+
+
+def _console() -> Console:
+    return Console(highlight=False, soft_wrap=True)
+
+
+def _plain(text: str | None, size: int) -> Text:
+    """Return somebody's text as one line without orders to the terminal."""
+    flat = "".join(character if character.isprintable() else " " for character in text or "")
+    flat = " ".join(flat.split())
+    return Text(flat if len(flat) <= size else f"{flat[: size - 1]}…")
+
+
+def _dollars(cost: float | None, *, whole: bool) -> str:
+    return "" if cost is None else f"{'' if whole else '>'}${cost:.4f}"
+
+
+def table(found: Sequence[Listed], running: Collection[str], count: int) -> None:
+    """Print a list of conversations."""
+    rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("id", "ended", "turns", "cost", "model", "folder", "title"):
+        rows.add_column(name, no_wrap=True)
+    for one in found:
+        ended = "running" if one.id in running else (moment(one.ended) or "")[:16].replace("T", " ")
+        rows.add_row(
+            _plain(one.id[:8], 8),
+            ended,
+            str(one.turns),
+            _dollars(one.cost_usd, whole=one.cost_is_whole),
+            _plain(one.model, 24),
+            _plain(one.folder, 40),
+            _plain(shown_title(one), 60),
+        )
+    console = _console()
+    console.print(rows)
+    if count > len(found):
+        console.print(f"{len(found)} of {count}; --limit shows more", style="dim")
+
+
+def hits(found: Sequence[Hit]) -> None:
+    """Print hits."""
+    console = _console()
+    if not found:
+        console.print("nothing found")
+    for one in found:
+        head = _plain(one.id.removeprefix("live:")[:8], 8)
+        head.stylize("bold")
+        head.append(f"  {(moment(one.at) or '')[:10]}  {one.kind}  ")
+        head.append_text(_plain(one.title, 60))
+        console.print(head)
+        line = Text("  ")
+        for text, marked in _parts(one.snippet):
+            piece = _plain(f"{text}", 500)
+            if text[:1].isspace():
+                line.append(" ")
+            line.append(piece.plain, style="bold" if marked else "")
+            if text[-1:].isspace():
+                line.append(" ")
+        console.print(line)
+
+
+def spending(found: Sequence[Spent], by: Sequence[str]) -> None:
+    """Print what was used."""
+    rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in by:
+        rows.add_column(name, no_wrap=True)
+    for name in ("answers", "in", "out", "cache read", "cache written", "cost"):
+        rows.add_column(name, no_wrap=True, justify="right")
+    for one in found:
+        rows.add_row(
+            *(_plain(one.group[name], 48) for name in by),
+            str(one.answers),
+            str(one.input_tokens),
+            str(one.output_tokens),
+            str(one.cache_read_input_tokens),
+            str(one.cache_creation_input_tokens),
+            _dollars(one.cost_usd, whole=one.cost_is_whole),
+        )
+    _console().print(rows)

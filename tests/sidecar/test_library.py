@@ -1,0 +1,359 @@
+"""The library of conversations that agents have kept: listed, searched, counted and exported from an index."""
+
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from kept_sessions import all_kept, kept
+
+from normalize import events as ev
+from normalize.payloads import ShellExecPayload
+from normalize.payloads.work import ShellExec
+from sidecar.config.settings import Settings
+from sidecar.library.conversation import folded
+from sidecar.library.export import Heading, as_html, as_markdown
+from sidecar.library.folders import files_in, running
+from sidecar.library.index import Index, LibraryError, query_of
+from sidecar.library.library import Library
+
+
+def a_home(folder: Path, *scenarios: tuple[str, str]) -> Path:
+    """A folder with the projects of some scenarios; all of the newest version when none are named."""
+    named = scenarios or tuple(("2.1.330", one.folder.name) for one in all_kept() if one.version == "2.1.330")
+    projects = folder / ".claude" / "projects"
+    for version, scenario in named:
+        for project in (kept(version, scenario).folder / "projects").iterdir():
+            shutil.copytree(project, projects / f"{project.name}-{scenario}")
+    return projects
+
+
+def a_library(tmp_path: Path, projects: Path, **options: object) -> Library:
+    settings = Settings.model_validate(
+        {"history_dirs": [projects], "state_dir": tmp_path / "state", **options}
+    )
+    return Library(settings)
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    library = a_library(tmp_path, a_home(tmp_path))
+    library.look()
+    return library
+
+
+def test_conversations_are_listed_the_newest_first_with_what_they_are(library: Library) -> None:
+    listed = library.index.newest(limit=100)
+    assert (
+        len(listed)
+        == library.index.count()
+        == sum(len(one.files) for one in all_kept() if one.version == "2.1.330")
+    )
+    ends = [one.ended or 0 for one in listed]
+    assert ends == sorted(ends, reverse=True)
+    one = library.find(kept("2.1.330", "files-and-shell").file.stem)
+    assert (one.turns, one.model, one.folder, one.version) == (
+        2,
+        "claude-opus-5-5",
+        "/workspace/project",
+        "2.1.330",
+    )
+    assert one.cost_usd == pytest.approx(0.0057848)
+    library.close()
+
+
+def test_pages_of_the_list_follow_each_other_without_gap_or_repeat(library: Library) -> None:
+    seen: list[str] = []
+    before: tuple[float, str] | None = None
+    while page := library.index.newest(limit=4, before=before):
+        seen += [one.id for one in page]
+        before = (page[-1].ended or 0, page[-1].id)
+    assert seen == [one.id for one in library.index.newest(limit=100)]
+    library.close()
+
+
+def test_a_second_look_reads_only_what_has_changed_and_no_look_changes_a_file(tmp_path: Path) -> None:
+    projects = a_home(tmp_path)
+    before = {
+        path: (path.read_bytes(), path.stat().st_mtime_ns) for path in projects.rglob("*") if path.is_file()
+    }
+    library = a_library(tmp_path, projects)
+    assert library.look().read == len(list(projects.glob("*/*.jsonl")))
+    assert library.look().read == 0
+    assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in before} == before
+    grown = next(projects.glob("*-denied/*.jsonl"))
+    with grown.open("ab") as file:
+        file.write(
+            b'{"type":"custom-title","customTitle":"Named by hand","sessionId":"x"}\n{"type":"user","uuid":"cut'
+        )
+    looked = library.look()
+    assert (looked.read, looked.failed) == (1, [])
+    assert library.find(grown.stem).title == "Named by hand"
+    grown.unlink()
+    assert library.look().gone == 1
+    with pytest.raises(LibraryError, match="no conversation"):
+        library.find(grown.stem)
+    assert library.index.search("Named", limit=5) == []
+    library.close()
+
+
+def test_another_process_finds_what_the_first_has_read(tmp_path: Path) -> None:
+    projects = a_home(tmp_path, ("2.1.330", "denied"))
+    first, second = a_library(tmp_path, projects), a_library(tmp_path, projects)
+    assert first.look().read == 1
+    assert second.look().read == 0
+    assert [one.id for one in second.index.newest(limit=9)] == [one.id for one in first.index.newest(limit=9)]
+    first.close()
+    second.close()
+
+
+def test_damaged_and_foreign_files_cost_nothing_but_themselves(tmp_path: Path) -> None:
+    projects = a_home(tmp_path, ("2.1.330", "denied"))
+    odd = projects / "odd"
+    odd.mkdir()
+    (odd / "empty.jsonl").touch()
+    (odd / "noise.jsonl").write_bytes(os.urandom(5000))
+    (odd / "stdout.jsonl").write_bytes((kept("2.1.330", "denied").folder / "stdout.jsonl").read_bytes())
+    (odd / "deep.jsonl").write_bytes(b'{"parentUuid":' + b"[" * 100_000 + b"\n")
+    (odd / "folder.jsonl").mkdir()
+    (odd / "link.jsonl").symlink_to("/etc/passwd")
+    whole = kept("2.1.330", "files-and-shell").file.read_bytes()
+    (odd / "half.jsonl").write_bytes(whole[: len(whole) // 2])
+    library = a_library(tmp_path, projects)
+    library.look()
+    assert {one.id for one in library.index.newest(limit=9)} == {kept("2.1.330", "denied").file.stem, "half"}
+    assert library.look().read == 0
+    library.close()
+
+
+def test_the_words_are_found_where_they_stand(library: Library) -> None:
+    hits = library.index.search("nested answer", limit=50)
+    (text,) = [hit for hit in hits if hit.kind == "text" and hit.id == kept("2.1.330", "subagent").file.stem]
+    assert text.snippet == "The \x02nested\x03 \x02answer\x03."
+    assert text.message
+    assert {hit.kind for hit in library.index.search("touch", limit=50)} >= {"prompt", "command"}
+    assert [hit.kind for hit in library.index.search('"a.py"', limit=50)].count("path") == 2
+    assert library.index.search("nested unheard", limit=50) == []
+    library.close()
+
+
+@pytest.mark.parametrize(
+    "text", ['"', "NEAR(", "a OR", "-x", "*", "text:x", "(", "\x00", "AND NOT", '""', "ünï"]
+)
+def test_no_words_are_syntax(library: Library, text: str) -> None:
+    if query_of(text):
+        library.index.search(text, limit=5)
+    else:
+        with pytest.raises(LibraryError, match="no word"):
+            library.index.search(text, limit=5)
+    library.close()
+
+
+def test_a_name_that_a_human_gives_stays_beside_the_file_and_is_found(library: Library) -> None:
+    name = kept("2.1.330", "denied").file.stem
+    library.index.rename(name, "Choosing a colour")
+    library.index.newest(limit=1)
+    assert library.find(name).title == "Choosing a colour"
+    assert library.index.search("colour choosing", limit=5)[0].id == name
+    library.index.rename(name, None)
+    assert library.find(name).title is None
+    library.close()
+
+
+def test_an_index_of_another_version_is_made_anew_but_for_the_names(tmp_path: Path) -> None:
+    file = tmp_path / "library.sqlite3"
+    index = Index(file)
+    index.rename("x", "kept")
+    index.close()
+    with sqlite3.connect(file) as database:
+        database.execute("PRAGMA user_version = 99")
+    database.close()
+    index = Index(file)
+    assert index.count() == 0
+    assert list(index._db.execute("SELECT * FROM names")) == [("x", "kept")]
+    index.close()
+
+
+def test_what_is_no_index_is_one_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "library.sqlite3"
+    file.write_bytes(b"no database at all, but long enough to be looked at" * 40)
+    with pytest.raises(LibraryError, match="remove it"):
+        Index(file)
+
+
+def test_usage_is_what_the_cli_has_counted_and_forks_count_once(library: Library) -> None:
+    (all_of_it,) = library.index.usage([])
+    (priced,) = library.index.usage([], folder="/workspace/project")
+    assert priced == all_of_it
+    totals = 0.0
+    for one in all_kept():
+        if one.version != "2.1.330" or one.folder.name == "killed":
+            continue
+        lines = [
+            json.loads(line)
+            for path in one.files
+            for line in path.read_bytes().split(b"\n")
+            if b"cost-state" in line
+        ]
+        if one.folder.name in ("resume-and-rewind", "clear"):
+            # the fork's total has its parent's in it, /clear begins a second one
+            totals += 0.004132 if one.folder.name == "resume-and-rewind" else 2 * 0.0008264
+        else:
+            totals += max(line["totalCostUSD"] for line in lines)
+    assert all_of_it.cost_usd == pytest.approx(totals)
+    assert not all_of_it.cost_is_whole  # what was killed has left no total
+    days = library.index.usage(["day", "model"])
+    assert {spent.group["day"] for spent in days} == {"2026-11-22"}
+    assert {spent.group["model"] for spent in days} == {"claude-opus-5-5", "(other)"}
+    assert sum(spent.input_tokens for spent in days) == all_of_it.input_tokens
+    assert library.index.usage([], since=4e9) == []
+    library.close()
+
+
+def test_only_files_in_allowed_folders_are_listed_and_none_when_it_is_off(tmp_path: Path) -> None:
+    projects = a_home(tmp_path, ("2.1.330", "denied"))
+    library = a_library(tmp_path, projects)
+    library.look()
+    library.close()
+    elsewhere = a_library(tmp_path, tmp_path / "elsewhere")
+    elsewhere.look()
+    assert elsewhere.index.newest(limit=9) == []
+    elsewhere.close()
+    with pytest.raises(LibraryError, match="`history` is off"):
+        a_library(tmp_path, projects, history=False)
+
+
+def test_running_conversations_are_told_by_what_the_cli_notes(tmp_path: Path) -> None:
+    projects = tmp_path / "projects"
+    notes = tmp_path / "sessions"
+    notes.mkdir()
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    for number, (pid, session) in enumerate([(os.getpid(), "open"), (ended.pid, "ended"), (1 << 70, "odd")]):
+        (notes / f"{number}.json").write_text(json.dumps({"pid": pid, "sessionId": session}))
+    (notes / "broken.json").write_text("{")
+    assert running(projects) == {"open"}
+    assert running(tmp_path / "nothing" / "projects") == set()
+    assert list(files_in(projects)) == []
+
+
+HOSTILE = '</pre><script>alert(1)</script>" onload="x" \x00 ```\n<img src=x>\n'
+
+
+def hostile() -> list[ev.AgentEvent]:
+    return [
+        ev.UserMessage(text=HOSTILE),
+        ev.MessageChunk(text=HOSTILE, message_id="m", block_index=0),
+        ev.Reasoning(reasoning_text=HOSTILE, message_id="m", block_index=1),
+        ev.ToolCall(
+            tool_call_id="c",
+            tool_name="Bash",
+            tool_title=HOSTILE,
+            tool_status="running",
+            normalized=ShellExecPayload(shell_exec=ShellExec(command=HOSTILE)),
+        ),
+        ev.ToolUpdate(tool_call_id="c", tool_status="error", reason="failed", error=HOSTILE),
+        ev.Error(error=HOSTILE),
+    ]
+
+
+class Tags(HTMLParser):
+    """The tags and attributes of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes.update(name for name, _ in attrs)
+
+
+def test_an_exported_page_has_no_script_and_nothing_of_others_as_html() -> None:
+    page = as_html(Heading(HOSTILE, [("Folder", HOSTILE)]), folded(hostile()), str)
+    found = Tags()
+    found.feed(page)
+    allowed = "html head meta title style body h1 dl dt dd div details summary pre span"
+    assert found.tags <= set(allowed.split())
+    assert found.attributes <= {"lang", "charset", "http-equiv", "content", "name", "class"}
+    assert page.count("alert(1)") >= 7
+    assert "default-src 'none'" in page
+
+
+def test_exported_markdown_shuts_others_text_in() -> None:
+    text = as_markdown(Heading(HOSTILE, [("Folder", HOSTILE)]), folded(hostile()), str)
+    outside: list[str] = []
+    fence = ""
+    for line in text.split("\n"):
+        bare = line.removeprefix("> ").removeprefix(">")
+        opened = re.match(r"(`{3,})", bare)
+        if fence:
+            fence = "" if bare == fence else fence
+        elif opened:
+            fence = opened[1]
+        else:
+            outside.append(line)
+    assert not fence
+    assert not any(re.search(r"(?<!\\)<(script|img|/pre)", line) for line in outside)
+
+
+@pytest.mark.parametrize("form", ["markdown", "html"])
+def test_a_conversation_is_exported_whole_and_redacted_on_request(tmp_path: Path, form: str) -> None:
+    projects = a_home(tmp_path, ("2.1.330", "files-and-shell"))
+    library = a_library(tmp_path, projects)
+    library.look()
+    one = library.find(kept("2.1.330", "files-and-shell").file.stem)
+    text = library.export(one, "html" if form == "html" else "markdown", redact=False)
+    for part in ("two = 22", "@@", "All ", "oops", "ok: And now say hello"):
+        assert part in text
+    file = next(projects.glob("*/*.jsonl"))
+    secret = f"sk-ant-api03-{uuid4().hex}{uuid4().hex}"
+    file.write_bytes(file.read_bytes().replace(b"ok: And now say hello", f"the key {secret} is".encode()))
+    library.look()
+    plain, shared = (
+        library.export(one, "html" if form == "html" else "markdown", redact=redact)
+        for redact in (False, True)
+    )
+    assert secret in plain
+    assert secret not in shared
+    library.close()
+
+
+def test_the_commands_of_the_library_answer_and_refuse(tmp_path: Path) -> None:
+    projects = a_home(tmp_path, ("2.1.330", "denied"), ("2.1.330", "subagent"))
+    name = kept("2.1.330", "denied").file.stem
+
+    def turnwire(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "sidecar", *arguments],
+            env={
+                "HOME": str(tmp_path),
+                "PATH": os.environ["PATH"],
+                "TURNWIRE_STATE_DIR": str(tmp_path / "state"),
+            },
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert projects == tmp_path / ".claude" / "projects"
+    listed = [json.loads(line) for line in turnwire("sessions", "--json").stdout.splitlines()]
+    assert {one["id"] for one in listed} == {name, kept("2.1.330", "subagent").file.stem}
+    found = [json.loads(line) for line in turnwire("search", "Red it is", "--json").stdout.splitlines()]
+    assert found[0]["id"] == name
+    assert {"text": "Red it is", "hit": True} in found[0]["snippet"]
+    spent = [json.loads(line) for line in turnwire("usage", "--by", "model", "--json").stdout.splitlines()]
+    assert spent[0]["group"] == {"model": "claude-opus-5-5"}
+    assert "Red it is." in turnwire("export", name[:8]).stdout
+    refused = turnwire("export", "nothing-like-it")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.startswith("turnwire: there is no conversation")
