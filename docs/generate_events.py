@@ -21,9 +21,10 @@ from hub.schema.shapes import as_sent
 from normalize.claude.core import ClaudeCore
 from normalize.events import AgentEvent, ToolUpdate, to_json
 from normalize.events.base import Event, ThreadEvent
+from normalize.families import recorded_core
+from normalize.lines import LineReader
 from normalize.model import Published
 from normalize.payloads import NormalizedPayload, Payload
-from protocol.claude.decode import decode
 from tracing.recordings.reading import read
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,6 +40,13 @@ MADE: dict[str, list[str]] = {
     "consolidation": ['{"type":"system","subtype":"consolidation","entries_created":1,"entries_updated":2}'],
     "unknown": ['{"type":"hologram","subtype":"projected","depth":3}'],
     "malformed": ['{"type":"assistant","message":'],
+    "session_options": [
+        (
+            '{"jsonrpc":"2.0","id":2,"result":{"sessionId":"7c4a8663","configOptions":[{"id":"mode","name":"Mode",'
+            '"category":"mode","type":"select","currentValue":"agent","options":[{"value":"agent","name":"Agent"},'
+            '{"value":"plan","name":"Plan","description":"Read-only"}]}]}}'
+        ),
+    ],
 }
 """Event type -> lines of a stream that has it, for types no recording has."""
 
@@ -122,10 +130,11 @@ def _published() -> Iterator[tuple[str, AgentEvent]]:
             for event in core.handle(timed.input):
                 yield f"{folder.parent.name}/{folder.name}", event
     for lines in MADE.values():
-        core = ClaudeCore()
+        made, reader = recorded_core(), LineReader()
         for line in lines:
-            for event in core.receive(decode(line.encode()), line.encode()):
-                yield "made", event
+            for heard in reader.received(line.encode()):
+                for event in made.handle(heard):
+                    yield "made", event
 
 
 def _best(found: dict[str, list[Example]]) -> dict[str, Example]:

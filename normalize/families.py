@@ -2,41 +2,48 @@
 
 from dataclasses import dataclass
 
+from normalize.acp.core import AcpCore
 from normalize.claude.core import ClaudeCore
 from normalize.claude.session_file import ClaudeSessionFiles
 from normalize.core import Core, CoreFactory
+from normalize.recognised import RecognisedCore
 from normalize.session_files import SessionFiles
-from protocol.dialects import CLAUDE, JSON_RPC, MIRIAD, Dialect
+from protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD
+
+ACP = "acp"
+"""The family of the Agent Client Protocol."""
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
     """Agents that share a wire."""
 
-    dialect: Dialect
-    """How they speak, in both directions."""
+    name: str
+    """Its name, as options and configuration spell it."""
     core: CoreFactory
     """Makes the state machine of one session."""
     files: SessionFiles | None = None
     """How the files are read that the agent keeps of its conversations itself; None where it keeps none that we know."""
 
-    @property
-    def name(self) -> str:
-        """Its name, as options and configuration spell it."""
-        return self.dialect.name
-
 
 FAMILIES: dict[str, Family] = {
     family.name: family
     for family in (
-        Family(CLAUDE, ClaudeCore, ClaudeSessionFiles()),
-        Family(MIRIAD, ClaudeCore),
-        Family(JSON_RPC, ClaudeCore),
+        Family(CLAUDE.name, ClaudeCore, ClaudeSessionFiles()),
+        Family(MIRIAD.name, ClaudeCore),
+        Family(JSON_RPC.name, ClaudeCore),
+        Family(ACP, AcpCore),
+        Family(AUTOMATIC.name, RecognisedCore),
     )
 }
-"""Every family by its name."""
+"""Every family by its name; `auto` is that of whatever a recording holds."""
 
 
 def new_core(family: str = CLAUDE.name, *, resumed: bool = False, first_turn: int = 1) -> Core:
     """Make the core of a session of a family; KeyError for one that is not known."""
     return FAMILIES[family].core(resumed=resumed, first_turn=first_turn)
+
+
+def recorded_core() -> Core:
+    """Make the core for a recording, whose lines tell the family."""
+    return RecognisedCore()

@@ -11,6 +11,7 @@ import msgspec
 from normalize.events.control import (
     AgentPlan,
     HookActivity,
+    Mode,
     PermissionCancelled,
     PermissionOption,
     PermissionRequest,
@@ -36,6 +37,7 @@ from normalize.events.conversation import (
 )
 from normalize.events.session import (
     ApiRetry,
+    AuthMethod,
     AvailableCommands,
     Command,
     CompactBoundary,
@@ -43,10 +45,14 @@ from normalize.events.session import (
     ContextWindow,
     Malformed,
     McpServerStatus,
+    Model,
     Notice,
+    OptionValue,
     ProcessStatus,
     RateLimit,
     SessionInfo,
+    SessionOption,
+    SessionOptions,
     SessionStatus,
     SessionStatusData,
     TaskUpdate,
@@ -76,6 +82,7 @@ AgentEvent: TypeAlias = (
     | SessionStatus
     | AvailableCommands
     | SessionInfo
+    | SessionOptions
     | ContextWindow
     | RateLimit
     | TaskUpdate
@@ -112,6 +119,7 @@ __all__ = [
     "AgentEvent",
     "AgentPlan",
     "ApiRetry",
+    "AuthMethod",
     "AvailableCommands",
     "Command",
     "CompactBoundary",
@@ -125,7 +133,10 @@ __all__ = [
     "Malformed",
     "McpServerStatus",
     "MessageChunk",
+    "Mode",
+    "Model",
     "Notice",
+    "OptionValue",
     "Outcome",
     "PermissionCancelled",
     "PermissionOption",
@@ -139,6 +150,8 @@ __all__ = [
     "Retraction",
     "SessionInfo",
     "SessionMode",
+    "SessionOption",
+    "SessionOptions",
     "SessionStatus",
     "SessionStatusData",
     "TaskUpdate",

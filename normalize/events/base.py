@@ -28,3 +28,5 @@ class ThreadEvent(Event, frozen=True, kw_only=True):
     """The API message's id, where it is known; the line's UUID for text the model did not write."""
     block_index: int | None = None
     """Index of the content block within its message, where it is known."""
+    history: bool | None = None
+    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""

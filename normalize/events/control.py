@@ -5,7 +5,7 @@ from typing import Literal
 from normalize.events.base import Event, ThreadEvent
 from normalize.model import JsonObject, JsonValue, Published
 from normalize.payloads import NormalizedPayload
-from normalize.payloads.work import Question
+from normalize.payloads.work import Question, TodoItem
 
 
 class PermissionOption(Published, frozen=True, kw_only=True):
@@ -115,11 +115,24 @@ class QuestionRequest(ThreadEvent, frozen=True, kw_only=True, tag="question_requ
     """The rest of the request as it came."""
 
 
+class Mode(Published, frozen=True, kw_only=True):
+    """A mode that a session can be in."""
+
+    id: str
+    """What switches to it."""
+    name: str | None = None
+    """The same, for humans."""
+    description: str | None = None
+    """What it means."""
+
+
 class SessionMode(Event, frozen=True, kw_only=True, tag="session_mode"):
     """The permission mode changed."""
 
     current_mode_id: str
-    """default, acceptEdits, plan, bypassPermissions, …"""
+    """default, acceptEdits, plan, bypassPermissions, …; of other agents whatever they call it."""
+    available_modes: list[Mode] | None = None
+    """The modes there are, where the agent lists them; absent when they are as they were."""
 
 
 class AgentPlan(ThreadEvent, frozen=True, kw_only=True, tag="agent_plan"):
@@ -131,6 +144,10 @@ class AgentPlan(ThreadEvent, frozen=True, kw_only=True, tag="agent_plan"):
     """The file that holds it (2.1)."""
     tool_call_id: str | None = None
     """The ExitPlanMode call."""
+    plan_id: str | None = None
+    """Which plan, of agents that have several; a later one of the same id takes its place."""
+    items: list[TodoItem] | None = None
+    """Its entries, where it is a list of things to do; `plan_content` shows the same."""
 
 
 class HookActivity(ThreadEvent, frozen=True, kw_only=True, tag="hook_activity"):

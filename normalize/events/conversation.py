@@ -7,8 +7,18 @@ from normalize.model import JsonObject, JsonValue, Published
 from normalize.payloads import NormalizedPayload
 from normalize.payloads.files import ContentPart
 
-Outcome = Literal["completed", "interrupted", "error", "max_turns", "budget", "process_exited", "hung"]
-"""How a turn ended."""
+Outcome = Literal[
+    "completed",
+    "interrupted",
+    "error",
+    "max_turns",
+    "max_tokens",
+    "refusal",
+    "budget",
+    "process_exited",
+    "hung",
+]
+"""How a turn ended; `max_tokens`: the answer was cut off, `refusal`: the model would not go on."""
 
 
 class TurnStarted(Event, frozen=True, kw_only=True, tag="turn_started"):
@@ -43,6 +53,8 @@ class MessageChunk(ThreadEvent, frozen=True, kw_only=True, tag="message_chunk"):
     source: Literal["local_command", "result", "synthetic"] | None = None
     """Where the text is from when the model did not write it in a message: output of a slash command, the
     turn's result, a message the CLI made up. Absent for the model's own text."""
+    parts: list[ContentPart] | None = None
+    """What the agent shows that is no text: images, sounds, resources."""
     is_delta: bool | None = None
     """True when more of the same block may follow."""
 

@@ -49,6 +49,67 @@ class McpServerStatus(Published, frozen=True, kw_only=True):
     """connected, failed, needs-auth, pending, …"""
 
 
+class AuthMethod(Published, frozen=True, kw_only=True):
+    """A way to log in to the agent."""
+
+    id: str
+    """What chooses it."""
+    name: str | None = None
+    """The same, for humans."""
+    description: str | None = None
+    """What it takes."""
+
+
+class Model(Published, frozen=True, kw_only=True):
+    """A model that a session can use."""
+
+    id: str
+    """What switches to it."""
+    name: str | None = None
+    """The same, for humans."""
+    description: str | None = None
+    """What it is good for."""
+
+
+class OptionValue(Published, frozen=True, kw_only=True):
+    """One value of an option."""
+
+    value: str
+    """The value."""
+    name: str | None = None
+    """The same, for humans."""
+    description: str | None = None
+    """What it means."""
+    group: str | None = None
+    """The group of values it is listed in."""
+
+
+class SessionOption(Published, frozen=True, kw_only=True):
+    """Something that can be set for a session."""
+
+    id: str
+    """What sets it."""
+    name: str | None = None
+    """The same, for humans."""
+    description: str | None = None
+    """What it does."""
+    category: str | None = None
+    """mode, model, thought_level, permissions, …"""
+    kind: str | None = None
+    """select or boolean."""
+    current: str | None = None
+    """Its value; `true` or `false` of a boolean."""
+    values: list[OptionValue] | None = None
+    """What can be chosen, of a select."""
+
+
+class SessionOptions(Event, frozen=True, kw_only=True, tag="session_options"):
+    """What can be set for the session, where the agent lists it; each event replaces the list."""
+
+    options: list[SessionOption]
+    """All of them."""
+
+
 class SessionInfo(Event, frozen=True, kw_only=True, tag="session_info"):
     """What the CLI says of itself; sent when it changes."""
 
@@ -72,6 +133,16 @@ class SessionInfo(Event, frozen=True, kw_only=True, tag="session_info"):
     """The CLI's output style."""
     api_key_source: str | None = None
     """Where the CLI has its key from."""
+    agent_name: str | None = None
+    """Which agent it is, as it calls itself; absent for Claude Code."""
+    agent_title: str | None = None
+    """The same, for humans."""
+    models: list[Model] | None = None
+    """Models that can be chosen; told once, and when they change."""
+    capabilities: JsonObject | None = None
+    """What the agent says it can do, in its protocol's words; told once."""
+    auth_methods: list[AuthMethod] | None = None
+    """Ways to log in; told once."""
 
 
 class ContextWindow(Event, frozen=True, kw_only=True, tag="context_window"):

@@ -81,6 +81,8 @@ class Mutation(Published, frozen=True, kw_only=True):
     """Unified diff with the file's true line numbers, as far as they are known; `git apply` takes it, unless `relative`.
 
     It is one of the file as the agent reads it: with CR LF read as LF, and with U+FFFD for what is not UTF-8."""
+    file_path: str | None = None
+    """The file, where one call changes several and it is another than the call's first."""
     relative: bool | None = None
     """True when the diff counts lines from the beginning of the passage, the file's own numbers being unknown."""
     replace_all: bool | None = None

@@ -5,6 +5,10 @@ Nearly all lines are Claude's, and cost no more than their decoding.
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+
+from protocol.acp import decode as acp
+from protocol.acp.recognise import is_acp
 from protocol.claude.control import ControlRequest, ControlResponse
 from protocol.claude.decode import decode, malformed
 from protocol.claude.encode import EncodeError
@@ -23,27 +27,41 @@ class Transcript:
         self._host = JsonRpcHost()
         self._agent = JsonRpcAgent()
         self._miriad = MiriadAgent()
+        self._is_acp = False
 
-    def received(self, line: bytes | OversizeLine) -> Sequence[Message]:
+    def received(self, line: bytes | OversizeLine) -> Sequence[Struct]:
         """Return what a line says that an agent wrote."""
+        if self._is_acp:
+            return (acp.decode(line) if isinstance(line, bytes) else acp.malformed(line),)
         if isinstance(line, OversizeLine):
             return (malformed(line),)
         message = decode(line)
         kind = type(message)
         if (kind is Unknown or kind is Malformed) and _is_envelope(message, line):
+            if self._tells_acp(message):
+                return (acp.decode(line),)
             return self._host.read(line).messages
         return (message,)
 
-    def sent(self, line: bytes) -> Sequence[Message]:
+    def sent(self, line: bytes) -> Sequence[Struct]:
         """Return what a line says that an agent was told."""
+        if self._is_acp:
+            return (acp.decode(line),)
         message = decode(line)
         if _is_envelope(message, line):
+            if self._tells_acp(message):
+                return (acp.decode(line),)
             return self._agent.read(line).messages
         if isinstance(message, Unknown) and message.type == "control":
             return self._miriad.read(line).messages
         if isinstance(message, User | ControlRequest | ControlResponse):
             self._follow(message)
         return [message]
+
+    def _tells_acp(self, message: Message) -> bool:
+        """Take a JSON-RPC object that may tell which of its protocols is spoken; what was told once is so to the end."""
+        self._is_acp = isinstance(message, Unknown) and is_acp(message.raw)
+        return self._is_acp
 
     def _follow(self, message: Message) -> None:
         """Number what a session of ours asked, as it did: answers in envelopes name the numbers alone."""

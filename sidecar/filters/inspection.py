@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from normalize import events as ev
 from normalize.core import Stats
 from normalize.events import AgentEvent
-from normalize.families import new_core
+from normalize.families import recorded_core
 from normalize.inputs import SessionInput
 from tracing.recordings.reading import Timed
 
@@ -187,7 +187,7 @@ def _within(turn: Turn, event: AgentEvent, at: float) -> None:
 
 def inspect(recording: Iterable[Timed]) -> Report:
     """Fold a whole recording; lines without times take no time."""
-    core, inspector = new_core(), Inspector()
+    core, inspector = recorded_core(), Inspector()
     at = 0.0
     for timed in recording:
         at = at if timed.at is None else timed.at

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from normalize.core import Core
 from normalize.events import AgentEvent, to_json, to_lines
 from normalize.events.limits import cut
-from normalize.families import new_core
+from normalize.families import recorded_core
 from normalize.inputs import Ended
 from protocol.dialects import Transcript
 from protocol.errors import TurnwireError
@@ -35,7 +35,7 @@ def run(source: Path | None, out: BinaryIO, *, field_limit: int, stats: bool) ->
     # Events make no cycles: looking for garbage after every 700 of them is a tenth of the whole time.
     gc.freeze()
     gc.set_threshold(50_000, 50, 100)
-    core = new_core()
+    core = recorded_core()
     if source is None:
         if sys.stdin.isatty():
             raise InputError(

@@ -12,7 +12,7 @@ from hub.hub import Hub
 from journal.memory import MemoryJournal
 from normalize.events import to_json
 from normalize.events.limits import cut
-from normalize.families import new_core
+from normalize.families import recorded_core
 from normalize.inputs import SessionInput
 from sidecar.cli.progress import progress
 from sidecar.config.settings import Settings
@@ -43,7 +43,7 @@ async def to_stdout(settings: Settings, files: Sequence[Path], speed: float | No
 
 
 async def _print(file: Path, field_limit: int, speed: float | None, moved: Callable[[float], None]) -> None:
-    core = new_core()
+    core = recorded_core()
 
     async def feed(batch: Sequence[SessionInput]) -> None:
         for item in batch:
@@ -135,7 +135,7 @@ def _export(
         fold_deltas=settings.trace_fold_deltas,
         content=settings.trace_content,
     )
-    core = new_core()
+    core = recorded_core()
     written = _written(file)
     at = 0
     inputs = length(file)

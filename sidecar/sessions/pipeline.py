@@ -15,7 +15,7 @@ from journal.base import Entry, Journal
 from normalize.core import Core, Happened
 from normalize.events import AgentEvent, to_json
 from normalize.events.limits import cut
-from normalize.families import new_core
+from normalize.families import recorded_core
 from normalize.inputs import Received, Sent, SessionInput
 
 log = logging.getLogger(f"turnwire.{__name__}")
@@ -40,7 +40,7 @@ class Pipeline:
     ) -> None:
         """`state` is the session's own account of itself: where it fails, the session does; an observer is left out."""
         self.session = session
-        self.core = core or new_core()
+        self.core = core or recorded_core()
         self._journal = journal
         self._field_limit = field_limit
         self._keep_raw = keep_raw

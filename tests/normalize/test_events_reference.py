@@ -52,7 +52,7 @@ def test_every_payload_kind_has_a_section_and_a_real_example(page: str, payload:
 
 def test_an_event_without_an_example_is_not_documented(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generate_events, "MADE", {})
-    with pytest.raises(LookupError, match="no example of consolidation"):
+    with pytest.raises(LookupError, match="no example of session_options"):
         generate_events.examples()
 
 

@@ -21,10 +21,13 @@ STDERR_TAIL = 4096
 
 
 class _Row(msgspec.Struct):
+    """What happened: a line, or the end, as `{"dir": "exit", "code"}` or as `{"exit"}`; other things are no input."""
+
     t: float
-    dir: str
+    dir: str = ""
     line: int | None = None
     code: int | None = None
+    exit: int | None = None
 
 
 _decode = msgspec.json.Decoder(_Row).decode
@@ -69,8 +72,8 @@ def _read(folder: Path, received: _Side, sent: _Side) -> Iterator[Timed]:
         except (msgspec.MsgspecError, RecursionError) as error:
             raise RecordingError(f"{folder / TIMELINE}, row {number}: {error}") from error
         last = row.t
-        if row.dir == "exit":
-            code, signal = _exit(row.code)
+        if row.dir == "exit" or row.exit is not None:
+            code, signal = _exit(row.code if row.exit is None else row.exit)
         if row.line is None:
             continue
         if row.dir == "recv" and (item := received.line(row.line)) is not None:

@@ -5,7 +5,7 @@ Generated from `turnwire schema frames` by `make client-types`; do not edit.
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from turnwire_client.payloads import ContentPart, NormalizedPayload, Question
+from turnwire_client.payloads import ContentPart, NormalizedPayload, Question, TodoItem
 from turnwire_client.values import Event, JsonObject, JsonValue, Value
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ class UserMessage(Event, frozen=True, kw_only=True, tag="user_message"):
     """The API message's id, where it is known; the line's UUID for text the model did not write."""
     block_index: int | None = None
     """Index of the content block within its message, where it is known."""
+    history: bool | None = None
+    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
     text: str
     """The text; empty when there are only attachments."""
     uuid: str | None = None
@@ -69,6 +71,8 @@ class MessageChunk(Event, frozen=True, kw_only=True, tag="message_chunk"):
     """The API message's id, where it is known; the line's UUID for text the model did not write."""
     block_index: int | None = None
     """Index of the content block within its message, where it is known."""
+    history: bool | None = None
+    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
     text: str
     """The piece."""
     replace: bool | None = None
@@ -76,6 +80,8 @@ class MessageChunk(Event, frozen=True, kw_only=True, tag="message_chunk"):
     source: Literal["local_command", "result", "synthetic"] | None = None
     """Where the text is from when the model did not write it in a message: output of a slash command, the
     turn's result, a message the CLI made up. Absent for the model's own text."""
+    parts: list[ContentPart] | None = None
+    """What the agent shows that is no text: images, sounds, resources."""
     is_delta: bool | None = None
     """True when more of the same block may follow."""
 
@@ -95,6 +101,8 @@ class Reasoning(Event, frozen=True, kw_only=True, tag="reasoning"):
     """The API message's id, where it is known; the line's UUID for text the model did not write."""
     block_index: int | None = None
     """Index of the content block within its message, where it is known."""
+    history: bool | None = None
+    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
     reasoning_text: str
     """The piece; empty for redacted thinking."""
     replace: bool | None = None
@@ -120,6 +128,8 @@ class ToolCall(Event, frozen=True, kw_only=True, tag="tool_call"):
     """The API message's id, where it is known; the line's UUID for text the model did not write."""
     block_index: int | None = None
     """Index of the content block within its message, where it is known."""
+    history: bool | None = None
+    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
     tool_call_id: str
     """The tool_use block's id."""
     tool_name: str
@@ -147,6 +157,8 @@ class ToolUpdate(Event, frozen=True, kw_only=True, tag="tool_update"):
     """The API message's id, where it is known; the line's UUID for text the model did not write."""
     block_index: int | None = None
     """Index of the content block within its message, where it is known."""
+    history: bool | None = None
+    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
     tool_call_id: str
     """The call."""
     tool_name: str | None = None
@@ -174,7 +186,18 @@ class CompleteData(Value, frozen=True, kw_only=True):
     """What a turn cost and gave. Times in milliseconds, money in US dollars."""
 
     outcome: (
-        Literal["completed", "interrupted", "error", "max_turns", "budget", "process_exited", "hung"] | None
+        Literal[
+            "completed",
+            "interrupted",
+            "error",
+            "max_turns",
+            "max_tokens",
+            "refusal",
+            "budget",
+            "process_exited",
+            "hung",
+        ]
+        | None
     ) = None
     """How it ended; always there in our own events, absent in lines of spec 3's original."""
     is_error: bool
@@ -261,6 +284,8 @@ class Error(Event, frozen=True, kw_only=True, tag="error"):
     """The API message's id, where it is known; the line's UUID for text the model did not write."""
     block_index: int | None = None
     """Index of the content block within its message, where it is known."""
+    history: bool | None = None
+    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
     error: str
     """What a human should read."""
     code: str | None = None
@@ -357,6 +382,8 @@ class PermissionRequest(Event, frozen=True, kw_only=True, tag="permission_reques
     """The API message's id, where it is known; the line's UUID for text the model did not write."""
     block_index: int | None = None
     """Index of the content block within its message, where it is known."""
+    history: bool | None = None
+    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
     pending_id: str
     """Names this request in `permission.respond`; the control request's id."""
     tool_call_id: str | None = None
@@ -450,6 +477,8 @@ class QuestionRequest(Event, frozen=True, kw_only=True, tag="question_request"):
     """The API message's id, where it is known; the line's UUID for text the model did not write."""
     block_index: int | None = None
     """Index of the content block within its message, where it is known."""
+    history: bool | None = None
+    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
     pending_id: str
     """Names this request in `question.answer`."""
     kind: Literal["ask_user", "elicitation", "dialog"]
@@ -472,6 +501,17 @@ class QuestionRequest(Event, frozen=True, kw_only=True, tag="question_request"):
     """The rest of the request as it came."""
 
 
+class Mode(Value, frozen=True, kw_only=True):
+    """A mode that a session can be in."""
+
+    id: str
+    """What switches to it."""
+    name: str | None = None
+    """The same, for humans."""
+    description: str | None = None
+    """What it means."""
+
+
 class SessionMode(Event, frozen=True, kw_only=True, tag="session_mode"):
     """The permission mode changed."""
 
@@ -482,7 +522,9 @@ class SessionMode(Event, frozen=True, kw_only=True, tag="session_mode"):
     truncated: dict[str, int] | None = None
     """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     current_mode_id: str
-    """default, acceptEdits, plan, bypassPermissions, …"""
+    """default, acceptEdits, plan, bypassPermissions, …; of other agents whatever they call it."""
+    available_modes: list[Mode] | None = None
+    """The modes there are, where the agent lists them; absent when they are as they were."""
 
 
 class AgentPlan(Event, frozen=True, kw_only=True, tag="agent_plan"):
@@ -500,12 +542,18 @@ class AgentPlan(Event, frozen=True, kw_only=True, tag="agent_plan"):
     """The API message's id, where it is known; the line's UUID for text the model did not write."""
     block_index: int | None = None
     """Index of the content block within its message, where it is known."""
+    history: bool | None = None
+    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
     plan_content: str
     """The plan in Markdown."""
     plan_file_path: str | None = None
     """The file that holds it (2.1)."""
     tool_call_id: str | None = None
     """The ExitPlanMode call."""
+    plan_id: str | None = None
+    """Which plan, of agents that have several; a later one of the same id takes its place."""
+    items: list[TodoItem] | None = None
+    """Its entries, where it is a list of things to do; `plan_content` shows the same."""
 
 
 class HookActivity(Event, frozen=True, kw_only=True, tag="hook_activity"):
@@ -523,6 +571,8 @@ class HookActivity(Event, frozen=True, kw_only=True, tag="hook_activity"):
     """The API message's id, where it is known; the line's UUID for text the model did not write."""
     block_index: int | None = None
     """Index of the content block within its message, where it is known."""
+    history: bool | None = None
+    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
     phase: Literal["started", "progress", "finished", "callback", "answered"]
     """started, progress, finished: run by the CLI; callback, answered: asked of us and answered."""
     hook_event: str | None = None
@@ -600,6 +650,28 @@ class McpServerStatus(Value, frozen=True, kw_only=True):
     """connected, failed, needs-auth, pending, …"""
 
 
+class Model(Value, frozen=True, kw_only=True):
+    """A model that a session can use."""
+
+    id: str
+    """What switches to it."""
+    name: str | None = None
+    """The same, for humans."""
+    description: str | None = None
+    """What it is good for."""
+
+
+class AuthMethod(Value, frozen=True, kw_only=True):
+    """A way to log in to the agent."""
+
+    id: str
+    """What chooses it."""
+    name: str | None = None
+    """The same, for humans."""
+    description: str | None = None
+    """What it takes."""
+
+
 class SessionInfo(Event, frozen=True, kw_only=True, tag="session_info"):
     """What the CLI says of itself; sent when it changes."""
 
@@ -629,6 +701,61 @@ class SessionInfo(Event, frozen=True, kw_only=True, tag="session_info"):
     """The CLI's output style."""
     api_key_source: str | None = None
     """Where the CLI has its key from."""
+    agent_name: str | None = None
+    """Which agent it is, as it calls itself; absent for Claude Code."""
+    agent_title: str | None = None
+    """The same, for humans."""
+    models: list[Model] | None = None
+    """Models that can be chosen; told once, and when they change."""
+    capabilities: JsonObject | None = None
+    """What the agent says it can do, in its protocol's words; told once."""
+    auth_methods: list[AuthMethod] | None = None
+    """Ways to log in; told once."""
+
+
+class OptionValue(Value, frozen=True, kw_only=True):
+    """One value of an option."""
+
+    value: str
+    """The value."""
+    name: str | None = None
+    """The same, for humans."""
+    description: str | None = None
+    """What it means."""
+    group: str | None = None
+    """The group of values it is listed in."""
+
+
+class SessionOption(Value, frozen=True, kw_only=True):
+    """Something that can be set for a session."""
+
+    id: str
+    """What sets it."""
+    name: str | None = None
+    """The same, for humans."""
+    description: str | None = None
+    """What it does."""
+    category: str | None = None
+    """mode, model, thought_level, permissions, …"""
+    kind: str | None = None
+    """select or boolean."""
+    current: str | None = None
+    """Its value; `true` or `false` of a boolean."""
+    values: list[OptionValue] | None = None
+    """What can be chosen, of a select."""
+
+
+class SessionOptions(Event, frozen=True, kw_only=True, tag="session_options"):
+    """What can be set for the session, where the agent lists it; each event replaces the list."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    options: list[SessionOption]
+    """All of them."""
 
 
 class ContextWindow(Event, frozen=True, kw_only=True, tag="context_window"):
@@ -688,6 +815,8 @@ class TaskUpdate(Event, frozen=True, kw_only=True, tag="task_update"):
     """The API message's id, where it is known; the line's UUID for text the model did not write."""
     block_index: int | None = None
     """Index of the content block within its message, where it is known."""
+    history: bool | None = None
+    """True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn."""
     task_id: str
     """The CLI's id of the task."""
     tool_call_id: str | None = None
@@ -870,6 +999,7 @@ AgentEvent: TypeAlias = (
     | SessionStatus
     | AvailableCommands
     | SessionInfo
+    | SessionOptions
     | ContextWindow
     | RateLimit
     | TaskUpdate
@@ -888,6 +1018,7 @@ __all__ = [
     "AgentEvent",
     "AgentPlan",
     "ApiRetry",
+    "AuthMethod",
     "AvailableCommands",
     "Command",
     "CompactBoundary",
@@ -901,7 +1032,10 @@ __all__ = [
     "Malformed",
     "McpServerStatus",
     "MessageChunk",
+    "Mode",
+    "Model",
     "Notice",
+    "OptionValue",
     "PermissionCancelled",
     "PermissionOption",
     "PermissionRequest",
@@ -914,6 +1048,8 @@ __all__ = [
     "Retraction",
     "SessionInfo",
     "SessionMode",
+    "SessionOption",
+    "SessionOptions",
     "SessionStatus",
     "SessionStatusData",
     "TaskUpdate",

@@ -73,7 +73,7 @@ export interface EventFrame {
   /** When it was journaled: RFC 3339, UTC. */
   ts: string;
   /** The event. */
-  event: TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | ApiRetry | Consolidation | ProcessStatus | Notice | Unknown | Malformed;
+  event: TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | SessionOptions | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | ApiRetry | Consolidation | ProcessStatus | Notice | Unknown | Malformed;
 }
 
 /** A turn began. Exactly one `complete` with the same operation_id follows. */
@@ -106,6 +106,8 @@ export interface UserMessage {
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
+  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  history?: boolean;
   /** The text; empty when there are only attachments. */
   text: string;
   /** The message's UUID. */
@@ -155,6 +157,8 @@ export interface MessageChunk {
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
+  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  history?: boolean;
   /** The piece. */
   text: string;
   /** True when this corrects the block: it takes the place of all earlier pieces of the block. */
@@ -164,6 +168,8 @@ export interface MessageChunk {
    * turn's result, a message the CLI made up. Absent for the model's own text.
    */
   source?: "local_command" | "result" | "synthetic";
+  /** What the agent shows that is no text: images, sounds, resources. */
+  parts?: ContentPart[];
   /** True when more of the same block may follow. */
   is_delta?: boolean;
 }
@@ -183,6 +189,8 @@ export interface Reasoning {
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
+  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  history?: boolean;
   /** The piece; empty for redacted thinking. */
   reasoning_text: string;
   /** True when this takes the place of all earlier pieces of the block. */
@@ -208,6 +216,8 @@ export interface ToolCall {
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
+  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  history?: boolean;
   /** The tool_use block's id. */
   tool_call_id: string;
   /** The tool, as the agent calls it. */
@@ -300,6 +310,8 @@ export interface Mutation {
    * It is one of the file as the agent reads it: with CR LF read as LF, and with U+FFFD for what is not UTF-8.
    */
   diff?: string;
+  /** The file, where one call changes several and it is another than the call's first. */
+  file_path?: string;
   /** True when the diff counts lines from the beginning of the passage, the file's own numbers being unknown. */
   relative?: boolean;
   /** True when every occurrence is replaced. */
@@ -710,6 +722,8 @@ export interface ToolUpdate {
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
+  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  history?: boolean;
   /** The call. */
   tool_call_id: string;
   /** The tool, as the agent calls it. */
@@ -755,7 +769,7 @@ export interface Complete {
 /** What a turn cost and gave. Times in milliseconds, money in US dollars. */
 export interface CompleteData {
   /** How it ended; always there in our own events, absent in lines of spec 3's original. */
-  outcome?: "completed" | "interrupted" | "error" | "max_turns" | "budget" | "process_exited" | "hung";
+  outcome?: "completed" | "interrupted" | "error" | "max_turns" | "max_tokens" | "refusal" | "budget" | "process_exited" | "hung";
   /** True when the turn failed. */
   is_error: boolean;
   /** Cost of this turn; absent when a resumed CLI does not tell it apart from what went before. */
@@ -823,6 +837,8 @@ export interface Error {
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
+  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  history?: boolean;
   /** What a human should read. */
   error: string;
   /** authentication_failed, billing_error, rate_limit, invalid_request, server_error, … */
@@ -906,6 +922,8 @@ export interface PermissionRequest {
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
+  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  history?: boolean;
   /** Names this request in `permission.respond`; the control request's id. */
   pending_id: string;
   /** The tool call that waits; found by name and input where the CLI does not say (1.0, 2.0). */
@@ -1011,6 +1029,8 @@ export interface QuestionRequest {
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
+  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  history?: boolean;
   /** Names this request in `question.answer`. */
   pending_id: string;
   /** Who asks: the agent, an MCP server, the CLI. */
@@ -1042,8 +1062,20 @@ export interface SessionMode {
   operation_id?: string;
   /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
   truncated?: Record<string, number>;
-  /** default, acceptEdits, plan, bypassPermissions, … */
+  /** default, acceptEdits, plan, bypassPermissions, …; of other agents whatever they call it. */
   current_mode_id: string;
+  /** The modes there are, where the agent lists them; absent when they are as they were. */
+  available_modes?: Mode[];
+}
+
+/** A mode that a session can be in. */
+export interface Mode {
+  /** What switches to it. */
+  id: string;
+  /** The same, for humans. */
+  name?: string;
+  /** What it means. */
+  description?: string;
 }
 
 /** The agent shows its plan. */
@@ -1061,12 +1093,18 @@ export interface AgentPlan {
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
+  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  history?: boolean;
   /** The plan in Markdown. */
   plan_content: string;
   /** The file that holds it (2.1). */
   plan_file_path?: string;
   /** The ExitPlanMode call. */
   tool_call_id?: string;
+  /** Which plan, of agents that have several; a later one of the same id takes its place. */
+  plan_id?: string;
+  /** Its entries, where it is a list of things to do; `plan_content` shows the same. */
+  items?: TodoItem[];
 }
 
 /** A hook ran, in the CLI or in the sidecar. */
@@ -1084,6 +1122,8 @@ export interface HookActivity {
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
+  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  history?: boolean;
   /** started, progress, finished: run by the CLI; callback, answered: asked of us and answered. */
   phase: "started" | "progress" | "finished" | "callback" | "answered";
   /** PreToolUse, PostToolUse, Stop, … */
@@ -1179,6 +1219,16 @@ export interface SessionInfo {
   output_style?: string;
   /** Where the CLI has its key from. */
   api_key_source?: string;
+  /** Which agent it is, as it calls itself; absent for Claude Code. */
+  agent_name?: string;
+  /** The same, for humans. */
+  agent_title?: string;
+  /** Models that can be chosen; told once, and when they change. */
+  models?: Model[];
+  /** What the agent says it can do, in its protocol's words; told once. */
+  capabilities?: Record<string, JsonValue>;
+  /** Ways to log in; told once. */
+  auth_methods?: AuthMethod[];
 }
 
 /** An MCP server the CLI knows. */
@@ -1187,6 +1237,69 @@ export interface McpServerStatus {
   name: string;
   /** connected, failed, needs-auth, pending, … */
   status?: string;
+}
+
+/** A model that a session can use. */
+export interface Model {
+  /** What switches to it. */
+  id: string;
+  /** The same, for humans. */
+  name?: string;
+  /** What it is good for. */
+  description?: string;
+}
+
+/** A way to log in to the agent. */
+export interface AuthMethod {
+  /** What chooses it. */
+  id: string;
+  /** The same, for humans. */
+  name?: string;
+  /** What it takes. */
+  description?: string;
+}
+
+/** What can be set for the session, where the agent lists it; each event replaces the list. */
+export interface SessionOptions {
+  type: "session_options";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** All of them. */
+  options: SessionOption[];
+}
+
+/** Something that can be set for a session. */
+export interface SessionOption {
+  /** What sets it. */
+  id: string;
+  /** The same, for humans. */
+  name?: string;
+  /** What it does. */
+  description?: string;
+  /** mode, model, thought_level, permissions, … */
+  category?: string;
+  /** select or boolean. */
+  kind?: string;
+  /** Its value; `true` or `false` of a boolean. */
+  current?: string;
+  /** What can be chosen, of a select. */
+  values?: OptionValue[];
+}
+
+/** One value of an option. */
+export interface OptionValue {
+  /** The value. */
+  value: string;
+  /** The same, for humans. */
+  name?: string;
+  /** What it means. */
+  description?: string;
+  /** The group of values it is listed in. */
+  group?: string;
 }
 
 /** How full the main model's context is, in tokens. */
@@ -1246,6 +1359,8 @@ export interface TaskUpdate {
   message_id?: string;
   /** Index of the content block within its message, where it is known. */
   block_index?: number;
+  /** True for what the agent tells again of the conversation before, when it loads a session: it belongs to no turn. */
+  history?: boolean;
   /** The CLI's id of the task. */
   task_id: string;
   /** The tool call that started it. */
@@ -1778,7 +1893,7 @@ export interface Unsubscribe {
 export type AnyCommand = Hello | Subscribe | Unsubscribe | SessionCreate | SessionList | SessionResume | SessionFork | SessionRetry | SessionClose | SessionDelete | Prompt | PromptWithdraw | Interrupt | PermissionRespond | QuestionAnswer | SetModel | SetPermissionMode | Control | PayloadGet | ReplayControl;
 
 /** Any event of a session; `type` tells which. */
-export type AgentEvent = TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | ApiRetry | Consolidation | ProcessStatus | Notice | Unknown | Malformed;
+export type AgentEvent = TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | SessionOptions | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | ApiRetry | Consolidation | ProcessStatus | Notice | Unknown | Malformed;
 
 /** What a tool call does and what came of it; `kind` tells which field is populated. */
 export type NormalizedPayload = ReadFilePayload | ModifyFilePayload | ShellExecPayload | CodeSearchPayload | HttpRequestPayload | SubagentTaskPayload | CreateTaskPayload | ManageTodosPayload | ShowPlanPayload | AskUserPayload | McpToolPayload | GenericPayload | MiscPayload;

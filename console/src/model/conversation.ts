@@ -139,6 +139,7 @@ export class Conversation {
         return;
       }
       case "session_info":
+      case "session_options":
       case "available_commands":
       case "context_window":
         return; // Of the session as a whole.

@@ -76,6 +76,7 @@ export class SessionState {
       case "agent_plan":
       case "hook_activity":
       case "session_status":
+      case "session_options":
       case "compact_boundary":
       case "api_retry":
       case "consolidation":

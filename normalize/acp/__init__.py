@@ -1,0 +1,1 @@
+"""The core of the ACP family: its messages in, neutral events out."""

@@ -1,0 +1,43 @@
+"""What agents do that the protocol does not say, by the name they give themselves; the default supposes nothing.
+
+Each entry is a fact seen in recordings. What an agent tells in `_meta` or in its results is read wherever it stands,
+whoever wrote it; here is only what changes how the same line is to be understood.
+"""
+
+from dataclasses import dataclass
+
+from protocol.json_values import Json, text_at
+
+
+@dataclass(frozen=True, slots=True)
+class Quirks:
+    """How an agent differs."""
+
+    whole_files: bool = False
+    """A diff holds the whole file, so that its line numbers are the file's own."""
+    is_silent_when_denied: bool = False
+    """A call that was refused is never heard of again: the refusal itself ends it."""
+    prompts_join: bool = False
+    """A prompt that comes while a turn runs is heard in this turn, and both are answered at its end."""
+    usage_is_total: bool = False
+    """The usage of an answer counts the session and not the turn."""
+    names_tools_in_ids: bool = False
+    """A call's id begins with the tool's name and two underscores."""
+
+
+SAFE = Quirks()
+"""An agent of which nothing is known."""
+
+_KNOWN: tuple[tuple[str, Quirks], ...] = (
+    ("gemini", Quirks(whole_files=True, is_silent_when_denied=True, names_tools_in_ids=True)),
+    ("qwen", Quirks(whole_files=True)),
+    ("copilot", Quirks(usage_is_total=True)),
+    ("opencode", Quirks(prompts_join=True)),
+)
+"""A part of the agent's name in small letters -> what is special; the first that fits."""
+
+
+def quirks(agent_info: Json) -> Quirks:
+    """Return what is known of an agent by the `agentInfo` of its answer to `initialize`."""
+    name = text_at(agent_info, "name").lower()[:200]
+    return next((known for part, known in _KNOWN if part in name), SAFE)

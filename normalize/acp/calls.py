@@ -1,0 +1,310 @@
+"""Tool calls of one session: each begins once and ends once, whatever the agent makes of its own.
+
+A call begins with the first that is heard of it, which may be the request for leave. Its arguments and its output come
+in pieces: what is new goes out as running updates, ever more rarely the longer they get, so that all of them together
+are a few times the last. A call that the agent leaves open ends with its turn.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct, field
+
+from normalize.acp.agents import SAFE
+from normalize.acp.facts import Facts
+from normalize.acp.tools import Status, name_of, payload, title_of
+from normalize.events import AgentEvent, ToolUpdate
+from normalize.events import ToolCall as CallEvent
+from normalize.payloads import NormalizedPayload, ShellExecPayload
+from normalize.place import Place
+from normalize.recent import Recent
+from protocol.acp.updates import ToolCall, ToolCallUpdate
+
+LostReason = Literal["interrupted", "process_exited", "no_result"]
+Leave = Literal["asked", "allowed", "denied", "cancelled"]
+"""What is known of the question whether a call may run."""
+
+_LOST = {
+    "interrupted": "The turn was interrupted before the tool answered.",
+    "process_exited": "The agent's process ended before the tool answered.",
+    "no_result": "The turn ended without a result for this call.",
+}
+_DENIED = "Leave to run was refused."
+_REMEMBERED = 1024
+_ALWAYS_TOLD = 8
+"""Running updates of a call that are told without asking how much is new."""
+_REFUSALS = (
+    "refused permission",
+    "user refused",
+    "user rejected",
+    "rejected by",
+    "denied by",
+    "permission denied",
+    "was rejected",
+    "declined",
+    "not permitted",
+    "user denied",
+    "tool use was rejected",
+    "operation cancelled",
+    "tool permission request failed",
+)
+_ERROR_LENGTH = 4000
+"""Characters of a result that tell why a call failed."""
+
+
+class Call(Struct, gc=False):
+    """A call whose end is still to come."""
+
+    id: str
+    facts: Facts = field(default_factory=Facts)
+    made: NormalizedPayload | None = None
+    """As it was last published."""
+    title: str = ""
+    told: int = 0
+    """Running updates so far."""
+    size: int = 0
+    """About how long the last of them was."""
+    leave: Leave | None = None
+    history: bool | None = None
+    over: Status | None = None
+    """It began with its end, which is told with the next that is not about it."""
+    terminals: list[str] = field(default_factory=list)
+
+
+class Calls:
+    """The calls of one session."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self.quirks = SAFE
+        self.cancelling = False
+        """The turn is to stop: what ends now was stopped."""
+        self._open: dict[str, Call] = {}
+        self._ended_now: set[str] = set()
+        self._ended: Recent[None] = Recent(_REMEMBERED)
+        self._due: list[Call] = []
+
+    @property
+    def any_open(self) -> bool:
+        """Some call is open."""
+        return bool(self._open)
+
+    @property
+    def has_due(self) -> bool:
+        """A call has begun with its end, which is still to be told."""
+        return bool(self._due)
+
+    def is_news(self, update: ToolCallUpdate) -> bool:
+        """Tell whether an update of a call that is not open begins one; False for one that has ended."""
+        call_id = update.tool_call_id
+        return call_id not in self._ended_now and (isinstance(update, ToolCall) or call_id not in self._ended)
+
+    def find(self, call_id: str) -> Call | None:
+        """Return an open call."""
+        return self._open.get(call_id)
+
+    def told(self, update: ToolCallUpdate, *, history: bool | None = None) -> list[AgentEvent]:
+        """Take news of a call, be it the first or not; None is published of one that has ended."""
+        call_id = update.tool_call_id
+        call = self._open.get(call_id)
+        events = self.settle(call_id)
+        if call is None:
+            return [*events, *self._begin(update, history)] if self.is_news(update) else events
+        changed = call.facts.learn(update, self.quirks)
+        if update.status in ("completed", "failed") and call.over is None:
+            return [*events, self._end(call, "complete" if update.status == "completed" else "error")]
+        if call.over is not None:
+            return events
+        if call.facts.streamed_arguments and call.facts.raw_input is None:
+            return events
+        return [*events, *self._progress(call, changed=changed)]
+
+    def shown(self, call: Call) -> list[AgentEvent]:
+        """A terminal of a call showed more, or has ended."""
+        return [] if call.over is not None else self._progress(call, changed=False)
+
+    def settle(self, but: str | None = None) -> list[AgentEvent]:
+        """End the calls that began with their end, but for the one that is spoken of."""
+        if not self._due:
+            return []
+        due = [call for call in self._due if call.id != but]
+        self._due = [call for call in self._due if call.id == but]
+        return [self._end(call, call.over or "complete") for call in due]
+
+    def left(self, call_id: str, leave: Leave) -> list[AgentEvent]:
+        """The question whether a call may run was asked, answered or taken back."""
+        call = self._open.get(call_id)
+        if call is None:
+            return []
+        call.leave = leave
+        if leave in ("denied", "cancelled") and self.quirks.is_silent_when_denied:
+            return [self._end(call, "error")]
+        return []
+
+    def turn_over(self, reason: LostReason, *, succeeded: bool) -> list[AgentEvent]:
+        """End the calls of the turn that have no end."""
+        events = self.settle()
+        events += [self._lose(call, reason, succeeded=succeeded) for call in [*self._open.values()]]
+        self._ended_now.clear()
+        self.cancelling = False
+        return events
+
+    def by_terminal(self, terminal_id: str) -> Call | None:
+        """Return the open call that shows a terminal."""
+        return next(
+            (
+                call
+                for call in self._open.values()
+                if terminal_id == call.id
+                or any(getattr(block, "terminal_id", None) == terminal_id for block in call.facts.content)
+            ),
+            None,
+        )
+
+    def _begin(self, update: ToolCallUpdate, history: bool | None) -> list[AgentEvent]:
+        call = Call(update.tool_call_id, history=history)
+        call.facts.learn(update, self.quirks)
+        self._ended.forget(call.id)
+        self._open[call.id] = call
+        made = payload(call.facts, self.quirks)
+        call.made, call.title, call.size = made, title_of(call.facts, made), _size(call)
+        if update.status in ("completed", "failed"):
+            call.over = "complete" if update.status == "completed" else "error"
+            self._due.append(call)
+        return [
+            CallEvent(
+                **self._place.here,
+                parent_tool_call_id=call.facts.parent,
+                history=history,
+                tool_call_id=call.id,
+                tool_name=name_of(call.facts),
+                tool_title=call.title,
+                tool_status="running",
+                normalized=made,
+            )
+        ]
+
+    def _progress(self, call: Call, *, changed: bool) -> list[AgentEvent]:
+        size = _size(call)
+        if not changed and size == call.size:
+            return []
+        if call.told >= _ALWAYS_TOLD and size * 4 < call.size * 5:
+            return []
+        made = payload(call.facts, self.quirks)
+        title = title_of(call.facts, made)
+        if made == call.made and title == call.title:
+            return []
+        call.made, call.title, call.size = made, title, size
+        call.told += 1
+        return [
+            ToolUpdate(
+                **self._place.here,
+                parent_tool_call_id=call.facts.parent,
+                history=call.history,
+                tool_call_id=call.id,
+                tool_name=name_of(call.facts),
+                tool_title=title,
+                tool_status="running",
+                normalized=made,
+            )
+        ]
+
+    def _end(self, call: Call, status: Status) -> ToolUpdate:
+        """End a call as the agent says it has, unless what it says beside that is otherwise."""
+        reason: Literal["failed", "denied", "interrupted"] | None = None
+        denied = call.leave in ("denied", "cancelled") or self._was_refused(call, status)
+        made = payload(call.facts, self.quirks, status, denied=denied)
+        code = (
+            made.shell_exec.output.exit_code
+            if isinstance(made, ShellExecPayload) and made.shell_exec.output
+            else None
+        )
+        if denied:
+            status, reason = (
+                "error",
+                "interrupted" if self.cancelling and call.leave != "denied" else "denied",
+            )
+        elif self.cancelling and (status == "error" or (call.facts.kind == "execute" and code is None)):
+            status, reason = "error", "interrupted"
+        elif status == "error" or code not in (None, 0):
+            status, reason = "error", "failed"
+        if status == "error":
+            made = payload(call.facts, self.quirks, status, denied=denied)
+        self._over(call)
+        return ToolUpdate(
+            **self._place.here,
+            parent_tool_call_id=call.facts.parent,
+            history=call.history,
+            tool_call_id=call.id,
+            tool_name=name_of(call.facts),
+            tool_title=title_of(call.facts, made),
+            tool_status=status,
+            normalized=made,
+            error=None if reason is None else self._why(call, reason, code),
+            reason=reason,
+        )
+
+    def _was_refused(self, call: Call, status: Status) -> bool:
+        """Tell a refusal by the agent's own words, of a call that leave was asked for, where nobody heard the answer."""
+        if status != "error" or call.leave == "allowed":
+            return False
+        if call.facts.was_refused and (call.leave is not None or call.facts.response is None):
+            return True
+        if call.leave != "asked":
+            return False
+        words = (call.facts.result_text() or call.facts.shown_text())[:300].lower()
+        return any(refusal in words for refusal in _REFUSALS)
+
+    def _why(self, call: Call, reason: str, code: int | None) -> str:
+        words = call.facts.result_text() or call.facts.shown_text()
+        words = words[:_ERROR_LENGTH].strip()
+        if reason == "denied":
+            return words or _DENIED
+        if reason == "interrupted":
+            return words or _LOST["interrupted"]
+        return words or (
+            f"The command ended with exit code {code}."
+            if code is not None
+            else "The tool failed without a word."
+        )
+
+    def _lose(self, call: Call, reason: LostReason, *, succeeded: bool) -> ToolUpdate:
+        denied = call.leave == "denied"
+        succeeded = succeeded and not denied and call.leave != "cancelled"
+        made = payload(call.facts, self.quirks)
+        self._over(call)
+        return ToolUpdate(
+            **self._place.here,
+            parent_tool_call_id=call.facts.parent,
+            history=call.history,
+            tool_call_id=call.id,
+            tool_name=name_of(call.facts),
+            tool_title=title_of(call.facts, made),
+            tool_status="complete" if succeeded else "error",
+            normalized=made,
+            error=None if succeeded else _DENIED if denied else _LOST[reason],
+            reason="denied" if denied else reason,
+        )
+
+    def _over(self, call: Call) -> None:
+        self._open.pop(call.id, None)
+        self._due = [other for other in self._due if other is not call]
+        self._ended_now.add(call.id)
+        self._ended.put(call.id, None)
+
+
+def _size(call: Call) -> int:
+    """Return about how long an update of a call is, without writing it."""
+    facts = call.facts
+    told = sum(len(value) for value in facts.arguments.values() if isinstance(value, str))
+    shown = sum(_length(block) for block in facts.content[:100])
+    return facts.terminal_size + len(facts.title) + told + shown
+
+
+def _length(block: object) -> int:
+    texts: Sequence[object] = (
+        getattr(block, "old_text", None),
+        getattr(block, "new_text", None),
+        getattr(getattr(block, "content", None), "text", None),
+    )
+    return sum(len(value) for value in texts if isinstance(value, str))

@@ -1,0 +1,544 @@
+"""The heart: messages in, events out. Deterministic, without I/O, clock or randomness.
+
+News of sessions go by their kind (news.py); requests of the agent and answers to ours are taken here, and what we sent,
+where it is heard: it tells which answer ends which turn, and where the past that a load tells again is over. A stdout
+alone gives a whole stream, too.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from normalize.acp import news, turns
+from normalize.acp.calls import Leave
+from normalize.acp.errors import AUTHENTICATION_REQUIRED, problem
+from normalize.acp.facts import Facts, command_line
+from normalize.acp.parts import blocks_of, prompt_of
+from normalize.acp.requests import Asked, Pending, leave_of, name_of_request, permission, question
+from normalize.acp.session import Prompt, Session
+from normalize.acp.state import NOWHERE, OurRequest, State, Terminal, key, named, notice
+from normalize.acp.tools import name_of
+from normalize.core import Stats
+from normalize.events import AgentEvent, AuthMethod, Error, Malformed, SessionInfo, Unknown
+from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
+from normalize.payloads.fields import fields, objects, shallow, text, whole
+from protocol import malformed
+from protocol.acp import messages
+from protocol.acp.messages import Notification, PermissionRequest, Request, Response, SessionUpdate
+from protocol.acp.updates import AgentMessageChunk, ToolCallUpdate
+from protocol.json_values import JsonObject
+from protocol.lenient import build
+
+_OPENS = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
+_LOADS = frozenset({"session/load", "session/resume"})
+_FATAL = frozenset({"initialize", "authenticate", *_OPENS})
+"""Requests without whose success there is no session."""
+_ELICITATIONS = frozenset({"elicitation/create", "session/elicitation"})
+
+
+class AcpCore:
+    """Turns what happens between us and one agent into events."""
+
+    def __init__(self, *, resumed: bool = False, first_turn: int = 1) -> None:
+        """`resumed`: the session goes on with an earlier conversation; `first_turn`: number of the first turn."""
+        self.stats = Stats()
+        self._state = State(resumed=resumed, first_turn=first_turn)
+
+    @property
+    def turns(self) -> int:
+        """How many turns were started, those before `first_turn` included."""
+        return self._state.next_turn - 1
+
+    @property
+    def busy(self) -> bool:
+        """True while a turn is open."""
+        return any(session.turn is not None for session in self._state.sessions.values())
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """The requests that wait for a human."""
+        return tuple(
+            name
+            for session in self._state.sessions.values()
+            for name, pending in session.requests.pending.items()
+            if not pending.decided
+        )
+
+    @property
+    def asked(self) -> Mapping[str, Asked]:
+        """The agent's requests that have no answer yet, by the name they were published under."""
+        return {
+            name: pending.asked
+            for session in self._state.sessions.values()
+            for name, pending in session.requests.pending.items()
+        }
+
+    def pending_id(self, message: Asked) -> str | None:
+        """Return the name under which a request was published that has just been received; None if it was not."""
+        for session in self._state.sessions.values():
+            for name, pending in reversed(session.requests.pending.items()):
+                if pending.asked is message:
+                    return name
+        return None
+
+    def handle(self, happened: SessionInput) -> list[AgentEvent]:
+        """Translate whatever has happened in the session."""
+        match happened:
+            case Received():
+                return self.receive(happened.message, happened.line)
+            case Sent():
+                return self.sent(happened.message)
+            case Decision():
+                return self._decided(happened)
+            case Ended():
+                return self._ended(happened)
+            case Announced():
+                return [happened.event]
+            case _ as never:
+                assert_never(never)
+
+    def receive(self, message: object, line: bytes | None = None) -> list[AgentEvent]:
+        """Translate a message of the agent; `line` is kept in `unknown` events as it came."""
+        stats = self.stats
+        if type(message) is SessionUpdate:
+            update = message.params.update
+            session = self._state.session(message.params.session_id)
+            # Most lines of a session are pieces of text: no detour for them.
+            if type(update) is AgentMessageChunk:
+                events = news.said(self._state, session, update)
+            else:
+                handler = news.HANDLERS[type(update)]
+                if handler is news.unknown:
+                    stats.unknown += 1
+                    return [self._unknown(session, f"session/update/{news.kind_of(update)}", message, line)]
+                if session.calls.has_due and handler is not news.call and handler is not news.said:
+                    events = [*news.settled(session), *handler(self._state, session, update)]
+                else:
+                    events = handler(self._state, session, update)
+            if session.is_silent and session.history:
+                events = []
+            if events:
+                stats.published += 1
+            else:
+                stats.counted += 1
+            return events
+        return self._other(message, line)
+
+    def _other(self, message: object, line: bytes | None) -> list[AgentEvent]:
+        stats = self.stats
+        events: list[AgentEvent]
+        match message:
+            case PermissionRequest():
+                events = self._permission(message)
+            case Request():
+                events = self._request(message)
+            case Response():
+                events = self._response(message)
+            case Notification():
+                if not _is_known(message.method):
+                    stats.unknown += 1
+                    return [self._unknown(None, message.method, message, line)]
+                events = self._notification(message)
+            case messages.Batch():
+                return self._batch(message, line)
+            case malformed.Malformed():
+                return self._malformed(message, line)
+            case _:
+                stats.unknown += 1
+                return [self._unknown(None, "", message, line)]
+        if events:
+            stats.published += 1
+        else:
+            stats.control += 1
+        return events
+
+    def sent(self, message: object) -> list[AgentEvent]:
+        """Translate a line we wrote to the agent."""
+        state = self._state
+        state.overheard = True
+        match message:
+            case Request():
+                return self._we_asked(message)
+            case PermissionRequest():
+                return []
+            case Notification(method="session/cancel"):
+                session = state.sessions.get(text(fields(message.params), "sessionId") or "")
+                return [] if session is None else _cancelled(session)
+            case Response():
+                return self._we_answered(message)
+            case messages.Batch():
+                return [event for one in message.messages for event in self.sent(one)]
+            case _:
+                return []
+
+    # What we ask.
+
+    def _we_asked(self, message: Request) -> list[AgentEvent]:
+        state, params = self._state, fields(message.params)
+        session_id = text(params, "sessionId") or ""
+        kept = params if message.method != "session/prompt" else {"sessionId": session_id}
+        state.ours.put(key(message.id), OurRequest(message.method, kept))
+        match message.method:
+            case "session/prompt":
+                words, parts = prompt_of(blocks_of(params.get("prompt")))
+                meta = fields(params.get("_meta"))
+                uuid = text(meta, "turnwire/prompt") or text(params, "messageId")
+                session = state.session(session_id)
+                return turns.prompted(state, session, Prompt(message.id, uuid, words), parts)
+            case "session/load" | "session/resume":
+                session = state.session(session_id)
+                session.history = True
+                session.is_silent = session.had_turns or state.first_turn > 1
+                session.is_loaded = True
+                session.cwd = text(params, "cwd") or session.cwd
+                return []
+            case _:
+                return []
+
+    def _we_answered(self, message: Response) -> list[AgentEvent]:
+        state = self._state
+        for session in state.sessions.values():
+            pending = session.requests.find(message.id)
+            if pending is None:
+                continue
+            leave = _leave(pending, message)
+            already = pending.decided
+            events = session.requests.answered(pending, message)
+            if pending.tool_call_id is not None and leave is not None and not already:
+                events += session.calls.left(pending.tool_call_id, leave)
+            return events
+        return self._terminal_told(message)
+
+    def _terminal_told(self, message: Response) -> list[AgentEvent]:
+        """Take what the client tells the agent of a terminal: the call that shows it shows the same."""
+        state, result = self._state, fields(message.result)
+        method, subject = state.theirs.get(key(message.id)) or ("", "")
+        if not method:
+            return []
+        state.theirs.forget(key(message.id))
+        if method == "terminal/create":
+            terminal_id, made = text(result, "terminalId"), state.terminals.get(f"asked:{key(message.id)}")
+            if terminal_id is not None and made is not None:
+                state.terminals.put(terminal_id, made)
+            return []
+        for session in state.sessions.values():
+            call = session.calls.by_terminal(subject)
+            if call is None:
+                continue
+            made = state.terminals.get(subject)
+            if made is not None:
+                call.facts.command, call.facts.work_dir = made.command, made.work_dir or call.facts.work_dir
+            output = text(result, "output")
+            if output is not None:
+                call.facts.terminal, call.facts.terminal_size = [], 0
+                call.facts.show(output)
+            status = result if method == "terminal/wait_for_exit" else fields(result.get("exitStatus"))
+            call.facts.exited(whole(status, "exitCode"), text(status, "signal"))
+            return session.calls.shown(call)
+        return []
+
+    def _decided(self, decision: Decision) -> list[AgentEvent]:
+        for session in self._state.sessions.values():
+            pending = session.requests.pending.get(decision.pending_id)
+            if pending is None:
+                continue
+            events = session.requests.decided(pending, decision)
+            if events and pending.tool_call_id is not None:
+                leave: Leave = "denied" if decision.behavior == "deny" else "allowed"
+                events += session.calls.left(pending.tool_call_id, leave)
+            return events
+        return []
+
+    # What the agent asks.
+
+    def _permission(self, message: PermissionRequest) -> list[AgentEvent]:
+        state, params = self._state, message.params
+        session = state.session(params.session_id)
+        told = params.tool_call
+        if params.subject is not None and not told.tool_call_id:
+            told = build(ToolCallUpdate, fields(params.subject.get("toolCall")))
+        events = [*turns.ensure(state, session), *session.texts.pause(), *news.settled(session)]
+        call_id = told.tool_call_id or None
+        known = session.calls.find(told.tool_call_id)
+        facts = Facts() if known is None else replace(known.facts)
+        facts.learn(told, session.calls.quirks)
+        if isinstance(params.meta, dict):
+            facts.learn(ToolCallUpdate(meta=params.meta), session.calls.quirks)
+        if call_id is not None:
+            if known is not None and known.facts.raw_input not in (None, {}):
+                # agents tell the arguments in other words here: the call keeps its own
+                told = replace(told, raw_input=None, title=None, kind=None)
+            if told.status in ("completed", "failed"):
+                told = replace(told, status=None)
+            events += session.calls.told(told, history=session.history)
+            call = session.calls.find(call_id)
+            if call is not None:
+                call.leave = "asked"
+        pending_id = name_of_request(session.place, message.id)
+        asked = message
+        events += session.requests.add(Pending(pending_id, asked, call_id, name_of(facts)))
+        return [
+            *events,
+            permission(session.place, pending_id, asked, facts, session.calls.quirks, tool_call_id=call_id),
+        ]
+
+    def _request(self, message: Request) -> list[AgentEvent]:
+        state, params = self._state, fields(message.params)
+        method = message.method
+        session_id = text(params, "sessionId")
+        session = state.last if session_id is None else state.session(session_id)
+        here = NOWHERE if session is None else session.place.here
+        if method in _ELICITATIONS and session is not None:
+            pending_id = name_of_request(session.place, message.id)
+            events = session.requests.add(Pending(pending_id, message, text(params, "toolCallId"), None))
+            return [*events, question(session.place, pending_id, message)]
+        if method.startswith("terminal/"):
+            given = params.get("args")
+            words = [params.get("command"), *given] if isinstance(given, list) and given else None
+            command = (command_line(words) if words else None) or text(params, "command")
+            state.theirs.put(key(message.id), (method, text(params, "terminalId") or ""))
+            if method == "terminal/create":
+                made = Terminal(command or "", text(params, "cwd"))
+                state.terminals.put(f"asked:{key(message.id)}", made)
+        return [notice(here, method[:200], _words(method, params), details=message.params)]
+
+    def _notification(self, message: Notification) -> list[AgentEvent]:
+        state, params = self._state, fields(message.params)
+        method = message.method
+        session_id = text(params, "sessionId")
+        session = state.sessions.get(session_id) if session_id is not None else state.last
+        here = NOWHERE if session is None else session.place.here
+        match method:
+            case "$/cancel_request" | "$/cancelRequest":
+                for one in state.sessions.values():
+                    pending = one.requests.find(params.get("requestId", params.get("id")))
+                    if pending is not None:
+                        if pending.tool_call_id is not None:
+                            one.calls.left(pending.tool_call_id, "cancelled")
+                        return one.requests.void("cancelled", pending)
+                return []
+            case "elicitation/complete":
+                elicitation = text(params, "elicitationId")
+                for one in state.sessions.values():
+                    for pending in [*one.requests.pending.values()]:
+                        asked = fields(getattr(pending.asked, "params", None))
+                        if elicitation is not None and text(asked, "elicitationId") == elicitation:
+                            return one.requests.void("cancelled", pending)
+                return [notice(here, "elicitation_complete", elicitation or "", details=message.params)]
+            case "_auth/status_update":
+                status = fields(params.get("authStatus"))
+                words = ", ".join(
+                    filter(None, (text(status, "label"), text(status, "detail"), text(status, "error")))
+                )
+                failed = text(status, "error") or text(status, "kind") in ("error", "none")
+                place = NOWHERE if session_id is None else here
+                return [
+                    notice(place, "auth_status", words or "Signing in", "error" if failed else "info", status)
+                ]
+            case _:
+                return [notice(here, method[:200], _words(method, params), details=message.params)]
+
+    # Answers.
+
+    def _response(self, message: Response) -> list[AgentEvent]:
+        state = self._state
+        ours = state.ours.get(key(message.id))
+        state.ours.forget(key(message.id))
+        if ours is None:
+            return [] if state.overheard and message.error is None else self._overheard(message)
+        session_id = text(ours.params, "sessionId")
+        if ours.method == "session/prompt":
+            session = state.session(session_id or "")
+            result = None if message.error is not None else fields(message.result)
+            return turns.answered(state, session, message.id, result, message.error)
+        if message.error is not None:
+            return self._failed(ours, message.error)
+        return self._succeeded(ours, fields(message.result))
+
+    def _succeeded(self, ours: OurRequest, result: JsonObject) -> list[AgentEvent]:
+        state, params = self._state, ours.params
+        session_id = text(params, "sessionId")
+        match ours.method:
+            case "initialize":
+                return self._initialized(result)
+            case "session/new" | "session/load" | "session/resume" | "session/fork":
+                name = text(result, "sessionId") or session_id
+                if name is None or (ours.method == "session/fork" and "sessionId" not in result):
+                    return []
+                session = state.session(name)
+                session.cwd = text(params, "cwd") or session.cwd
+                session.is_loaded = session.is_loaded or ours.method != "session/new"
+                return session.opened(result, state.agent)
+            case "session/set_mode":
+                return (
+                    [] if session_id is None else state.session(session_id).mode_is(named(params, "modeId"))
+                )
+            case "session/set_model":
+                session = state.session(session_id or "")
+                return session.info(model=named(params, "modelId"), agent=state.agent)
+            case "session/set_config_option":
+                return state.session(session_id or "").options_are(result.get("configOptions"), state.agent)
+            case "authenticate":
+                method = named(params, "methodId")
+                return [notice(NOWHERE, "auth_status", f"Logged in by {method}" if method else "Logged in")]
+            case "logout":
+                return [notice(NOWHERE, "auth_status", "Logged out")]
+            case _:
+                return []
+
+    def _failed(self, ours: OurRequest, error: messages.RpcError) -> list[AgentEvent]:
+        state, told = self._state, problem(error)
+        session_id = text(ours.params, "sessionId")
+        session = state.sessions.get(session_id) if session_id is not None else None
+        here = NOWHERE if session is None else session.place.here
+        if ours.method in _FATAL:
+            if session is not None and ours.method in _LOADS:
+                session.history, session.is_silent = None, False
+            code = told.code
+            if error.code == AUTHENTICATION_REQUIRED:
+                code = "authentication_failed"
+            return [Error(**here, error=f"{ours.method}: {told.message}", code=code, status=told.status)]
+        return [
+            notice(
+                here,
+                "request_failed",
+                f"{ours.method[:200]}: {told.message}",
+                "warning",
+                {"method": ours.method, "code": error.code, "data": error.data},
+            )
+        ]
+
+    def _overheard(self, message: Response) -> list[AgentEvent]:
+        """Take the answer to a request that nobody heard: what it holds tells what was asked."""
+        state = self._state
+        if message.error is not None:
+            session = None if state.overheard else state.open_turn()
+            if session is not None:
+                return turns.ended(state, session, {}, message.error)
+            told = problem(message.error)
+            return [Error(**NOWHERE, error=told.message, code=told.code, status=told.status)]
+        result = fields(message.result)
+        if "protocolVersion" in result or "agentCapabilities" in result:
+            return self._initialized(result)
+        name = text(result, "sessionId")
+        if name is not None:
+            return state.session(name).opened(result, state.agent)
+        if text(result, "stopReason") is not None:
+            session = state.open_turn() or state.last
+            if session is None:
+                return []
+            events = turns.past_over(session)
+            if session.turn is None:
+                events += [*session.began(), turns.start(state, session, "user", [], [])]
+            return [*events, *turns.ended(state, session, result)]
+        if "modes" in result or "models" in result or "configOptions" in result:
+            session = state.last
+            if session is None:
+                return []
+            session.load_answered = True
+            session.is_loaded = session.is_loaded or bool(session.history)
+            return session.opened(result, state.agent)
+        if state.last is not None and state.last.history:
+            state.last.load_answered = True
+        return []
+
+    def _initialized(self, result: JsonObject) -> list[AgentEvent]:
+        state = self._state
+        info = fields(result.get("agentInfo")) or fields(result.get("info"))
+        state.is_agent(info)
+        methods = [
+            AuthMethod(id=name, name=text(method, "name"), description=text(method, "description"))
+            for method in objects(result, "authMethods")[:1000]
+            if (name := text(method, "id", "methodId"))
+        ]
+        capabilities = fields(result.get("agentCapabilities")) or fields(result.get("capabilities"))
+        return [
+            SessionInfo(
+                **NOWHERE,
+                version=text(info, "version"),
+                agent_name=text(info, "name"),
+                agent_title=text(info, "title"),
+                capabilities=fields(shallow(capabilities)) or None,
+                auth_methods=methods or None,
+            )
+        ]
+
+    # The rest.
+
+    def _ended(self, end: Ended) -> list[AgentEvent]:
+        state = self._state
+        events: list[AgentEvent] = []
+        for session in state.sessions.values():
+            events += turns.by_process(session, end)
+        state.ours.clear()
+        state.theirs.clear()
+        state.terminals.clear()
+        last = state.last
+        return [*events, turns.exited(None if last is None else last.id, end)]
+
+    def _batch(self, message: messages.Batch, line: bytes | None) -> list[AgentEvent]:
+        """Take several messages of one line, which counts once."""
+        stats, self.stats = self.stats, Stats()
+        events = [event for one in message.messages for event in self.receive(one, line)]
+        self.stats = stats
+        if events:
+            stats.published += 1
+        else:
+            stats.counted += 1
+        return events
+
+    def _malformed(self, message: malformed.Malformed, line: bytes | None) -> list[AgentEvent]:
+        if not message.line.strip() and message.reason == malformed.BLANK:
+            self.stats.blank += 1
+            return []
+        self.stats.malformed += 1
+        size = len(message.line.encode("utf-8", "replace")) if line is None else len(line)
+        here = NOWHERE if self._state.last is None else self._state.last.place.here
+        return [Malformed(**here, reason=message.reason, raw=message.line, size=size)]
+
+    def _unknown(self, session: Session | None, kind: str, message: object, line: bytes | None) -> AgentEvent:
+        session = session or self._state.last
+        here = NOWHERE if session is None else session.place.here
+        if line is not None:
+            return Unknown(**here, message_type=kind[:200], raw=line.decode("utf-8", "replace"))
+        raw = getattr(message, "raw", getattr(message, "params", None))
+        return Unknown(**here, message_type=kind[:200], raw=json.dumps(raw, default=str))
+
+
+def _cancelled(session: Session) -> list[AgentEvent]:
+    """We told the agent to stop."""
+    if session.turn is None:
+        return []
+    session.turn.is_cancelled = True
+    session.calls.cancelling = True
+    events = session.requests.void("interrupted")
+    for event in [*events]:
+        call_id = getattr(event, "tool_call_id", None)
+        if isinstance(call_id, str):
+            events += session.calls.left(call_id, "cancelled")
+    return events
+
+
+def _leave(pending: Pending, answer: Response) -> Leave | None:
+    """Return what an answer means for the call that it was asked for."""
+    if not isinstance(pending.asked, PermissionRequest):
+        return None
+    if answer.error is not None:
+        return "denied"
+    option_id = text(fields(fields(answer.result).get("outcome")), "optionId")
+    if option_id is None:
+        return "cancelled"
+    return "allowed" if leave_of(pending.asked, option_id) == "allow" else "denied"
+
+
+def _is_known(method: str) -> bool:
+    """Tell whether a notification is of the protocol, or of somebody's own, which begin with an underscore."""
+    return method.startswith("_") or method in ("$/cancel_request", "$/cancelRequest", "elicitation/complete")
+
+
+def _words(method: str, params: JsonObject) -> str:
+    """Return what a human should read of a request or a notification that has no event of its own."""
+    subject = text(params, "path", "command", "terminalId", "uri", "message", "title")
+    return f"{method[:200]}: {subject[:500]}" if subject else method[:200]

@@ -1,0 +1,260 @@
+"""What is known of one tool call: everything its updates told, joined, with each agent's spelling read away.
+
+Names, parents, terminals, structured results and exit codes stand in `_meta`, in `rawInput`, in `rawOutput` or in the
+text, depending on the agent; whoever asks here does not know where.
+"""
+
+import re
+import shlex
+from base64 import b64decode
+
+from msgspec import Struct, field
+
+from normalize.acp.agents import Quirks
+from normalize.payloads.fields import fields, text, whole
+from protocol import depth
+from protocol.acp.content import AnyShown, Diff, Location, ShownContent, TextContent
+from protocol.acp.updates import ToolCallUpdate
+from protocol.json_values import Json, JsonObject
+
+MAX_OUTPUT = 64 * 1024 * 1024
+"""Characters of a terminal that are kept of one call."""
+
+_CLAUDE_EXIT = re.compile(r"\A(?:Error: )?Exit code (-?\d{1,10})(?:\n|\Z)")
+_COPILOT_EXIT = re.compile(
+    r"\n?<(?:shellId: \S{1,80} )?(?:completed|exited)? ?with exit code (-?\d{1,10})>\s*\Z"
+)
+_SAID_EXIT = re.compile(
+    r"(?i)(?:exit(?:ed)?|failed|completed|finished)(?: with)?(?: an?)?(?: exit)? (?:code|status)\s*[:=]?\s*(-?\d{1,10})\b"
+)
+_END = 300
+"""Characters at either end of an output in which an exit code is looked for."""
+
+_PLACE = re.compile(r"\[current working directory ([^\]]{1,1000})\]")
+_FENCE = re.compile(r"\A(`{3,})[^\n`]*\n(.*?)\n?\1\s*\Z", re.DOTALL)
+_TEXTS = ("output", "aggregated_output", "formatted_output", "stdout", "content", "text", "result", "message")
+"""Members of a result that are its text, the first that is there."""
+
+
+class Facts(Struct, gc=False):
+    """Everything that was told of a call."""
+
+    kind: str | None = None
+    name: str | None = None
+    title: str = ""
+    raw_input: Json = None
+    raw_output: Json = None
+    has_arguments: bool = False
+    """It tells its arguments, or will."""
+    content: list[AnyShown] = field(default_factory=list)
+    diffs: list[Diff] = field(default_factory=list)
+    """Those that it showed last; what it shows at its end may be words alone."""
+    locations: list[Location] = field(default_factory=list)
+    parent: str | None = None
+    mcp_server: str | None = None
+    is_mcp: bool = False
+    response: Json = None
+    """The structured result of Claude's tools."""
+    terminal: list[str] = field(default_factory=list)
+    """Pieces of what a terminal showed."""
+    terminal_size: int = 0
+    exit_code: int | None = None
+    signal: str | None = None
+    work_dir: str | None = None
+    command: str | None = None
+    """The command of a terminal."""
+    was_refused: bool = False
+    """The agent says so itself."""
+    streamed_arguments: bool = False
+    """What the call shows while it begins are its arguments."""
+
+    def learn(self, update: ToolCallUpdate, quirks: Quirks) -> bool:
+        """Take an update in; tell whether what the call does may have changed, its output aside."""
+        changed = False
+        if update.kind is not None and update.kind != self.kind:
+            self.kind, changed = update.kind, True
+        if update.title and update.title != self.title:
+            self.title, changed = update.title, True
+        if update.raw_input is not None and update.raw_input not in ({}, self.raw_input):
+            self.raw_input, changed = update.raw_input, True
+        if update.content is not None and update.content != self.content:
+            self.content, changed = update.content, True
+            self.diffs = [block for block in update.content if isinstance(block, Diff)] or self.diffs
+            self._learn_place()
+        if update.locations:
+            changed = changed or update.locations != self.locations
+            self.locations = update.locations
+        self.has_arguments = self.has_arguments or update.raw_input is not None
+        if update.raw_output is not None:
+            self.raw_output = update.raw_output
+        if update.name and update.name != self.name:
+            self.name, changed = update.name, True
+        if isinstance(update.meta, dict):
+            changed = self._learn_meta(update.meta) or changed
+        if self.name is None and quirks.names_tools_in_ids and "__" in update.tool_call_id[:200]:
+            self.name, changed = update.tool_call_id.partition("__")[0] or None, True
+        self._learn_streamed(update)
+        return changed
+
+    def _learn_meta(self, meta: JsonObject) -> bool:
+        before = (self.name, self.parent, self.mcp_server, self.work_dir, self.response is None)
+        claude = fields(meta.get("claudeCode"))
+        self.name = self.name or text(claude, "toolName") or text(meta, "toolName", "tool_name")
+        self.parent = (
+            self.parent
+            or text(claude, "parentToolUseId")
+            or text(meta, "parentToolCallId", "parentToolUseId", "parent_tool_call_id", "parent_tool_use_id")
+        )
+        self.mcp_server = self.mcp_server or text(fields(claude.get("mcpServer")), "name")
+        self.is_mcp = self.is_mcp or meta.get("is_mcp_tool_call") is True
+        if claude.get("toolResponse") is not None:
+            self.response = claude["toolResponse"]
+        self.was_refused = self.was_refused or text(claude, "nonExecutionKind") == "permission-rule"
+        info = fields(meta.get("terminal_info"))
+        self.work_dir = text(info, "cwd") or self.work_dir
+        for name in ("terminal_output_delta", "terminal_output"):
+            told = fields(meta.get(name))
+            if isinstance(told.get("data"), str):
+                self.show(told["data"])
+        ended = fields(meta.get("terminal_exit"))
+        if ended:
+            self.exited(whole(ended, "exit_code", "exitCode"), text(ended, "signal"))
+            self.was_refused = self.was_refused or ("exit_code" in ended and self.exit_code is None)
+        return before != (self.name, self.parent, self.mcp_server, self.work_dir, self.response is None)
+
+    def _learn_place(self) -> None:
+        """Gemini says before a command, and nowhere else, where it will run."""
+        if self.work_dir is None and self.kind == "execute":
+            found = _PLACE.search(self.shown_text()[:1200])
+            self.work_dir = found[1] if found else None
+
+    def _learn_streamed(self, update: ToolCallUpdate) -> None:
+        """Some agents (Kimi) stream the arguments as what the call shows, and never say them again."""
+        self.streamed_arguments = False
+        if self.raw_input not in (None, {}) or update.status in ("completed", "failed"):
+            return
+        shown = self.shown_text()
+        if shown.startswith("{"):
+            self.streamed_arguments = True
+            if shown.rstrip().endswith("}") and len(shown) <= MAX_OUTPUT:
+                try:
+                    value = depth.parse(shown)
+                except (ValueError, RecursionError):
+                    return
+                if isinstance(value, dict):
+                    self.raw_input = value
+
+    def show(self, piece: str) -> None:
+        """A terminal showed more."""
+        room = MAX_OUTPUT - self.terminal_size
+        if room > 0 and piece:
+            self.terminal.append(piece[:room])
+            self.terminal_size += min(len(piece), room)
+
+    def show_bytes(self, data: str) -> None:
+        """A terminal showed more, base64 encoded."""
+        try:
+            self.show(b64decode(data).decode("utf-8", "replace"))
+        except ValueError:
+            self.show(data)
+
+    def exited(self, code: int | None, signal: str | None) -> None:
+        """A command in a terminal has ended."""
+        self.exit_code = self.exit_code if code is None else code
+        self.signal = self.signal or signal
+
+    @property
+    def arguments(self) -> JsonObject:
+        """The tool's arguments, as far as they are an object."""
+        return fields(self.raw_input)
+
+    def shown_text(self) -> str:
+        """Return the text that the call shows, the fences around it taken away."""
+        found = [
+            block.content.text
+            for block in self.content
+            if isinstance(block, ShownContent) and isinstance(block.content, TextContent)
+        ]
+        return unfenced("\n".join(found)) if found else ""
+
+    def result_text(self) -> str:
+        """Return the text of the result, in whatever place the agent has put it."""
+        if self.terminal:
+            if len(self.terminal) > 1:
+                self.terminal = ["".join(self.terminal)]
+            return self.terminal[0]
+        told = self.raw_output
+        if isinstance(told, str):
+            return told
+        if isinstance(told, list):
+            return "\n".join(
+                item["text"] for item in told if isinstance(item, dict) and isinstance(item.get("text"), str)
+            )
+        found = text(fields(told), *_TEXTS) or text(fields(fields(told).get("result")), *_TEXTS)
+        if found is None or (not found and self.content):
+            return self.shown_text()
+        return found
+
+    def exit_of(self, output: str) -> tuple[int | None, str]:
+        """Return the exit code, as told or as the text has it, and the output without the words for it."""
+        claude = _CLAUDE_EXIT.match(output)
+        if claude is not None and (self.exit_code is None or int(claude[1]) == self.exit_code):
+            self.exit_code = int(claude[1])
+            output = output[claude.end() :]
+        copilot = _COPILOT_EXIT.search(output, max(len(output) - _END, 0))
+        if copilot is not None:
+            self.exit_code = int(copilot[1]) if self.exit_code is None else self.exit_code
+            output = output[: copilot.start()]
+        if self.exit_code is None:
+            self.exit_code = _exit_in(self.raw_output)
+        if self.exit_code is None:
+            shown = self.shown_text()
+            ends = (output[:_END], output[-_END:], shown[:_END], shown[-_END:])
+            found = next((match for end in ends if (match := _last_line(end))), None)
+            self.exit_code = int(found[1]) if found else None
+        return self.exit_code, output
+
+
+def unfenced(text: str) -> str:
+    """Return a text without the Markdown fence that is around the whole of it."""
+    if not text.startswith("```"):
+        return text
+    found = _FENCE.match(text)
+    return found[2] if found else text
+
+
+def command_line(value: Json) -> str | None:
+    """Return a command line that is a text, or the words of one."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+        if len(value) == 3 and value[1] in ("-c", "-lc"):
+            return str(value[2])
+        return shlex.join(value)
+    return None
+
+
+def _last_line(end: str) -> re.Match[str] | None:
+    """Find an exit code in the first or the last line of one end of an output."""
+    lines = [line for line in end.splitlines() if line.strip()]
+    for line in (*lines[-1:], *lines[:1]):
+        found = _SAID_EXIT.search(line)
+        if found is not None:
+            return found
+    return None
+
+
+def _exit_in(told: Json) -> int | None:
+    """Find an exit code among the members of a result, one level down at most."""
+    result = fields(told)
+    code = whole(result, "exit_code", "exitCode")
+    for name in ("metadata", "exitStatus"):
+        code = whole(fields(result.get(name)), "exit_code", "exitCode", "exit") if code is None else code
+    if code is not None:
+        return code
+    contents = result.get("contents")
+    for item in contents[-20:] if isinstance(contents, list) else []:
+        code = whole(fields(item), "exitCode", "exit_code")
+        if code is not None:
+            return code
+    return None

@@ -1,0 +1,321 @@
+"""What `session/update` tells, kind by kind."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from normalize.acp import turns
+from normalize.acp.errors import problem
+from normalize.acp.parts import part, prompt_of
+from normalize.acp.session import Session
+from normalize.acp.state import State, notice
+from normalize.acp.texts import Kind
+from normalize.acp.tools import entries
+from normalize.events import AgentEvent, AgentPlan, ApiRetry, ToolUpdate, Unknown, UserMessage
+from normalize.payloads.fields import fields, objects, text, whole
+from normalize.payloads.work import TodoItem
+from protocol.acp import updates
+from protocol.acp.content import TextContent, UnknownContent
+from protocol.acp.messages import RpcError
+from protocol.json_values import JsonObject
+
+Handler = Callable[[State, Session, Any], list[AgentEvent]]
+
+_INJECTED = ("<session_context>", "[Function Response:", "<system-reminder>", "<environment_context>")
+"""How agents begin what they put among the user's messages themselves."""
+_ATTEMPT = re.compile(r"(\d{1,6})\s*/\s*(\d{1,6})")
+_MARKS = {"completed": "x", "in_progress": "-"}
+
+
+def said(state: State, session: Session, update: updates.Chunk) -> list[AgentEvent]:
+    """The agent says something."""
+    return _spoken(state, session, "text", update)
+
+
+def thought(state: State, session: Session, update: updates.Chunk) -> list[AgentEvent]:
+    """The agent thinks something."""
+    return _spoken(state, session, "thinking", update)
+
+
+def _spoken(state: State, session: Session, kind: Kind, update: updates.Chunk) -> list[AgentEvent]:
+    events = turns.ensure(state, session) if session.turn is None else []
+    if session.calls.has_due:
+        events += _about_calls(session, session.calls.settle())
+    content, parent = update.content, None
+    if update.meta is not None:
+        parent = parent_of(update.meta)
+        session.usage.chunk(update.meta)
+    if isinstance(content, TextContent):
+        return events + session.texts.say(kind, content.text, update.message_id, parent, session.history)
+    if isinstance(content, UnknownContent) and content.raw is None:
+        return events
+    return events + session.texts.show([part(content)], update.message_id, parent, session.history)
+
+
+def user_said(state: State, session: Session, update: updates.UserMessageChunk) -> list[AgentEvent]:
+    """The agent tells again what the user said: of the past, or what we have said ourselves."""
+    if session.turn is None and not state.overheard and session.history is None:
+        session.history = True
+    events = session.began()
+    events += session.calls.settle()
+    events += session.texts.pause()
+    words, parts = prompt_of([update.content])
+    if not session.history and words in session.echoes:
+        return events
+    if not words and not parts:
+        return events
+    return [
+        *events,
+        UserMessage(
+            **session.place.here,
+            message_id=update.message_id,
+            history=session.history,
+            text=words,
+            parts=parts,
+            synthetic=True if words.startswith(_INJECTED) else None,
+        ),
+    ]
+
+
+def user_message(state: State, session: Session, update: updates.UserMessage) -> list[AgentEvent]:
+    """Version 2: a prompt is heard; the turn of it begins, unless we know since we sent it."""
+    words, parts = prompt_of(update.content or [])
+    if words in session.echoes and not session.history:
+        session.echoes.remove(words)
+        return []
+    events = session.began()
+    uuid = update.message_id
+    if session.turn is None and not session.history and not state.overheard:
+        events.append(turns.start(state, session, "user", [uuid] if uuid else [], []))
+    return [
+        *events,
+        UserMessage(
+            **session.place.here, history=session.history, message_id=uuid, text=words, uuid=uuid, parts=parts
+        ),
+    ]
+
+
+def agent_message(state: State, session: Session, update: updates.Whole) -> list[AgentEvent]:
+    """Version 2: a whole message, in the place of its chunks."""
+    kind: Kind = "thinking" if isinstance(update, updates.AgentThought) else "text"
+    words, _ = prompt_of(update.content or [])
+    events = turns.ensure(state, session)
+    return events + session.texts.whole(
+        kind, words, update.message_id, parent_of(update.meta), session.history
+    )
+
+
+def call(state: State, session: Session, update: updates.ToolCallUpdate) -> list[AgentEvent]:
+    """News of a tool call."""
+    known = session.calls.find(update.tool_call_id)
+    if known is None and not session.calls.is_news(update):
+        return []
+    events = turns.ensure(state, session) + session.texts.pause()
+    if known is not None and not state.overheard and update.status == "in_progress":
+        events += session.requests.settled(update.tool_call_id, denied=False)
+    return events + _about_calls(session, session.calls.told(update, history=session.history))
+
+
+def _about_calls(session: Session, told: list[AgentEvent]) -> list[AgentEvent]:
+    """Return what was told of calls; before the end of one, that of a request for leave which nobody was heard to answer."""
+    if not session.requests.pending:
+        return told
+    events: list[AgentEvent] = []
+    for event in told:
+        if isinstance(event, ToolUpdate) and event.tool_status != "running":
+            events += session.requests.settled(event.tool_call_id, denied=event.reason == "denied")
+        events.append(event)
+    return events
+
+
+def terminal(state: State, session: Session, update: updates.TerminalUpdate) -> list[AgentEvent]:
+    """Version 2: a terminal of a call."""
+    found = session.calls.by_terminal(update.terminal_id)
+    if found is None:
+        return []
+    del state
+    facts = found.facts
+    facts.command = update.command or facts.command
+    data = text(fields(update.output), "data")
+    if data:
+        facts.show_bytes(data)
+    if update.exit_status is not None:
+        facts.exited(whole(update.exit_status, "exitCode"), text(update.exit_status, "signal"))
+    return session.calls.shown(found)
+
+
+def plan(state: State, session: Session, update: updates.Plan) -> list[AgentEvent]:
+    """The agent's list of things to do."""
+    return _plan(state, session, entries(objects({"": update.entries or []}, "")), None)
+
+
+def plan_update(state: State, session: Session, update: updates.PlanUpdate) -> list[AgentEvent]:
+    """One of several plans."""
+    body = update.plan
+    plan_id = text(body, "planId", "id")
+    if isinstance(body.get("entries"), list):
+        return _plan(state, session, entries(objects(body, "entries")), plan_id)
+    words = text(body, "content", "markdown")
+    uri = text(body, "uri")
+    if words is None and uri is None:
+        return [_unknown(session, "plan_update", fields(body))]
+    return [
+        *turns.ensure(state, session),
+        *session.texts.pause(),
+        AgentPlan(
+            **session.place.here,
+            history=session.history,
+            plan_content=words or "",
+            plan_file_path=uri,
+            plan_id=plan_id,
+        ),
+    ]
+
+
+def plan_removed(state: State, session: Session, update: updates.PlanRemoved) -> list[AgentEvent]:
+    """A plan is no more."""
+    return _plan(state, session, [], update.plan_id or None)
+
+
+def _plan(state: State, session: Session, items: list[TodoItem], plan_id: str | None) -> list[AgentEvent]:
+    lines = [f"- [{_MARKS.get(item.status, ' ')}] {' '.join(item.description.split())}" for item in items]
+    return [
+        *turns.ensure(state, session),
+        *session.texts.pause(),
+        AgentPlan(
+            **session.place.here,
+            history=session.history,
+            plan_content="\n".join(lines),
+            plan_id=plan_id,
+            items=items,
+        ),
+    ]
+
+
+def commands(_state: State, session: Session, update: updates.AvailableCommandsUpdate) -> list[AgentEvent]:
+    """The slash commands."""
+    return [*_told_beside(session), *session.commands(list(update.available_commands or []))]
+
+
+def mode(_state: State, session: Session, update: updates.CurrentModeUpdate) -> list[AgentEvent]:
+    """The mode."""
+    return session.mode_is(update.current_mode_id)
+
+
+def options(state: State, session: Session, update: updates.ConfigOptionUpdate) -> list[AgentEvent]:
+    """The options."""
+    return [*_told_beside(session), *session.options_are(update.config_options, state.agent)]
+
+
+def usage(_state: State, session: Session, update: updates.UsageUpdate) -> list[AgentEvent]:
+    """The context and the cost. It is told between two answers of the model: what follows is another message."""
+    return [*_told_beside(session), *session.texts.pause(), *session.usage.update(update)]
+
+
+def info(_state: State, session: Session, update: updates.SessionInfoUpdate) -> list[AgentEvent]:
+    """The title, and what agents tell here of their own."""
+    events = _told_beside(session)
+    failed = fields(fields(fields(update.meta).get("codex")).get("error"))
+    if failed:
+        events += _retry(session, failed)
+    if session.is_titled(update.title):
+        events.append(notice(session.place.here, "session_title_changed", update.title or ""))
+    return events
+
+
+def idle_or_not(state: State, session: Session, update: updates.StateUpdate) -> list[AgentEvent]:
+    """Version 2: what the session does."""
+    match update.state:
+        case "running" if session.turn is None and not session.history:
+            if state.overheard and session.queue:
+                return []
+            return [*session.began(), turns.start(state, session, "autonomous", [], [])]
+        case "idle" if session.turn is not None and (update.stop_reason or update.error is not None):
+            told: JsonObject = {"stopReason": update.stop_reason, "usage": update.usage, "_meta": update.meta}
+            error = None
+            if update.error is not None:
+                error = RpcError(data=update.error)
+            return turns.ended(state, session, told, error)
+        case _:
+            return []
+
+
+def kind_of(update: Any) -> str:
+    """Return an unknown update's own word for what it is."""
+    return update.kind if isinstance(update, updates.UnknownUpdate) else ""
+
+
+def settled(session: Session) -> list[AgentEvent]:
+    """Return the ends of calls that began with them: something else is spoken of."""
+    return _about_calls(session, session.calls.settle())
+
+
+def unknown(_state: State, session: Session, update: updates.UnknownUpdate) -> list[AgentEvent]:
+    """Something else."""
+    return [_unknown(session, update.kind, update.raw)]
+
+
+def parent_of(meta: Any) -> str | None:
+    """Return the call whose subagent speaks, as agents tell it in `_meta`."""
+    known = fields(meta)
+    if not known:
+        return None
+    return text(fields(known.get("claudeCode")), "parentToolUseId") or text(
+        known, "parentToolCallId", "parentToolUseId", "parent_tool_call_id", "parent_tool_use_id"
+    )
+
+
+def _told_beside(session: Session) -> list[AgentEvent]:
+    """Something that is no conversation is told: where nobody was heard to ask, the past is over once its load was answered."""
+    return turns.past_over(session) if session.history and session.load_answered else []
+
+
+def _retry(session: Session, failed: JsonObject) -> list[AgentEvent]:
+    words = text(failed, "message") or ""
+    details = text(failed, "additionalDetails")
+    kind = fields(failed.get("codexErrorInfo"))
+    status = next(
+        (whole(fields(told), "httpStatusCode") for told in kind.values() if isinstance(told, dict)), None
+    )
+    if failed.get("willRetry") is True:
+        found = _ATTEMPT.search(words[:200])
+        return [
+            ApiRetry(
+                **session.place.here,
+                attempt=int(found[1]) if found else 1,
+                max_retries=int(found[2]) if found else None,
+                status=status,
+                error=details or words or None,
+            )
+        ]
+    told = problem(RpcError(message=words, data=details))
+    return [notice(session.place.here, "error", told.message, "error", failed)]
+
+
+def _unknown(session: Session, kind: str, raw: Any) -> AgentEvent:
+    return Unknown(**session.place.here, message_type=f"session/update/{kind}", raw=json.dumps(raw))
+
+
+HANDLERS: dict[type, Handler] = {
+    updates.AgentMessageChunk: said,
+    updates.AgentThoughtChunk: thought,
+    updates.UserMessageChunk: user_said,
+    updates.UserMessage: user_message,
+    updates.AgentMessage: agent_message,
+    updates.AgentThought: agent_message,
+    updates.ToolCall: call,
+    updates.ToolCallUpdate: call,
+    updates.TerminalUpdate: terminal,
+    updates.Plan: plan,
+    updates.PlanUpdate: plan_update,
+    updates.PlanRemoved: plan_removed,
+    updates.AvailableCommandsUpdate: commands,
+    updates.CurrentModeUpdate: mode,
+    updates.ConfigOptionUpdate: options,
+    updates.UsageUpdate: usage,
+    updates.SessionInfoUpdate: info,
+    updates.StateUpdate: idle_or_not,
+    updates.UnknownUpdate: unknown,
+}
+"""Kind of update -> what it does."""

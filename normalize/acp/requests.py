@@ -1,0 +1,250 @@
+"""What the agent asks and waits for: leave to call a tool, and answers of a human.
+
+Each request is published once, and its end once: answered by us, taken back by the agent, or void because its call or
+its turn is over. Ids begin anew in each process, so a request's own name is that of its turn and its id.
+"""
+
+import json
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from normalize.acp.agents import Quirks
+from normalize.acp.facts import Facts
+from normalize.acp.tools import name_of, payload, questions, title_of
+from normalize.events import (
+    AgentEvent,
+    PermissionCancelled,
+    PermissionOption,
+    PermissionResolved,
+    QuestionRequest,
+)
+from normalize.events import (
+    PermissionRequest as PermissionEvent,
+)
+from normalize.inputs import Decision
+from normalize.payloads import (
+    CodeSearchPayload,
+    HttpRequestPayload,
+    McpToolPayload,
+    ModifyFilePayload,
+    NormalizedPayload,
+    ReadFilePayload,
+    ShellExecPayload,
+)
+from normalize.payloads.fields import fields, shallow, text
+from normalize.place import Place
+from normalize.vocabulary import VoidReason
+from protocol.acp.messages import Id, Option, PermissionRequest, Request, Response
+
+Asked: TypeAlias = PermissionRequest | Request
+"""A request of the agent that a human, a rule or a policy answers."""
+Behavior = Literal["allow", "deny", "ask", "answer"]
+Kind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
+Action = Literal["command", "file_write", "file_read", "network", "mcp_tool", "other"]
+
+
+class Pending(Struct, gc=False):
+    """A request that nobody has answered."""
+
+    pending_id: str
+    asked: Asked
+    tool_call_id: str | None
+    tool_name: str | None
+    decided: bool = False
+    """It was told who answered it; the answer itself is no news."""
+
+
+def name_of_request(place: Place, request_id: Id) -> str:
+    """Return what a request is called: unique among all processes of a session, as its turn is."""
+    said = request_id if isinstance(request_id, str) else json.dumps(request_id)
+    return f"{place.here['operation_id'] or place.here['session_id'] or 'session'}/{said[:200]}"
+
+
+def kind_of(option: Option) -> Kind:
+    """Return what an option means; one of a kind that is not known refuses."""
+    match option.kind:
+        case "allow_once" | "allow_always" | "reject_once" | "reject_always":
+            return option.kind
+        case _:
+            return "reject_once"
+
+
+def permission(
+    place: Place,
+    pending_id: str,
+    asked: PermissionRequest,
+    facts: Facts,
+    quirks: Quirks,
+    *,
+    tool_call_id: str | None,
+) -> PermissionEvent:
+    """Return the event of a request for leave."""
+    made = payload(facts, quirks)
+    action, details = _action(made)
+    params = asked.params
+    return PermissionEvent(
+        **place.here,
+        parent_tool_call_id=facts.parent,
+        pending_id=pending_id,
+        tool_call_id=tool_call_id,
+        tool_name=name_of(facts),
+        permission_title=(params.title or "").strip() or title_of(facts, made),
+        permission_options=[
+            PermissionOption(option_id=option.option_id, name=option.name, kind=kind_of(option))
+            for option in asked.options
+        ],
+        action_type=action,
+        action_details=details or None,
+        tool_input=fields(shallow(facts.raw_input)) or None,
+        normalized=made,
+        reason=params.description,
+    )
+
+
+def question(place: Place, pending_id: str, asked: Request) -> QuestionRequest:
+    """Return the event of an elicitation."""
+    params = fields(asked.params)
+    listed = questions(params)
+    return QuestionRequest(
+        **place.here,
+        pending_id=pending_id,
+        kind="elicitation",
+        tool_call_id=text(params, "toolCallId"),
+        questions=listed or None,
+        message=text(params, "message"),
+        requested_schema=shallow(params.get("requestedSchema")),
+        mode=text(params, "mode"),
+        url=text(params, "url"),
+    )
+
+
+def _action(made: NormalizedPayload) -> tuple[Action, dict[str, object]]:
+    match made:
+        case ShellExecPayload(shell_exec=body):
+            return "command", _filled(command=body.command, cwd=body.work_dir, description=body.description)
+        case ModifyFilePayload(modify_file=body):
+            return "file_write", _filled(path=body.file_path)
+        case ReadFilePayload(read_file=body):
+            return "file_read", _filled(path=body.file_path)
+        case CodeSearchPayload(code_search=body):
+            return "file_read", _filled(path=body.path, pattern=body.pattern or body.query)
+        case HttpRequestPayload(http_request=body):
+            return "network", _filled(url=body.url, query=body.query)
+        case McpToolPayload(mcp_tool=body):
+            return "mcp_tool", _filled(server=body.server, tool=body.tool)
+        case _:
+            return "other", {}
+
+
+def _filled(**members: object) -> dict[str, object]:
+    return {name: value for name, value in members.items() if value}
+
+
+class Requests:
+    """The requests of one session that are pending."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self.pending: dict[str, Pending] = {}
+
+    def add(self, pending: Pending) -> list[AgentEvent]:
+        """Keep a request; one that has its name already will never be answered."""
+        before = self.pending.pop(pending.pending_id, None)
+        self.pending[pending.pending_id] = pending
+        return [] if before is None or before.decided else [self._void(before, "cancelled")]
+
+    def find(self, request_id: Id) -> Pending | None:
+        """Return the newest request of an id."""
+        found = [
+            one
+            for one in self.pending.values()
+            if one.asked.id == request_id and type(one.asked.id) is type(request_id)
+        ]
+        return found[-1] if found else None
+
+    def decided(self, pending: Pending, decision: Decision) -> list[AgentEvent]:
+        """Somebody decided; who and how is known."""
+        if pending.decided or decision.behavior in ("pass", "error"):
+            return []
+        pending.decided = True
+        behavior: Behavior = "deny"
+        if decision.behavior in ("allow", "ask", "answer"):
+            behavior = decision.behavior
+        return [
+            PermissionResolved(
+                **self._place.here,
+                pending_id=pending.pending_id,
+                tool_call_id=pending.tool_call_id,
+                tool_name=pending.tool_name,
+                behavior=behavior,
+                option_id=decision.option_id,
+                by=decision.by,
+                waited_ms=decision.waited_ms,
+                message=decision.message,
+                updated_input=decision.updated_input,
+                destination=decision.destination,
+                interrupt=decision.interrupt or None,
+            )
+        ]
+
+    def answered(self, pending: Pending, response: Response) -> list[AgentEvent]:
+        """We answered; the decision itself, if it was told before, is not told again."""
+        del self.pending[pending.pending_id]
+        if pending.decided:
+            return []
+        if response.error is not None:
+            return [self._resolved(pending, "deny", message=response.error.message or None)]
+        if isinstance(pending.asked, Request):
+            return [self._resolved(pending, "answer", message=text(fields(response.result), "action"))]
+        outcome = fields(fields(response.result).get("outcome"))
+        option_id = text(outcome, "optionId")
+        if option_id is None:
+            return [self._void(pending, "cancelled")]
+        return [self._resolved(pending, leave_of(pending.asked, option_id), option_id=option_id)]
+
+    def settled(self, tool_call_id: str, *, denied: bool) -> list[AgentEvent]:
+        """The call goes on, or has ended: somebody whom we did not hear gave leave, or refused it."""
+        found = [one for one in self.pending.values() if one.tool_call_id == tool_call_id]
+        for one in found:
+            del self.pending[one.pending_id]
+        return [self._resolved(one, "deny" if denied else "allow") for one in found if not one.decided]
+
+    def void(self, reason: VoidReason, only: Pending | None = None) -> list[AgentEvent]:
+        """What waits will not be answered any more."""
+        found = [*self.pending.values()] if only is None else [only]
+        for one in found:
+            self.pending.pop(one.pending_id, None)
+        return [self._void(one, reason) for one in found if not one.decided]
+
+    def _resolved(
+        self,
+        pending: Pending,
+        behavior: Behavior,
+        *,
+        option_id: str | None = None,
+        message: str | None = None,
+    ) -> PermissionResolved:
+        return PermissionResolved(
+            **self._place.here,
+            pending_id=pending.pending_id,
+            tool_call_id=pending.tool_call_id,
+            tool_name=pending.tool_name,
+            behavior=behavior,
+            option_id=option_id,
+            message=message,
+        )
+
+    def _void(self, pending: Pending, reason: VoidReason) -> PermissionCancelled:
+        return PermissionCancelled(
+            **self._place.here,
+            pending_id=pending.pending_id,
+            tool_call_id=pending.tool_call_id,
+            reason=reason,
+        )
+
+
+def leave_of(asked: PermissionRequest, option_id: str) -> Literal["allow", "deny"]:
+    """Return what choosing an option means; one that was not offered is no leave."""
+    chosen = next((option for option in asked.options if option.option_id == option_id), None)
+    return "allow" if chosen is not None and kind_of(chosen).startswith("allow") else "deny"

@@ -1,0 +1,273 @@
+"""What is known of one session of an agent: its place, turn, texts, calls, requests, and what it says of itself."""
+
+from typing import Literal
+
+from msgspec import Struct, field
+
+from normalize.acp.agents import Quirks
+from normalize.acp.calls import Calls
+from normalize.acp.requests import Requests
+from normalize.acp.texts import Texts
+from normalize.acp.usage import Usage
+from normalize.events import (
+    AgentEvent,
+    AvailableCommands,
+    Command,
+    Mode,
+    Model,
+    OptionValue,
+    SessionInfo,
+    SessionMode,
+    SessionOption,
+    SessionOptions,
+    SessionStatus,
+    SessionStatusData,
+)
+from normalize.payloads.fields import fields, objects, text
+from normalize.place import Place
+from protocol.acp.messages import Id
+from protocol.json_values import Json, JsonObject
+
+_MOST = 10_000
+"""Entries of a list of commands, models or values that are published."""
+
+
+class Prompt(Struct, gc=False):
+    """A prompt that was sent and has no answer yet."""
+
+    request_id: Id
+    uuid: str | None
+    text: str
+
+
+class Turn(Struct, gc=False):
+    """What is known of the open turn."""
+
+    id: str
+    origin: Literal["user", "queued", "background", "autonomous"]
+    prompts: list[str]
+    """UUIDs of the prompts it serves."""
+    waiting: list[Id] = field(default_factory=list)
+    """Requests whose answers end it; none where nobody heard the prompt."""
+    is_cancelled: bool = False
+    """It was told to stop."""
+
+
+class Session:
+    """One session."""
+
+    def __init__(self, session_id: str, quirks: Quirks) -> None:
+        self.place = Place()
+        self.place.enter_session(session_id)
+        self.id = session_id
+        self.texts = Texts(self.place)
+        self.calls = Calls(self.place)
+        self.requests = Requests(self.place)
+        self.usage = Usage(self.place)
+        self.turn: Turn | None = None
+        self.queue: list[Prompt] = []
+        self.history: bool | None = None
+        """True while the agent tells the past again."""
+        self.is_silent = False
+        """The past is known already: what is told again is not published."""
+        self.is_loaded = False
+        """It goes on with an earlier conversation."""
+        self.had_turns = False
+        self.load_answered = False
+        """Of a session nobody was heard to load: an answer has come that may be the load's."""
+        self.cwd: str | None = None
+        self.model: str | None = None
+        self.mode: str | None = None
+        self.echoes: list[str] = []
+        """Prompts that were sent; version 2 tells them again."""
+        self._status_told = False
+        self._modes: list[Mode] | None = None
+        self._modes_shown: list[Mode] | None = None
+        self._models: list[Model] | None = None
+        self._models_shown: list[Model] | None = None
+        self._options: list[SessionOption] | None = None
+        self._commands: list[Command] | None = None
+        self._title: str | None = None
+        self._facts: tuple[object, ...] | None = None
+        self.adopt(quirks)
+
+    def adopt(self, quirks: Quirks) -> None:
+        """The agent is known to be one of these habits."""
+        self.calls.quirks = quirks
+        self.usage.quirks = quirks
+
+    def began(self, *, init: bool = False) -> list[AgentEvent]:
+        """The session is there: told once."""
+        if self._status_told:
+            return []
+        self._status_told = True
+        data = SessionStatusData(
+            session_status="resumed" if self.is_loaded or self.history else "new", init=init or None
+        )
+        return [SessionStatus(**self.place.here, data=data)]
+
+    def process_over(self) -> None:
+        """Another process will go on with it."""
+        self._status_told = False
+        self.is_loaded = True
+        self.history = None
+        self.load_answered = False
+        self.queue.clear()
+        self.echoes.clear()
+
+    def opened(self, result: JsonObject, agent: JsonObject) -> list[AgentEvent]:
+        """The agent has made or loaded the session, and says how it stands."""
+        events = self.began(init=True)
+        modes, models = fields(result.get("modes")), fields(result.get("models"))
+        self._learn_modes(modes)
+        self._learn_models(models)
+        options = self._learn_options(result.get("configOptions"))
+        mode = text(modes, "currentModeId") or self._current(options, "mode")
+        model = text(models, "currentModelId") or self._current(options, "model")
+        events += self.info(model=model, mode=mode, agent=agent)
+        events += self.mode_is(mode)
+        events += self._show_options(options)
+        commands = result.get("availableCommands")
+        return [*events, *(self.commands(commands) if isinstance(commands, list) else [])]
+
+    def info(
+        self, *, model: str | None = None, mode: str | None = None, agent: JsonObject | None = None
+    ) -> list[AgentEvent]:
+        """Tell what the agent says of itself in this session, if it has changed."""
+        self.model = model or self.model
+        info = fields(agent)
+        facts = (self.model, self.cwd, text(info, "name"), text(info, "version"))
+        models = self._models if self._models != self._models_shown else None
+        if facts == self._facts and models is None:
+            return []
+        self._facts, self._models_shown = facts, self._models
+        return [
+            SessionInfo(
+                **self.place.here,
+                model=self.model,
+                cwd=self.cwd,
+                version=text(info, "version"),
+                permission_mode=mode or self.mode,
+                agent_name=text(info, "name"),
+                agent_title=text(info, "title"),
+                models=models,
+            )
+        ]
+
+    def mode_is(self, mode: str | None) -> list[AgentEvent]:
+        """The mode is this one."""
+        modes = self._modes if self._modes != self._modes_shown else None
+        if not mode or (mode == self.mode and modes is None):
+            return []
+        self.mode, self._modes_shown = mode, self._modes
+        return [SessionMode(**self.place.here, current_mode_id=mode, available_modes=modes)]
+
+    def options_are(self, value: Json, agent: JsonObject) -> list[AgentEvent]:
+        """The options are these, all of them."""
+        options = self._learn_options(value)
+        if options is None:
+            return []
+        return [
+            *self.info(model=self._current(options, "model"), agent=agent),
+            *self.mode_is(self._current(options, "mode")),
+            *self._show_options(options),
+        ]
+
+    def commands(self, listed: list[Json]) -> list[AgentEvent]:
+        """The slash commands are these."""
+        commands = [
+            Command(
+                name=name,
+                description=text(command, "description"),
+                argument_hint=text(fields(command.get("input")), "hint"),
+            )
+            for command in objects({"": listed[:_MOST]}, "")
+            if (name := text(command, "name"))
+        ]
+        if commands == self._commands or (not commands and self._commands is None):
+            return []
+        self._commands = commands
+        return [AvailableCommands(**self.place.here, available_commands=commands)]
+
+    def is_titled(self, title: str | None) -> bool:
+        """Take a title, and tell whether it is a new one."""
+        if not title or title == self._title:
+            return False
+        self._title = title
+        return True
+
+    def _learn_modes(self, modes: JsonObject) -> None:
+        listed = objects(modes, "availableModes")[:_MOST]
+        if listed:
+            self._modes = [
+                Mode(id=name, name=text(mode, "name"), description=text(mode, "description"))
+                for mode in listed
+                if (name := text(mode, "id"))
+            ]
+
+    def _learn_models(self, models: JsonObject) -> None:
+        listed = objects(models, "availableModels")[:_MOST]
+        if listed:
+            self._models = [
+                Model(id=name, name=text(model, "name"), description=text(model, "description"))
+                for model in listed
+                if (name := text(model, "modelId", "id"))
+            ]
+
+    def _learn_options(self, value: Json) -> list[SessionOption] | None:
+        if not isinstance(value, list):
+            return None
+        options = [_option(option) for option in objects({"": value[:_MOST]}, "")]
+        for option in options:
+            values = option.values or []
+            if option.category == "mode" and values and self._modes is None:
+                self._modes = [
+                    Mode(id=one.value, name=one.name, description=one.description) for one in values
+                ]
+            if option.category == "model" and values and self._models is None:
+                self._models = [
+                    Model(id=one.value, name=one.name, description=one.description) for one in values
+                ]
+        return options
+
+    def _show_options(self, options: list[SessionOption] | None) -> list[AgentEvent]:
+        if not options or options == self._options:
+            return []
+        self._options = options
+        return [SessionOptions(**self.place.here, options=options)]
+
+    def _current(self, options: list[SessionOption] | None, category: str) -> str | None:
+        found = (option.current for option in options or [] if category in (option.category, option.id))
+        return next((current for current in found if current), None)
+
+
+def _option(option: JsonObject) -> SessionOption:
+    current = option.get("currentValue")
+    return SessionOption(
+        id=text(option, "id", "configId") or "",
+        name=text(option, "name"),
+        description=text(option, "description"),
+        category=text(option, "category"),
+        kind=text(option, "type"),
+        current=str(current).lower()
+        if isinstance(current, bool)
+        else current
+        if isinstance(current, str)
+        else None,
+        values=_values(objects(option, "options")) or None,
+    )
+
+
+def _values(listed: list[JsonObject], group: str | None = None) -> list[OptionValue]:
+    found: list[OptionValue] = []
+    for one in listed[:_MOST]:
+        value = text(one, "value")
+        if value is not None:
+            found.append(
+                OptionValue(
+                    value=value, name=text(one, "name"), description=text(one, "description"), group=group
+                )
+            )
+        elif group is None:
+            found += _values(objects(one, "options"), text(one, "name", "group") or "")
+    return found

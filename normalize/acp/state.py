@@ -1,0 +1,119 @@
+"""What is known between messages: the agent, its sessions, and what either side has asked and not been answered."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from normalize.acp.agents import SAFE, Quirks, quirks
+from normalize.acp.session import Session
+from normalize.events import AgentEvent, Notice
+from normalize.payloads.fields import fields, shallow
+from normalize.place import Here
+from normalize.recent import Recent
+from protocol.acp.messages import Id
+from protocol.json_values import Json, JsonObject, text_at
+
+_ASKED = 4096
+"""Requests of ours that may still be answered."""
+_SESSIONS = 256
+"""Sessions that are known at a time; of those above, the ones in which nothing is open are forgotten."""
+_TERMINALS = 1024
+
+NOWHERE: Here = {"session_id": None, "operation_id": None}
+"""Where an event belongs that is about no session."""
+
+
+class OurRequest(Struct, frozen=True, gc=False):
+    """A request that we sent."""
+
+    method: str
+    params: JsonObject
+
+
+class Terminal(Struct, gc=False):
+    """A terminal that the client runs for the agent."""
+
+    command: str
+    work_dir: str | None
+
+
+class State:
+    """What is known of the agent and its sessions."""
+
+    def __init__(self, *, resumed: bool, first_turn: int) -> None:
+        self.resumed = resumed
+        """The first session goes on with an earlier conversation."""
+        self.first_turn = self.next_turn = first_turn
+        self.agent: JsonObject = {}
+        """`agentInfo` of the answer to initialize."""
+        self.quirks: Quirks = SAFE
+        self.sessions: dict[str, Session] = {}
+        self.last: Session | None = None
+        """The session that was spoken of last."""
+        self.overheard = False
+        """What was sent is heard, too, so a turn without a prompt is the agent's own."""
+        self.ours: Recent[OurRequest] = Recent(_ASKED)
+        self.theirs: Recent[tuple[str, str]] = Recent(_TERMINALS)
+        """Requests of the agent about terminals: method, and terminal or command."""
+        self.terminals: Recent[Terminal] = Recent(_TERMINALS)
+
+    def session(self, session_id: str) -> Session:
+        """Return the session of an id, made if it is new."""
+        last = self.last
+        if last is not None and last.id == session_id:
+            return last
+        known = self.sessions.get(session_id)
+        if known is None:
+            if len(self.sessions) >= _SESSIONS:
+                self._forget_some()
+            known = self.sessions[session_id] = Session(session_id, self.quirks)
+            known.is_loaded = self.resumed
+        self.last = known
+        return known
+
+    def open_turn(self) -> Session | None:
+        """Return the session whose turn has been open longest."""
+        found = [session for session in self.sessions.values() if session.turn is not None]
+        return min(
+            found,
+            key=lambda session: int((session.turn.id if session.turn else "0").rpartition("-")[2]),
+            default=None,
+        )
+
+    def is_agent(self, info: Json) -> None:
+        """The agent says who it is."""
+        self.agent = fields(info)
+        self.quirks = quirks(info)
+        for session in self.sessions.values():
+            session.adopt(self.quirks)
+
+    def _forget_some(self) -> None:
+        idle = [
+            name
+            for name, session in self.sessions.items()
+            if session.turn is None and not session.calls.any_open and not session.requests.pending
+        ]
+        for name in idle[: len(idle) // 2 + 1]:
+            del self.sessions[name]
+
+
+def key(request_id: Id) -> str:
+    """Return a request's id as a key: numbers and texts are different ids."""
+    return f"{type(request_id).__name__}:{request_id}"
+
+
+def notice(
+    here: Here,
+    kind: str,
+    text: str,
+    level: Literal["info", "warning", "error"] = "info",
+    details: Json = None,
+) -> AgentEvent:
+    """Return a notice; `details` is published as it is, if it is an object, deep ones as text."""
+    found = fields(shallow(details)) or None
+    return Notice(**here, kind=kind, level=level, text=text, details=found)
+
+
+def named(value: Json, key_name: str) -> str | None:
+    """Return a member that is a text and not empty."""
+    return text_at(value, key_name) or None

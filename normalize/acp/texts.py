@@ -1,0 +1,180 @@
+"""Text and thoughts exactly once: chunks go out as they come, each message under one id.
+
+Agents that name their messages are taken at their word. Of the others, a run of chunks of one role is one message: a
+tool call, a plan, a usage or the other role ends it. Within a message, text and thoughts are different blocks.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from normalize.events import AgentEvent, MessageChunk, Reasoning
+from normalize.events.limits import pieces
+from normalize.payloads.files import ContentPart
+from normalize.place import Place
+from normalize.recent import Recent
+from protocol.text import rejoin
+
+Kind = Literal["text", "thinking"]
+
+_REMEMBERED = 256
+"""Messages whose blocks are known: an agent may come back to one."""
+_MOST_RUNS = 256
+"""Threads whose runs are known at a time."""
+
+
+class _Run(Struct, gc=False):
+    """Chunks of one role, one after the other."""
+
+    kind: Kind
+    given: str | None
+    """The id that the agent gives."""
+    message_id: str
+    index: int
+    held: str = ""
+    """Half a character that the last chunk ended with."""
+
+
+class Texts:
+    """The texts of one session."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._runs: dict[str | None, _Run] = {}
+        self._count = 0
+        self._blocks: Recent[tuple[Kind, int]] = Recent(_REMEMBERED)
+
+    def say(
+        self, kind: Kind, text: str, message_id: str | None, parent: str | None, history: bool | None
+    ) -> list[AgentEvent]:
+        """A chunk has come."""
+        run = self._runs.get(parent)
+        events: list[AgentEvent] = []
+        if run is None or run.kind != kind or run.given != message_id:
+            events = self._close(parent, history) if run is not None and run.held else []
+            run = self._begin(kind, message_id, parent)
+        if run.held or not text.isascii():
+            text, run.held = rejoin(run.held, text)
+        if text:
+            events += self._said(run, text, parent, history)
+        return events
+
+    def show(
+        self, parts: list[ContentPart], message_id: str | None, parent: str | None, history: bool | None
+    ) -> list[AgentEvent]:
+        """A chunk that is no text has come."""
+        run = self._runs.get(parent)
+        if run is None or run.kind != "text" or run.given != message_id:
+            run = self._begin("text", message_id, parent)
+        here = self._place.here
+        return [
+            MessageChunk(
+                **here,
+                parent_tool_call_id=parent,
+                message_id=run.message_id,
+                block_index=run.index,
+                history=history,
+                text="",
+                parts=parts,
+                is_delta=True,
+            )
+        ]
+
+    def whole(
+        self, kind: Kind, text: str, message_id: str | None, parent: str | None, history: bool | None
+    ) -> list[AgentEvent]:
+        """A whole message has come, in the place of what was said under its id."""
+        known = message_id is not None and message_id in self._blocks
+        self._runs.pop(parent, None)
+        if known and message_id is not None:
+            _, index = self._blocks.get(message_id) or (kind, 0)
+            run = _Run(kind, message_id, message_id, index)
+            self._runs[parent] = run
+        else:
+            run = self._begin(kind, message_id, parent)
+        first, *rest = pieces(text) or [""]
+        events = self._event(run, first, parent, history, replace=True if known else None)
+        for piece in rest:
+            events += self._event(run, piece, parent, history)
+        return events if text or known else []
+
+    def pause(self) -> list[AgentEvent]:
+        """Something else has come: what is said next, without an id, is another message."""
+        if not self._runs:
+            return []
+        events: list[AgentEvent] = []
+        if any(run.held for run in self._runs.values()):
+            for parent in [*self._runs]:
+                events += self._close(parent, None)
+        self._runs.clear()
+        return events
+
+    def _begin(self, kind: Kind, message_id: str | None, parent: str | None) -> _Run:
+        index = 0
+        if message_id is None:
+            self._count += 1
+            name = f"{self._place.here['operation_id'] or 'session'}-message-{self._count}"
+        else:
+            name = message_id
+            known = self._blocks.get(message_id)
+            if known is not None:
+                index = known[1] if known[0] == kind else known[1] + 1
+            self._blocks.put(message_id, (kind, index))
+        if len(self._runs) >= _MOST_RUNS:
+            self._runs.clear()
+        run = self._runs[parent] = _Run(kind, message_id, name, index)
+        return run
+
+    def _close(self, parent: str | None, history: bool | None) -> list[AgentEvent]:
+        run = self._runs.pop(parent)
+        return self._said(run, "\ufffd", parent, history) if run.held else []
+
+    def _said(self, run: _Run, text: str, parent: str | None, history: bool | None) -> list[AgentEvent]:
+        events: list[AgentEvent] = []
+        for piece in pieces(text):
+            events += self._event(run, piece, parent, history)
+        return events
+
+    def _event(
+        self,
+        run: _Run,
+        text: str,
+        parent: str | None,
+        history: bool | None,
+        *,
+        replace: bool | None = None,
+    ) -> list[AgentEvent]:
+        here = self._place.here
+        if run.kind == "text":
+            return [
+                MessageChunk(
+                    session_id=here["session_id"],
+                    operation_id=here["operation_id"],
+                    parent_tool_call_id=parent,
+                    message_id=run.message_id,
+                    block_index=run.index,
+                    history=history,
+                    text=text,
+                    replace=replace,
+                    is_delta=True,
+                )
+            ]
+        return [
+            Reasoning(
+                session_id=here["session_id"],
+                operation_id=here["operation_id"],
+                parent_tool_call_id=parent,
+                message_id=run.message_id,
+                block_index=run.index,
+                history=history,
+                reasoning_text=text,
+                replace=replace,
+                is_delta=True,
+            )
+        ]
+
+
+def texts_of(parts: Sequence[ContentPart]) -> str:
+    """Return the text of parts that are text."""
+    return "\n\n".join(part.text for part in parts if part.type == "text" and part.text)

@@ -1,0 +1,506 @@
+"""What a call does and what came of it, as payloads: from its kind, its name, its arguments and what it shows.
+
+The name decides where it is one that is known, then the arguments, then the kind: agents call a search `read`, and an
+MCP tool `execute`.
+"""
+
+import re
+from typing import Literal
+
+from normalize import payloads
+from normalize.acp import diffs
+from normalize.acp.agents import Quirks
+from normalize.acp.facts import Facts, command_line
+from normalize.acp.parts import part
+from normalize.payloads import NormalizedPayload, titles
+from normalize.payloads.fields import fields, flag, objects, shallow, text, whole
+from normalize.payloads.files import (
+    CodeSearch,
+    ContentPart,
+    ModifyFile,
+    ModifyOutput,
+    ReadFile,
+    ReadOutput,
+    SearchMatch,
+    SearchOutput,
+)
+from normalize.payloads.work import (
+    AskUser,
+    Choice,
+    Generic,
+    HttpRequest,
+    ManageTodos,
+    McpTool,
+    Question,
+    ShellExec,
+    ShellOutput,
+    ShowPlan,
+    SubagentOutput,
+    SubagentTask,
+    TodoItem,
+)
+from protocol.acp.content import ShownContent
+from protocol.json_values import Json, JsonObject
+
+Status = Literal["running", "complete", "error"]
+
+_PATHS = (
+    "file_path",
+    "filePath",
+    "path",
+    "absolute_path",
+    "filename",
+    "file",
+    "fileName",
+    "target_file",
+    "notebook_path",
+)
+_EDITS = frozenset({"edit", "delete", "move"})
+_EDIT_FIELDS = frozenset({"old_string", "old_str", "oldString", "new_string", "new_str", "newString"})
+_TODO = re.compile(r"(?i)\Atodo|todo_?(?:write|list|read)|write_todos|update_plan|\Aset_?todo")
+_TODO_LISTS = ("todos", "entries", "items", "plan", "todoList")
+_MCP_NAME = re.compile(r"\Amcp__(.{1,100}?)__(.{1,200})\Z", re.DOTALL)
+_MCP_TITLE = re.compile(r"\A(.{1,200}) \((.{1,100}) MCP Server\)\Z")
+_LIST = re.compile(r"\AList(?:ing)? files in '?(.{0,1000}?)'?\Z")
+_READS = re.compile(r"\ARead(?:ing)? (?:file )?'?([^']{0,2000}[./][^']{0,2000}?)'?\Z")
+_SEARCHES = re.compile(r"\ASearch(?:ing)? for '(.{0,500})'(?: in (.{1,500}))?\Z")
+_FINDS = re.compile(r"(?i)\A(?:find|glob|finding|list)|glob|list_directory|find_files")
+_MATCH = re.compile(r"\A((?:[A-Za-z]:)?[^:\n]{1,1000}):(\d{1,9})[:-](.*)\Z")
+_PLAIN_PATH = re.compile(r"\A[^\s:*?\"<>|]{1,1000}\Z")
+_NUMBERED = re.compile(r"\A\s*(\d{1,9})(?:\t|→)(.*)\Z", re.DOTALL)
+_MOST_LINES = 100_000
+"""Lines of a result that are read one by one."""
+
+_ANY_WORDS: dict[str, titles.Words] = {}
+
+
+def payload(
+    facts: Facts, quirks: Quirks, status: Status = "running", *, denied: bool = False
+) -> NormalizedPayload:
+    """Return what a call does; with its output once it has ended, or as far as a running command has shown it."""
+    made = (
+        _mcp(facts, status)
+        or _known(facts, quirks, status, denied)
+        or _by_kind(facts, quirks, status, denied)
+    )
+    return made or _generic(facts, status)
+
+
+def name_of(facts: Facts) -> str:
+    """Return the tool's name, or what comes closest to one; never empty."""
+    if facts.name:
+        return facts.name
+    if facts.kind in (None, "other"):
+        return facts.title or "tool"
+    return facts.kind or "tool"
+
+
+def title_of(facts: Facts, made: NormalizedPayload) -> str:
+    """Return one line for humans: the agent's own, or one made of the payload."""
+    own = " ".join(facts.title.split()) if facts.title else ""
+    if own and own != facts.name and own.isprintable():
+        return own if len(own) <= titles.LIMIT else own[: titles.LIMIT - 1] + "…"
+    return titles.of(name_of(facts), made, _ANY_WORDS)
+
+
+def _mcp(facts: Facts, status: Status) -> NormalizedPayload | None:
+    arguments = facts.arguments
+    server, tool, given = facts.mcp_server, None, arguments
+    named = _MCP_NAME.match(facts.name or facts.title[:400])
+    titled = _MCP_TITLE.match(facts.title[:400])
+    if named is not None:
+        server, tool = named[1], named[2]
+    elif titled is not None:
+        tool, server = titled[1], titled[2]
+    elif isinstance(arguments.get("server"), str) and isinstance(arguments.get("tool"), str):
+        server, tool, given = arguments["server"], arguments["tool"], fields(arguments.get("arguments"))
+    elif facts.is_mcp or server is not None:
+        server, tool = server or "", facts.name or facts.title
+    if server is None or tool is None:
+        return None
+    body = McpTool(server=server, tool=tool, input=fields(shallow(given)))
+    if status != "running":
+        body = McpTool(
+            server=server,
+            tool=tool,
+            input=body.input,
+            output=_result_parts(facts),
+            is_error=status == "error" or None,
+        )
+    return payloads.McpToolPayload(mcp_tool=body)
+
+
+def _known(facts: Facts, quirks: Quirks, status: Status, denied: bool) -> NormalizedPayload | None:
+    """Tell by the name, or by arguments that only one sort of tool has."""
+    arguments, name = facts.arguments, facts.name or ""
+    todo = _todos(facts, arguments)
+    if todo is not None:
+        return todo
+    match name:
+        case "EnterPlanMode" | "enter_plan_mode":
+            return payloads.ShowPlanPayload(show_plan=ShowPlan(operation="enter"))
+        case "ExitPlanMode" | "exit_plan_mode":
+            approved = None if status == "running" else status == "complete"
+            plan = ShowPlan(operation="exit", plan=text(arguments, "plan"), approved=approved)
+            return payloads.ShowPlanPayload(show_plan=plan)
+        case "AskUserQuestion" | "ask_user":
+            asked = questions(arguments)
+            return payloads.AskUserPayload(ask_user=AskUser(questions=asked)) if asked else None
+        case "WebSearch" | "web_search" | "google_web_search":
+            return _http(facts, status)
+        case _:
+            pass
+    if _is_delegation(arguments, name):
+        return _subagent(facts, status)
+    if facts.kind in (None, "other", "think") and not _EDIT_FIELDS.isdisjoint(arguments):
+        return _modify(facts, quirks, status, denied)
+    return None
+
+
+def _by_kind(facts: Facts, quirks: Quirks, status: Status, denied: bool) -> NormalizedPayload | None:
+    arguments = facts.arguments
+    match facts.kind:
+        case "edit" | "delete" | "move":
+            return _modify(facts, quirks, status, denied)
+        case "execute":
+            return _shell(facts, status)
+        case "read":
+            listed = _LIST.match(facts.title[:1100])
+            if listed is not None or (
+                "pattern" in arguments and not text(arguments, "file_path", "filePath")
+            ):
+                return _search(facts, status)
+            return _read(facts, status)
+        case "search":
+            return _search(facts, status)
+        case "fetch":
+            return _http(facts, status)
+        case None | "other" if command_line(arguments.get("command")):
+            return _shell(facts, status)
+        case _ if facts.diffs:
+            return _modify(facts, quirks, status, denied)
+        case _:
+            return None
+
+
+def _path(facts: Facts) -> str:
+    found = text(facts.arguments, *_PATHS)
+    if not found:
+        found = next((block.path for block in facts.diffs if block.path), None)
+    return found or (facts.locations[0].path if facts.locations else "")
+
+
+# Files
+
+
+def _read(facts: Facts, status: Status) -> NormalizedPayload:
+    arguments = facts.arguments
+    path = _path(facts)
+    if not path:
+        titled = _READS.match(facts.title[:2100])
+        path = titled[1] if titled else facts.title if "/" in facts.title or "." in facts.title else ""
+    view = arguments.get("view_range")
+    first, last = (None, None)
+    if isinstance(view, list) and len(view) == 2:
+        first, last = (number if isinstance(number, int) else None for number in view)
+    limit = whole(arguments, "limit", "max_lines")
+    if limit is None and first is not None and last is not None and last >= first:
+        limit = last - first + 1
+    body = ReadFile(
+        file_path=path,
+        offset=whole(arguments, "offset", "start_line", "startLine", "line") if first is None else first,
+        limit=limit,
+        output=_read_output(facts) if status == "complete" else None,
+    )
+    return payloads.ReadFilePayload(read_file=body)
+
+
+def _read_output(facts: Facts) -> ReadOutput | None:
+    file = fields(fields(facts.response).get("file"))
+    content = text(file, "content")
+    if content is not None:
+        total, start = whole(file, "totalLines"), whole(file, "startLine")
+        count = content.count("\n") + 1
+        return ReadOutput(
+            content=content,
+            line_count=count,
+            start_line=start,
+            total_lines=total,
+            truncated=(total is not None and (start or 1) + count - 1 < total) or None,
+        )
+    images = [one for one in _shown_parts(facts) if one.type != "text"]
+    content = facts.result_text() or facts.shown_text()
+    if not content:
+        return ReadOutput(parts=images) if images else None
+    start, content = _unnumbered(content)
+    return ReadOutput(
+        content=content, line_count=content.count("\n") + 1, start_line=start, parts=images or None
+    )
+
+
+def _unnumbered(content: str) -> tuple[int | None, str]:
+    """Return a text without the line numbers that Claude shows its model, and the first of them."""
+    lines = content.split("\n", _MOST_LINES)
+    first = _NUMBERED.match(lines[0])
+    if first is None or len(lines) > _MOST_LINES:
+        return None, content
+    start, bare = int(first[1]), list[str]()
+    for number, line in enumerate(lines, start):
+        found = _NUMBERED.match(line)
+        if found is None or int(found[1]) != number:
+            return None, content
+        bare.append(found[2])
+    return start, "\n".join(bare)
+
+
+def _modify(facts: Facts, quirks: Quirks, status: Status, denied: bool) -> NormalizedPayload:
+    path = _path(facts)
+    made = diffs.mutations(facts, quirks, path=path)
+    if not path and made:
+        path = made[0].file_path or ""
+    output = None
+    if status != "running":
+        added, removed = diffs.counted(made) if status == "complete" else (None, None)
+        said = facts.result_text() or None
+        output = ModifyOutput(
+            applied=status == "complete" and not denied,
+            created=True if status == "complete" and any(one.type == "create" for one in made) else None,
+            added_lines=added,
+            removed_lines=removed,
+            user_modified=flag(fields(facts.response), "userModified") or None,
+            message=said,
+        )
+    return payloads.ModifyFilePayload(modify_file=ModifyFile(file_path=path, mutations=made, output=output))
+
+
+def _search(facts: Facts, status: Status) -> NormalizedPayload:
+    arguments = facts.arguments
+    pattern = text(arguments, "pattern", "glob", "glob_pattern")
+    query = text(arguments, "query", "regex", "search", "search_term", "content_pattern")
+    path = text(arguments, "path", "dir_path", "directory", "paths", "root") or (
+        facts.locations[0].path if facts.locations else None
+    )
+    listed, asked = _LIST.match(facts.title[:1100]), _SEARCHES.match(facts.title[:1100])
+    if listed is not None:
+        path = path or listed[1] or None
+    elif asked is not None:
+        query, path, pattern = query or asked[1], path or asked[2], None
+    elif pattern is not None and query is None and not _FINDS.search((facts.name or facts.title)[:100]):
+        query, pattern = pattern, None
+    body = CodeSearch(
+        query=query,
+        pattern=pattern,
+        path=path,
+        glob=text(arguments, "include", "glob") if query is not None else None,
+        case_insensitive=flag(arguments, "-i", "case_insensitive") or None,
+        limit=whole(arguments, "limit", "head_limit", "max_results"),
+        output=_found(facts) if status == "complete" else None,
+    )
+    return payloads.CodeSearchPayload(code_search=body)
+
+
+def _found(facts: Facts) -> SearchOutput | None:
+    told = (facts.result_text() or facts.shown_text()).strip("\n")
+    if not told.strip():
+        return SearchOutput()
+    lines = told.split("\n", _MOST_LINES)[:_MOST_LINES]
+    hits = [_MATCH.match(line) for line in lines]
+    if any(hits):
+        matches = [
+            SearchMatch(text=line) if hit is None else SearchMatch(file=hit[1], line=int(hit[2]), text=hit[3])
+            for line, hit in zip(lines, hits, strict=True)
+        ]
+        files = list(dict.fromkeys(hit[1] for hit in hits if hit is not None))
+        return SearchOutput(
+            files=files,
+            file_count=len(files),
+            match_count=sum(hit is not None for hit in hits),
+            matches=matches,
+        )
+    filled = [line.strip() for line in lines if line.strip()]
+    if all(_PLAIN_PATH.match(line) for line in filled):
+        return SearchOutput(files=filled, file_count=len(filled))
+    return SearchOutput(matches=[SearchMatch(text=line) for line in lines])
+
+
+# Commands, pages, subagents
+
+
+def _shell(facts: Facts, status: Status) -> NormalizedPayload:
+    arguments = facts.arguments
+    command = next(
+        (
+            line
+            for name in ("command", "cmd", "commandLine", "script")
+            if (line := command_line(arguments.get(name)))
+        ),
+        None,
+    )
+    if command is None:
+        is_titled = not facts.has_arguments or status != "running"
+        command = facts.command or (facts.title.strip("`") if is_titled else "")
+    body = ShellExec(
+        command=command,
+        work_dir=text(arguments, "cwd", "workdir", "work_dir", "directory") or facts.work_dir,
+        description=text(arguments, "description"),
+        timeout=whole(arguments, "timeout", "timeout_ms"),
+        background=flag(arguments, "run_in_background", "is_background", "background") or None,
+        output=_shell_output(facts, status),
+    )
+    return payloads.ShellExecPayload(shell_exec=body)
+
+
+def _shell_output(facts: Facts, status: Status) -> ShellOutput | None:
+    if status == "running":
+        # what a call shows before its end may be what it is for, not what it says
+        shown = facts.result_text() if facts.terminal or facts.raw_output is not None else ""
+        return ShellOutput(stdout=shown) if shown else None
+    output = facts.result_text()
+    if not output and facts.raw_output is None:
+        output = facts.shown_text()
+    code, output = facts.exit_of(output)
+    response = fields(facts.response)
+    stdout, stderr = text(response, "stdout"), text(response, "stderr")
+    interrupted = flag(response, "interrupted")
+    return ShellOutput(
+        exit_code=code,
+        stdout=(output or None) if stdout is None else stdout or None,
+        stderr=stderr or None,
+        interrupted=interrupted or None,
+    )
+
+
+def _http(facts: Facts, status: Status) -> NormalizedPayload:
+    arguments = facts.arguments
+    url, query = text(arguments, "url", "uri"), text(arguments, "query", "search_query", "q")
+    body = HttpRequest(
+        url=url,
+        method="SEARCH" if url is None and query is not None else text(arguments, "method") or "GET",
+        query=query,
+        prompt=text(arguments, "prompt"),
+        response=(facts.result_text() or facts.shown_text() or None) if status != "running" else None,
+        is_error=True if status == "error" else None,
+    )
+    return payloads.HttpRequestPayload(http_request=body)
+
+
+def _is_delegation(arguments: JsonObject, name: str) -> bool:
+    if not isinstance(arguments.get("prompt"), str):
+        return False
+    return name in ("Task", "Agent", "task", "agent") or not {
+        "subagent_type",
+        "subagentType",
+        "agent_type",
+        "agentType",
+        "subagent_name",
+    }.isdisjoint(arguments)
+
+
+def _subagent(facts: Facts, status: Status) -> NormalizedPayload:
+    arguments = facts.arguments
+    output = None
+    if status != "running":
+        output = SubagentOutput(
+            status="completed" if status == "complete" else "failed",
+            text=facts.shown_text() or facts.result_text() or None,
+        )
+    body = SubagentTask(
+        description=text(arguments, "description") or facts.title,
+        prompt=text(arguments, "prompt") or "",
+        subagent_type=text(
+            arguments, "subagent_type", "subagentType", "agent_type", "agentType", "subagent_name"
+        ),
+        background=flag(arguments, "run_in_background") or None,
+        model=text(arguments, "model"),
+        output=output,
+    )
+    return payloads.SubagentTaskPayload(subagent_task=body)
+
+
+# Plans and questions
+
+
+def entries(listed: list[JsonObject]) -> list[TodoItem]:
+    """Return the entries of a plan or a list of things to do."""
+    return [
+        TodoItem(
+            id=text(entry, "id") or str(place),
+            description=text(entry, "content", "title", "description", "text", "step", "task") or "",
+            status=_todo_status(text(entry, "status") or ("completed" if entry.get("done") is True else "")),
+            active_form=text(entry, "activeForm", "active_form"),
+        )
+        for place, entry in enumerate(listed[:_MOST_LINES], 1)
+    ]
+
+
+def _todo_status(said: str) -> str:
+    known = {"done": "completed", "complete": "completed", "todo": "pending", "inProgress": "in_progress"}
+    return known.get(said, said)
+
+
+def _todos(facts: Facts, arguments: JsonObject) -> NormalizedPayload | None:
+    if not _TODO.search((facts.name or facts.title)[:200]):
+        return None
+    listed = next((name for name in _TODO_LISTS if isinstance(arguments.get(name), list)), None)
+    if listed is None:
+        return payloads.ManageTodosPayload(manage_todos=ManageTodos(operation="list", items=[]))
+    items = entries(objects(arguments, listed))
+    old = objects(fields(facts.response), "oldTodos")
+    return payloads.ManageTodosPayload(
+        manage_todos=ManageTodos(operation="write", items=items, old_items=entries(old) if old else None)
+    )
+
+
+def questions(arguments: JsonObject) -> list[Question]:
+    """Return the questions among the arguments of a tool that asks a human."""
+    return [
+        Question(
+            question=text(question, "question") or "",
+            header=text(question, "header"),
+            options=[
+                Choice(label=text(option, "label") or "", description=text(option, "description"))
+                for option in objects(question, "options")
+            ],
+            multi_select=flag(question, "multiSelect", "multi_select") or False,
+        )
+        for question in objects(arguments, "questions")
+    ]
+
+
+# Anything else
+
+
+def _generic(facts: Facts, status: Status) -> NormalizedPayload:
+    output: Json = None
+    if status != "running":
+        told = facts.raw_output
+        output = (
+            shallow(told) if told not in (None, "") else facts.result_text() or facts.shown_text() or None
+        )
+    given = None if facts.raw_input is None else shallow(facts.raw_input)
+    return payloads.GenericPayload(generic=Generic(name=name_of(facts), input=given, output=output))
+
+
+def _shown_parts(facts: Facts) -> list[ContentPart]:
+    return [part(block.content) for block in facts.content if isinstance(block, ShownContent)]
+
+
+def _result_parts(facts: Facts) -> list[ContentPart] | None:
+    shown = _shown_parts(facts)
+    if shown:
+        return shown
+    told = facts.raw_output
+    result = fields(fields(told).get("result"))
+    listed = objects(result, "content") or (objects({"": told}, "") if isinstance(told, list) else [])
+    found = [
+        ContentPart(type="text", text=block["text"])
+        if isinstance(block.get("text"), str)
+        else ContentPart(type="image", media_type=text(block, "mimeType"), base64=text(block, "data"))
+        if block.get("type") == "image"
+        else ContentPart(type="unknown", raw=shallow(block))
+        for block in listed
+    ]
+    if found:
+        return found
+    words = facts.result_text()
+    return [ContentPart(type="text", text=words)] if words else None

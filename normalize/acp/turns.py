@@ -1,0 +1,272 @@
+"""Turns: from a prompt to the answer to it. One is open at most in a session, each is started once and ended once."""
+
+from typing import Literal
+
+from normalize.acp.errors import CANCELLED, Problem, problem
+from normalize.acp.session import Prompt, Session, Turn
+from normalize.acp.state import State
+from normalize.events import (
+    AgentEvent,
+    Complete,
+    CompleteData,
+    Error,
+    Injected,
+    Outcome,
+    ProcessStatus,
+    Queued,
+    TurnStarted,
+    UserMessage,
+    Withdrawn,
+)
+from normalize.inputs import Ended
+from normalize.payloads.fields import fields, text
+from normalize.payloads.files import ContentPart
+from protocol.acp.messages import Id, RpcError
+from protocol.json_values import JsonObject
+
+Origin = Literal["user", "queued", "background", "autonomous"]
+
+_OUTCOMES: dict[str, Outcome] = {
+    "end_turn": "completed",
+    "max_tokens": "max_tokens",
+    "max_turn_requests": "max_turns",
+    "refusal": "refusal",
+    "cancelled": "interrupted",
+    "canceled": "interrupted",
+    "error": "error",
+}
+_WORDS: dict[str, str] = {
+    "max_tokens": "The answer was cut off: it reached the maximum number of tokens.",
+    "max_turns": "The turn reached its maximum number of rounds.",
+    "refusal": "The agent refused to go on.",
+    "error": "The turn failed without a reason given by the agent.",
+}
+EXIT_REASONS = {
+    "exited": "the process ended by itself",
+    "stopped": "stop requested",
+    "end_of_input": "end of the recording",
+    "hung": "given up: it did not react",
+}
+
+
+def start(
+    state: State, session: Session, origin: Origin, prompts: list[str], waiting: list[Id]
+) -> TurnStarted:
+    """Open a turn. There must be none."""
+    session.turn = Turn(f"turn-{state.next_turn}", origin, prompts, waiting)
+    state.next_turn += 1
+    session.had_turns = True
+    session.place.enter_turn(session.turn.id)
+    return TurnStarted(**session.place.here, origin=origin, prompts=[*prompts] or None)
+
+
+def ensure(state: State, session: Session) -> list[AgentEvent]:
+    """Something of the conversation comes: it is of the past, of the open turn, or begins one that nobody heard asked for.
+
+    What comes after a turn was answered, of a conversation both sides of which are heard, belongs to none.
+    """
+    if session.turn is not None:
+        return []
+    events = session.began()
+    if session.history or state.overheard:
+        return events
+    return [*events, start(state, session, "user", [], [])]
+
+
+def prompted(
+    state: State, session: Session, prompt: Prompt, parts: list[ContentPart] | None
+) -> list[AgentEvent]:
+    """We sent a prompt: it opens a turn, joins the open one, or waits."""
+    events = [*past_over(session), *session.began()]
+    said = [prompt.uuid] if prompt.uuid else []
+    turn = session.turn
+    if turn is None:
+        events += session.texts.pause()
+        events += session.calls.turn_over("no_result", succeeded=True)
+        events.append(start(state, session, "user", said, [prompt.request_id]))
+    elif session.calls.quirks.prompts_join:
+        turn.waiting.append(prompt.request_id)
+        turn.prompts += said
+        events.append(_joined(session, prompt))
+    else:
+        session.queue.append(prompt)
+        events.append(Queued(**session.place.here, position=len(session.queue), prompt=prompt.uuid))
+    session.echoes = [*session.echoes[-63:], prompt.text]
+    return [*events, UserMessage(**session.place.here, text=prompt.text, uuid=prompt.uuid, parts=parts)]
+
+
+def past_over(session: Session) -> list[AgentEvent]:
+    """What the agent tells from here on is new."""
+    if session.history is None:
+        return []
+    events = session.texts.pause()
+    events += session.calls.turn_over("no_result", succeeded=True)
+    was_silent = session.is_silent
+    session.history, session.is_silent, session.load_answered = None, False, False
+    return [] if was_silent else events
+
+
+def answered(
+    state: State, session: Session, request_id: Id, result: JsonObject | None, error: RpcError | None
+) -> list[AgentEvent]:
+    """A prompt of this session was answered: at last by the open turn's end, or it never had a turn."""
+    turn = session.turn
+    if turn is not None and request_id in turn.waiting:
+        turn.waiting.remove(request_id)
+        if result is not None and text(result, "stopReason") is None:
+            return []  # version 2: the prompt is heard; the turn's end is told apart
+        if turn.waiting and error is None:
+            return []
+        return ended(state, session, result or {}, error)
+    waiting = next((prompt for prompt in session.queue if prompt.request_id == request_id), None)
+    if waiting is None:
+        return []
+    session.queue.remove(waiting)
+    if error is not None:
+        failed = problem(error)
+        return [
+            Withdrawn(**session.place.here, prompt=waiting.uuid or str(request_id)),
+            Error(**session.place.here, error=failed.message, code=failed.code, status=failed.status),
+        ]
+    if turn is None:
+        return []
+    turn.prompts += [waiting.uuid] if waiting.uuid else []
+    return [_joined(session, waiting)]
+
+
+def ended(
+    state: State, session: Session, result: JsonObject, error: RpcError | None = None
+) -> list[AgentEvent]:
+    """End the open turn as its answer says, and begin the one of the prompt that waits."""
+    turn = session.turn
+    if turn is None:
+        return []
+    reason = text(result, "stopReason")
+    failed = None if error is None else problem(error)
+    outcome: Outcome = _OUTCOMES.get(reason or "end_turn", "completed")
+    if error is not None:
+        outcome = "interrupted" if turn.is_cancelled or error.code == CANCELLED else "error"
+    events = session.texts.pause()
+    interrupted = outcome == "interrupted"
+    events += session.calls.turn_over(
+        "interrupted" if interrupted else "no_result", succeeded=outcome == "completed"
+    )
+    events += session.requests.void("interrupted" if interrupted else "turn_ended")
+    events += _complete(session, turn, outcome, result, reason, failed)
+    if session.queue:
+        waiting = session.queue.pop(0)
+        said = [waiting.uuid] if waiting.uuid else []
+        events.append(start(state, session, "queued", said, [waiting.request_id]))
+    return events
+
+
+def by_process(session: Session, end: Ended) -> list[AgentEvent]:
+    """The process is gone: end what is open in a session."""
+    events = [] if session.history is None else past_over(session)
+    events += session.texts.pause()
+    events += session.calls.turn_over("process_exited", succeeded=False)
+    events += session.requests.void("process_exited")
+    turn = session.turn
+    if turn is not None:
+        outcome: Outcome = "hung" if end.reason == "hung" else "process_exited"
+        sentence = _exit_sentence(end)
+        bill = session.usage.bill({})
+        data = CompleteData(
+            outcome=outcome,
+            is_error=True,
+            cost_usd=bill.cost_usd,
+            total_cost_usd=bill.total_cost_usd,
+            errors=[sentence],
+            prompts=[*turn.prompts] or None,
+            origin=turn.origin,
+            exit_code=end.exit_code,
+            signal=end.signal,
+            stderr_tail=end.stderr_tail or None,
+        )
+        session.turn = None
+        events.append(Complete(**session.place.here, data=data, error=sentence))
+        events.append(Error(**session.place.here, error=sentence, code=outcome))
+        session.place.enter_turn(None)
+    for prompt in session.queue:
+        events.append(Withdrawn(**session.place.here, prompt=prompt.uuid or str(prompt.request_id)))
+    session.process_over()
+    return events
+
+
+def exited(session_id: str | None, end: Ended) -> ProcessStatus:
+    """Return the event of the end of a process."""
+    return ProcessStatus(
+        session_id=session_id,
+        state="exited",
+        exit_code=end.exit_code,
+        signal=end.signal,
+        stderr_tail=end.stderr_tail or None,
+        reason=EXIT_REASONS[end.reason],
+    )
+
+
+def _complete(  # noqa: PLR0917 - what an answer says, taken apart once
+    session: Session,
+    turn: Turn,
+    outcome: Outcome,
+    result: JsonObject,
+    reason: str | None,
+    failed: Problem | None,
+) -> list[AgentEvent]:
+    bill = session.usage.bill(result)
+    is_error = outcome in _WORDS
+    words = failed.message if failed is not None else _WORDS.get(outcome)
+    errors = [words] if words is not None and is_error else None
+    spent, total = bill.turn, bill.total
+    data = CompleteData(
+        outcome=outcome,
+        is_error=is_error,
+        cost_usd=bill.cost_usd,
+        total_cost_usd=bill.total_cost_usd,
+        input_tokens=None if spent is None else spent.sent,
+        output_tokens=None if spent is None else spent.received,
+        cache_read_input_tokens=None if spent is None else spent.cache_read,
+        cache_creation_input_tokens=None if spent is None else spent.cache_written,
+        total_input_tokens=None if total is None else total.sent,
+        total_output_tokens=None if total is None else total.received,
+        errors=errors,
+        api_error_status=None if failed is None else failed.status,
+        stop_reason=reason,
+        prompts=[*turn.prompts] or None,
+        origin=turn.origin,
+    )
+    session.turn = None
+    error = words if is_error else None
+    events: list[AgentEvent] = [Complete(**session.place.here, data=data, error=error)]
+    if error is not None:
+        code = failed.code if failed is not None else outcome
+        status = None if failed is None else failed.status
+        events.append(Error(**session.place.here, error=error, code=code, status=status))
+    session.place.enter_turn(None)
+    return events
+
+
+def _joined(session: Session, prompt: Prompt) -> Injected:
+    return Injected(
+        **session.place.here,
+        message_count=1,
+        content_length=len(prompt.text) or None,
+        prompts=[prompt.uuid] if prompt.uuid else None,
+    )
+
+
+def _exit_sentence(end: Ended) -> str:
+    match end.reason:
+        case "end_of_input":
+            return "The stream ended before the turn did."
+        case "hung":
+            return "The agent did not react and was given up."
+        case _:
+            how = f" by {end.signal}" if end.signal else ""
+            how = how or (f" with code {end.exit_code}" if end.exit_code is not None else "")
+            return f"The agent's process ended{how} before the turn did."
+
+
+def stop_reason_of(result: object) -> str | None:
+    """Return the reason that an answer to a prompt gives; None for any other answer."""
+    return text(fields(result), "stopReason")

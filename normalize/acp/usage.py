@@ -1,0 +1,148 @@
+"""Tokens and money: how full the context is, what a turn took, what the session has cost.
+
+Agents count a turn in the answer to its prompt, in `usage` or in `_meta.quota`, in the chunks' `_meta` (Qwen), or not
+at all; some count the session there. Money is told as the session's total, in whatever currency.
+"""
+
+from msgspec import Struct
+
+from normalize.acp.agents import Quirks
+from normalize.events import AgentEvent, ContextWindow
+from normalize.payloads.fields import fields, objects, text, whole
+from normalize.place import Place
+from protocol.acp.updates import UsageUpdate
+from protocol.json_values import Json, JsonObject
+
+MOST = 1 << 53
+"""Tokens beyond which a figure is no figure of tokens."""
+
+
+class Tokens(Struct, frozen=True, gc=False):
+    """What a turn, or a session, took; cached tokens are not among those sent."""
+
+    sent: int
+    received: int
+    cache_read: int | None = None
+    cache_written: int | None = None
+
+
+class Bill(Struct, frozen=True, gc=False):
+    """What a turn took and cost."""
+
+    turn: Tokens | None = None
+    total: Tokens | None = None
+    cost_usd: float | None = None
+    total_cost_usd: float | None = None
+
+
+class Usage:
+    """The figures of one session."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self.quirks = Quirks()
+        self.model: str | None = None
+        """The model that answers, as the figures name it."""
+        self._shown: tuple[int, int, str | None] | None = None
+        self._cost: float | None = None
+        self._billed = 0.0
+        self._total: Tokens | None = None
+        self._chunks: Tokens | None = None
+
+    def update(self, update: UsageUpdate) -> list[AgentEvent]:
+        """Take news of the context and the cost."""
+        cost = fields(update.cost)
+        amount = cost.get("amount")
+        if (
+            isinstance(amount, int | float)
+            and not isinstance(amount, bool)
+            and 0 <= amount < MOST
+            and (text(cost, "currency") or "USD").upper() == "USD"
+        ):
+            self._cost = float(amount)
+        self.model = text(fields(update.meta), "_claude/model") or self.model
+        used, size = update.used, update.size
+        if used is None or size is None or not (0 <= used <= MOST and 0 < size <= MOST):
+            return []
+        shown = (size, used, self.model)
+        if shown == self._shown:
+            return []
+        self._shown = shown
+        return [
+            ContextWindow(
+                **self._place.here,
+                context_window_size=size,
+                context_window_used=used,
+                context_window_remaining=max(size - used, 0),
+                context_efficiency=100 * used / size,
+                model=self.model,
+            )
+        ]
+
+    def chunk(self, meta: Json) -> None:
+        """Take the usage of one answer of the model, as some agents hang it on a chunk."""
+        told = _tokens(fields(fields(meta).get("usage")))
+        if told is not None:
+            self._chunks = told if self._chunks is None else _sum(self._chunks, told)
+
+    def bill(self, result: JsonObject) -> Bill:
+        """Return what the turn took that ends with this answer."""
+        quota = fields(fields(result.get("_meta")).get("quota"))
+        told = (
+            _tokens(fields(result.get("usage"))) or _tokens(fields(quota.get("token_count"))) or self._chunks
+        )
+        self._chunks = None
+        models = objects(quota, "model_usage")
+        self.model = (text(models[0], "model") if len(models) == 1 else None) or self.model
+        turn, total = told, None
+        if told is not None and self.quirks.usage_is_total:
+            turn, total = _difference(told, self._total), told
+            self._total = told
+        cost = None if self._cost is None else round(max(self._cost - self._billed, 0.0), 10)
+        self._billed = self._cost if self._cost is not None else self._billed
+        return Bill(turn, total, cost, self._cost)
+
+
+def _tokens(told: JsonObject) -> Tokens | None:
+    sent = _count(told, "inputTokens", "input_tokens", "promptTokens")
+    received = _count(told, "outputTokens", "output_tokens", "completionTokens")
+    if sent is None and received is None:
+        return None
+    sent, received = sent or 0, received or 0
+    read = _count(told, "cachedReadTokens", "cachedInputTokens", "cached_input_tokens", "cacheReadTokens")
+    written = _count(told, "cachedWriteTokens", "cacheWriteInputTokens", "cacheWriteTokens")
+    total = _count(told, "totalTokens", "total_tokens")
+    cached = (read or 0) + (written or 0)
+    if 0 < cached <= sent and total is not None and total < sent + received + cached:
+        sent -= cached  # this agent counts cached tokens among those sent
+    return Tokens(sent, received, read, written)
+
+
+def _count(told: JsonObject, *names: str) -> int | None:
+    found = whole(told, *names)
+    return found if found is not None and 0 <= found <= MOST else None
+
+
+def _sum(one: Tokens, other: Tokens) -> Tokens:
+    return Tokens(
+        one.sent + other.sent,
+        one.received + other.received,
+        _both(one.cache_read, other.cache_read),
+        _both(one.cache_written, other.cache_written),
+    )
+
+
+def _both(one: int | None, other: int | None) -> int | None:
+    return None if one is None and other is None else (one or 0) + (other or 0)
+
+
+def _difference(now: Tokens, before: Tokens | None) -> Tokens:
+    """Return what is new; a count that went back began anew."""
+    if before is None or now.sent < before.sent or now.received < before.received:
+        return now
+    return Tokens(
+        now.sent - before.sent,
+        now.received - before.received,
+        None if now.cache_read is None else max(now.cache_read - (before.cache_read or 0), 0),
+        None if now.cache_written is None else max(now.cache_written - (before.cache_written or 0), 0),
+    )
