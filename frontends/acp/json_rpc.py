@@ -26,6 +26,9 @@ RESOURCE_NOT_FOUND = -32002
 
 CANCEL = "$/cancel_request"
 
+MOST_LINE = 32 * 1024 * 1024
+"""Bytes of a line: twice what the largest prompt has."""
+
 MOST_SERVED = 1024
 """Requests of the other side that are served at a time; more are refused."""
 
@@ -111,7 +114,7 @@ class Peer:
 
     async def serve(self, chunks: AsyncIterable[bytes], handler: Handler) -> None:
         """Read to the end; what is being served then is cancelled."""
-        framer = LineFramer()
+        framer = LineFramer(MOST_LINE)
         try:
             async with asyncio.TaskGroup() as tasks:
                 async for chunk in chunks:
@@ -128,7 +131,7 @@ class Peer:
 
     def _take(self, line: bytes | None, handler: Handler, tasks: asyncio.TaskGroup) -> None:
         if line is None:
-            self._refuse(None, INVALID_REQUEST, "the line is too long")
+            self._refuse(None, INVALID_REQUEST, f"the line has more than {MOST_LINE} bytes")
             return
         if not line.strip():
             return

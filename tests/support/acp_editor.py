@@ -9,7 +9,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import acp
 from acp import schema
@@ -21,6 +21,7 @@ from turnwire_client import Client
 from turnwire_process import DEADLINE
 
 Json = dict[str, Any]
+T = TypeVar("T")
 
 _ELICITATION: TypeAdapter[BaseModel] = TypeAdapter(schema.CreateElicitationRequest)
 
@@ -72,7 +73,7 @@ class Asked:
             self.answer.set_result(schema.AllowedOutcome(outcome="selected", option_id=option))
 
 
-class Editor(acp.Client):
+class Editor:
     """What the human at an editor sees, and what they are asked."""
 
     def __init__(self) -> None:
@@ -219,7 +220,7 @@ class Desk:
         return await within(self.agent.prompt(session_id=session, prompt=[acp.text_block(text)]))
 
 
-async def within(work: Awaitable[Any]) -> Any:
+async def within(work: Awaitable[T]) -> T:
     """Wait for work, as long as any wait may take."""
     async with asyncio.timeout(DEADLINE):
         return await work
@@ -233,7 +234,7 @@ async def editing(client: Client, starter: Starter | None = None) -> AsyncIterat
     serving = asyncio.create_task(
         serve(client, wire.chunks(), wire, starter or HubStarter(client), version="0")
     )
-    connection = ClientSideConnection(editor, wire, use_unstable_protocol=True)
+    connection = ClientSideConnection(cast(acp.Client, editor), wire, use_unstable_protocol=True)
     try:
         yield Desk(editor, wire, connection)
     finally:
@@ -284,7 +285,7 @@ async def started(folder: Path, *options: str, env: Mapping[str, str]) -> AsyncI
             wire.add(line)
 
     relays = [asyncio.create_task(write()), asyncio.create_task(read())]
-    connection = ClientSideConnection(editor, wire, use_unstable_protocol=True)
+    connection = ClientSideConnection(cast(acp.Client, editor), wire, use_unstable_protocol=True)
     try:
         yield Desk(editor, wire, connection)
         wire.end()

@@ -86,6 +86,7 @@ async def test_an_editor_starts_it_and_all_of_it_is_there_after_the_editor_was_s
         assert hello.agent_info.name == "turnwire"
         new = await within(desk.agent.new_session(cwd=str(project), mcp_servers=[calc]))
         session = new.session_id
+        assert new.modes is not None
         assert new.modes.current_mode_id == "default"
 
         changing = asyncio.create_task(desk.prompt(session, "change it"))

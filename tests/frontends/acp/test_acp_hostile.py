@@ -1,0 +1,430 @@
+"""What an editor, an agent or another frontend may do to it: nothing is lost but what is wrong, and nobody waits for ever."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import acp
+import pytest
+from acp import schema
+from acp.exceptions import RequestError
+from hub_stand import SESSION, Stand, stand
+from pydantic import JsonValue
+
+from acp_editor import Desk, editing, within
+from frontends.acp.json_rpc import MOST_LINE
+from hub.host import CommandRefused
+from hub.wire.frames import AnyCommand
+from journal.base import Entry
+from normalize import events as ev
+from normalize.events import AgentEvent, to_json
+from turnwire_client import connect
+
+TURN = "turn-1"
+
+
+async def publish(hub: Stand, *events: AgentEvent | bytes) -> None:
+    await hub.journal.append(
+        SESSION, [Entry(event if isinstance(event, bytes) else to_json(event)) for event in events]
+    )
+
+
+def text(said: str) -> ev.MessageChunk:
+    return ev.MessageChunk(operation_id=TURN, message_id="m", block_index=0, text=said, is_delta=True)
+
+
+def complete(outcome: Any = "completed") -> ev.Complete:
+    return ev.Complete(
+        operation_id=TURN, data=ev.CompleteData(outcome=outcome, is_error=False, origin="user")
+    )
+
+
+def begun(*prompts: str) -> list[AgentEvent]:
+    return [
+        ev.TurnStarted(operation_id=TURN, origin="user", prompts=list(prompts)),
+        *(ev.UserMessage(operation_id=TURN, text="Go on.", uuid=prompt) for prompt in prompts),
+    ]
+
+
+def permission(pending: str = "p-1") -> ev.PermissionRequest:
+    return ev.PermissionRequest(
+        operation_id=TURN,
+        pending_id=pending,
+        tool_call_id="t-1",
+        permission_title="Run it",
+        permission_options=[
+            ev.PermissionOption(option_id="allow_once", name="Allow", kind="allow_once"),
+            ev.PermissionOption(option_id="reject_once", name="Reject", kind="reject_once"),
+        ],
+        action_type="command",
+    )
+
+
+def serves_prompts(hub: Stand, *, events: Sequence[AgentEvent] | None = None) -> asyncio.Event:
+    """Have the hub take prompts, named prompt-1, …; their turn begins before the hub answers. Returns what tells of one."""
+    taken = asyncio.Event()
+    names = iter(f"prompt-{number}" for number in range(1, 100))
+
+    async def prompt(command: AnyCommand) -> JsonValue:
+        name = next(names)
+        await publish(hub, *(begun(name) if events is None else events))
+        taken.set()
+        return {"prompt": name}
+
+    hub.host.handlers["prompt"] = prompt
+    return taken
+
+
+@asynccontextmanager
+async def loaded(*, view: bool = False) -> AsyncIterator[tuple[Stand, Desk]]:
+    async with stand() as hub:
+        url = hub.hub.url(hub.hub.tokens.view) if view else hub.url
+        async with connect(url) as client, editing(client) as desk:
+            await desk.load(SESSION)
+            yield hub, desk
+
+
+def sent(hub: Stand) -> list[str]:
+    return [command.type for command, _ in hub.host.commands]
+
+
+async def errors(desk: Desk, count: int) -> list[int]:
+    def found() -> list[int]:
+        return [line["error"]["code"] for line in desk.wire.lines if "error" in line]
+
+    await desk.editor.until(lambda: len(found()) >= count)
+    return found()
+
+
+async def test_lines_that_are_none_are_refused_and_disturb_nothing_else() -> None:
+    async with loaded() as (_, desk):
+        for line in (
+            b"garbage",
+            b'{"jsonrpc": "2.0", "id": 7, "method": ',
+            b"\xff\xfe",
+            b"[" * 100_000,
+            b"[1, 2]",
+            b'"text"',
+            b"7",
+            b'{"jsonrpc": "2.0"}',
+            b'{"jsonrpc": "2.0", "id": {"a": 1}, "method": "initialize"}',
+            b'{"jsonrpc": "2.0", "id": "x", "method": 7}',
+            b"",
+            b"   ",
+            b'{"jsonrpc": "2.0", "id": 4711, "result": {}}',
+            b'{"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "nowhere"}}',
+            b'{"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": 99}}',
+            b'{"jsonrpc": "2.0", "method": "unheard/of"}',
+        ):
+            desk.wire.write(line + b"\n")
+        desk.wire.write(b"x" * (MOST_LINE + 1) + b"\n")
+        codes = await errors(desk, 11)
+        assert codes == [-32700] * 4 + [-32600] * 7
+        listed = await within(desk.agent.list_sessions())
+        assert [each.session_id for each in listed.sessions] == [SESSION]
+
+
+async def test_calls_that_are_wrong_are_told_whose_fault_it_is() -> None:
+    async with stand() as hub, connect(hub.url) as client, editing(client) as desk:
+        wrong: list[tuple[dict[str, Any], int, str]] = [
+            ({"method": "session/list", "params": {}}, -32600, "initialize"),
+            ({"method": "initialize", "params": {}}, -32602, "protocolVersion"),
+            ({"method": "initialize", "params": {"protocolVersion": 99}}, 0, ""),
+            ({"method": "session/steal", "params": {}}, -32601, "session/steal"),
+            ({"method": "session/new", "params": {"cwd": "here", "mcpServers": []}}, -32602, "absolute"),
+            (
+                {"method": "session/new", "params": {"cwd": "/", "mcpServers": [{"name": "a"}]}},
+                -32602,
+                "mcpServers[0]",
+            ),
+            (
+                {"method": "session/load", "params": {"cwd": "/", "sessionId": "s-9", "mcpServers": []}},
+                -32002,
+                "s-9",
+            ),
+            (
+                {"method": "session/prompt", "params": {"sessionId": SESSION, "prompt": []}},
+                -32002,
+                "session/load",
+            ),
+            ({"method": "session/prompt", "params": None}, -32602, "session/prompt"),
+            ({"method": "session/prompt", "params": [1]}, -32602, "session/prompt"),
+        ]
+        for number, (call, _, _) in enumerate(wrong):
+            desk.wire.write(json.dumps({"jsonrpc": "2.0", "id": f"w{number}", **call}).encode() + b"\n")
+        await desk.editor.until(lambda: len(desk.wire.lines) >= len(wrong))
+        answers = {line["id"]: line for line in desk.wire.lines}
+        for number, (call, code, words) in enumerate(wrong):
+            answer = answers[f"w{number}"]
+            if code == 0:
+                assert answer["result"]["protocolVersion"] == 1
+            else:
+                assert answer["error"]["code"] == code, call
+                assert words in answer["error"]["message"], call
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        [],
+        [{"type": "text", "text": "  "}],
+        [{"type": "audio", "data": "", "mimeType": "audio/wav"}],
+        [{"type": "hologram"}],
+        ["text"],
+        [{"type": "text", "text": "x" * (16 << 20)}],
+    ],
+    ids=["none", "blank", "audio", "unknown", "no block", "too large"],
+)
+async def test_a_prompt_that_cannot_be_sent_on_is_refused(blocks: list[Any]) -> None:
+    async with loaded() as (hub, desk):
+        call = {"method": "session/prompt", "params": {"sessionId": SESSION, "prompt": blocks}}
+        desk.wire.write(json.dumps({"jsonrpc": "2.0", "id": "w", **call}).encode() + b"\n")
+        assert await errors(desk, 1) == [-32602]
+        assert "prompt" not in sent(hub)
+
+
+async def test_a_prompt_carries_text_links_embedded_texts_and_images() -> None:
+    async with loaded() as (hub, desk):
+        taken = serves_prompts(hub)
+        prompting = asyncio.create_task(
+            desk.agent.prompt(
+                session_id=SESSION,
+                prompt=[
+                    acp.text_block("Look at "),
+                    acp.resource_link_block("app.py", "file:///src/my%20app.py"),
+                    acp.text_block(" and"),
+                    acp.resource_block(acp.embedded_text_resource("file:///src/b.py", "b = 1\n")),
+                    acp.image_block("aGVsbG8=", "image/png"),
+                ],
+            )
+        )
+        await within(taken.wait())
+        await publish(hub, complete())
+        await within(prompting)
+        ((command, _),) = [each for each in hub.host.commands if each[0].type == "prompt"]
+        said = command.model_dump()
+        assert said["text"] == (
+            'Look at [@app.py](/src/my app.py) and[@b.py](/src/b.py)\n<context ref="file:///src/b.py">\nb = 1\n\n</context>'
+        )
+        assert [(each["base64"], each["media_type"]) for each in said["attachments"]] == [
+            ("aGVsbG8=", "image/png")
+        ]
+
+
+async def test_huge_texts_late_pieces_and_unknown_events_come_through() -> None:
+    huge = "ä" * (4 << 20)
+    async with loaded() as (hub, desk):
+        taken = serves_prompts(hub)
+        prompting = asyncio.create_task(desk.prompt(SESSION, "Go on."))
+        await within(taken.wait())
+        await publish(
+            hub,
+            text(huge),
+            b'{"type":"hologram","depth":3}',
+            b'{"type":"tool_call","tool_call_id":7}',
+            ev.Unknown(message_type="x", raw="{}"),
+            ev.Malformed(reason="garbage", raw="{", size=1),
+            ev.ToolUpdate(operation_id=TURN, tool_call_id="never begun", tool_status="error", error="gone"),
+            complete(),
+            text(" late"),
+            ev.Error(operation_id=TURN, error="too late"),
+        )
+        assert (await within(prompting)).stop_reason == "end_turn"
+        await desk.editor.until(lambda: desk.editor.text().endswith(" late"))
+        assert desk.editor.text() == f"{huge} late"
+        assert desk.editor.calls() == {"never begun": "failed"}
+        assert desk.editor.of("user_message_chunk") == []
+
+
+async def test_a_correction_adds_what_is_new_or_says_all_of_it_once_more() -> None:
+    def block(said: str, index: int, *, replace: bool = True) -> ev.MessageChunk:
+        return ev.MessageChunk(message_id="m", block_index=index, text=said, replace=replace or None)
+
+    async with loaded() as (hub, desk):
+        await publish(
+            hub,
+            block("Hel", 0, replace=False),
+            block("Hello", 0),
+            block("Hello", 0),
+            block("Good", 1, replace=False),
+            block("Bad", 1),
+            ev.Retraction(message_ids=["m"]),
+        )
+        await desk.editor.until(lambda: bool(desk.editor.of("agent_thought_chunk")))
+        said = [
+            (update["content"]["text"], "replaces" in update.get("_meta", {}).get("turnwire", {}))
+            for update in desk.editor.of("agent_message_chunk")
+        ]
+        assert said == [("Hel", False), ("lo", False), ("Good", False), ("Bad", True)]
+
+
+async def test_an_editor_that_never_answers_does_not_hold_up_the_others() -> None:
+    async with loaded() as (hub, desk):
+        taken = serves_prompts(hub)
+        prompting = asyncio.create_task(desk.prompt(SESSION, "Go on."))
+        await within(taken.wait())
+        await publish(hub, permission())
+        await desk.editor.next_asked()
+        await publish(
+            hub,
+            ev.PermissionResolved(operation_id=TURN, pending_id="p-1", behavior="allow", by="somebody"),
+            text("Done."),
+            complete(),
+        )
+        assert (await within(prompting)).stop_reason == "end_turn"
+        assert len(desk.editor.taken_back) == 1
+        assert "permission.respond" not in sent(hub)
+
+
+async def test_an_answer_at_the_same_moment_as_anothers_is_of_no_consequence() -> None:
+    async with loaded() as (hub, desk):
+
+        async def too_late(command: AnyCommand) -> JsonValue:
+            await publish(
+                hub, ev.PermissionResolved(pending_id="p-1", behavior="deny"), text("on"), complete()
+            )
+            raise CommandRefused("already_answered", "somebody was faster", "pending_id")
+
+        hub.host.handlers["permission.respond"] = too_late
+        taken = serves_prompts(hub)
+        prompting = asyncio.create_task(desk.prompt(SESSION, "Go on."))
+        await within(taken.wait())
+        await publish(hub, permission())
+        (await desk.editor.next_asked()).choose("allow_once")
+        assert (await within(prompting)).stop_reason == "end_turn"
+        assert desk.editor.taken_back == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"result": None},
+        {"result": {"outcome": {"outcome": "selected", "optionId": "all of them"}}},
+        {"result": {"outcome": "cancelled"}},
+        {"error": {"code": -32601, "message": "what?"}},
+        {"error": 7},
+    ],
+)
+async def test_a_wrong_answer_leaves_the_request_to_others(answer: dict[str, Any]) -> None:
+    async with loaded() as (hub, desk):
+        await publish(hub, permission())
+        await desk.editor.next_asked()
+        (request,) = [line for line in desk.wire.lines if line.get("method") == "session/request_permission"]
+        desk.wire.write(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}).encode() + b"\n")
+        await within(desk.agent.list_sessions())
+        assert not {"permission.respond", "interrupt"} & set(sent(hub))
+        await publish(hub, text("on"))
+        await desk.editor.until(lambda: desk.editor.text() == "on")
+
+
+async def test_an_editor_that_goes_leaves_the_turn_and_its_question_alone() -> None:
+    async with stand() as hub:
+        async with connect(hub.url) as client, editing(client) as desk:
+            await desk.load(SESSION)
+            taken = serves_prompts(hub)
+            prompting = asyncio.create_task(desk.prompt(SESSION, "Go on."))
+            await within(taken.wait())
+            await publish(hub, permission())
+            await desk.editor.next_asked()
+        prompting.cancel()
+        await asyncio.gather(prompting, return_exceptions=True)
+        assert set(sent(hub)) <= {"prompt", "session.list", "subscribe", "unsubscribe"}
+
+
+async def test_a_slow_editor_is_written_to_as_slowly_and_misses_nothing() -> None:
+    async with loaded() as (hub, desk):
+        desk.wire.stop_reading()
+        seen = len(desk.wire.lines)
+        for first in range(0, 10_000, 500):
+            await publish(hub, *(text(f"{number} ") for number in range(first, first + 500)))
+        assert len(desk.wire.lines) <= seen + 1
+        desk.wire.go_on_reading()
+        await desk.editor.until(lambda: desk.editor.text().endswith("9999 "))
+        assert desk.editor.text() == "".join(f"{number} " for number in range(10_000))
+
+
+async def test_who_may_only_watch_is_shown_all_and_asked_nothing() -> None:
+    async with loaded(view=True) as (hub, desk):
+        await publish(hub, permission(), text("seen"))
+        await desk.editor.until(lambda: desk.editor.text() == "seen")
+        assert desk.editor.asked.empty()
+        with pytest.raises(RequestError, match="view"):
+            await desk.prompt(SESSION, "Go on.")
+
+
+async def test_a_prompt_that_waits_is_answered_by_the_turn_it_joins() -> None:
+    async with loaded() as (hub, desk):
+        queued = [ev.Queued(operation_id=TURN, position=1, prompt="prompt-1")]
+        taken = serves_prompts(hub, events=queued)
+        await publish(hub, *begun("another"))
+        prompting = asyncio.create_task(desk.prompt(SESSION, "And this."))
+        await within(taken.wait())
+        await desk.editor.until(lambda: bool(desk.editor.of("user_message_chunk")))
+        await publish(hub, ev.Injected(operation_id=TURN, message_count=1, prompts=["prompt-1"]), complete())
+        assert (await within(prompting)).stop_reason == "end_turn"
+
+
+@pytest.mark.parametrize("ended", ["refused", "withdrawn", "error"])
+async def test_a_cancelled_prompt_is_answered_so_however_it_ended(ended: str) -> None:
+    async with loaded() as (hub, desk):
+
+        async def interrupt(command: AnyCommand) -> JsonValue:
+            if ended == "refused":
+                raise CommandRefused("not_running", "no CLI runs", "session")
+            if ended == "error":
+                await publish(hub, complete("process_exited"))
+            return {}
+
+        async def withdraw(command: AnyCommand) -> JsonValue:
+            await publish(hub, ev.Withdrawn(prompt="prompt-1"))
+            return {"withdrawn": True}
+
+        hub.host.handlers |= {"interrupt": interrupt, "prompt.withdraw": withdraw}
+        taken = serves_prompts(hub, events=[ev.Queued(prompt="prompt-1")] if ended == "withdrawn" else None)
+        prompting = asyncio.create_task(desk.prompt(SESSION, "Go on."))
+        await within(taken.wait())
+        await publish(hub, text("begun"))
+        await desk.editor.until(lambda: desk.editor.text() == "begun")
+        await desk.agent.cancel(session_id=SESSION)
+        assert (await within(prompting)).stop_reason == "cancelled"
+
+
+async def test_the_end_of_a_session_answers_what_waits_for_it() -> None:
+    async with loaded() as (hub, desk):
+        taken = serves_prompts(hub)
+        prompting = asyncio.create_task(desk.prompt(SESSION, "Go on."))
+        await within(taken.wait())
+        await publish(hub, permission())
+        await desk.editor.next_asked()
+        await within(desk.agent.close_session(session_id=SESSION))
+        assert (await within(prompting)).stop_reason == "cancelled"
+        await desk.editor.until(lambda: len(desk.editor.taken_back) == 1)
+        with pytest.raises(RequestError, match="session/load"):
+            await desk.prompt(SESSION, "Still there?")
+
+
+async def test_the_past_is_joined_and_only_the_last_of_what_holds_for_a_time_is_sent() -> None:
+    async with stand() as hub, connect(hub.url) as client, editing(client) as desk:
+        usage = [
+            ev.ContextWindow(
+                context_window_size=100,
+                context_window_used=used,
+                context_window_remaining=0,
+                context_efficiency=0.0,
+            )
+            for used in range(50)
+        ]
+        await publish(hub, *(event for used in usage for event in (text("a"), used)), text("b"))
+        await desk.load(SESSION)
+        await desk.editor.until(lambda: bool(desk.editor.of("usage_update")))
+        assert [update["content"]["text"] for update in desk.editor.of("agent_message_chunk")] == [
+            "a" * 50 + "b"
+        ]
+        assert [update["used"] for update in desk.editor.of("usage_update")] == [49]
+
+
+def test_the_official_models_know_the_stop_reasons_that_are_used() -> None:
+    reasons = schema.PromptResponse.model_fields["stop_reason"].annotation
+    assert "max_turn_requests" in str(reasons)
