@@ -1,4 +1,4 @@
-"""What a session has to tell beside its lines: trouble of ours, and silence of the CLI's."""
+"""What a session has to tell beside its lines: trouble of ours, and silence of the agent's."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ class SessionNotice:
 
     code: Literal[
         "stalled",
+        "spoke",
         "initialize_failed",
         "hook_failed",
         "mcp_failed",
@@ -21,6 +22,8 @@ class SessionNotice:
     """What kind of thing."""
     message: str
     """What happened, whose fault it is, and what to do."""
+    silent_ms: int | None = None
+    """How long the agent has said nothing, of `stalled`; `spoke` says that it does again."""
 
 
 Notify: TypeAlias = Callable[[SessionNotice], None]

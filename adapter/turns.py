@@ -1,9 +1,10 @@
-"""Is a turn running, and has the CLI gone silent in it? Tells once for each silence."""
+"""Is a turn running, and has the agent gone silent in it? Tells once for each silence, and once when it is over."""
 
 import asyncio
 from collections.abc import Callable
 
 from adapter.core import SessionCore
+from adapter.notices import Notify, SessionNotice
 
 
 class TurnWatch:
@@ -14,6 +15,8 @@ class TurnWatch:
         self._seen = core.turn
         self._changed = asyncio.Event()
         self._heard = asyncio.get_running_loop().time()
+        self._on_speech: Callable[[], None] | None = None
+        """What to call when a silence that was told is over."""
 
     @property
     def busy(self) -> bool:
@@ -22,6 +25,9 @@ class TurnWatch:
 
     def changed(self, *, heard: bool = True) -> None:
         """Something happened; `heard`: it was a line of the CLI. A turn's silence begins with the turn at the earliest."""
+        if heard and self._on_speech is not None:
+            on_speech, self._on_speech = self._on_speech, None
+            on_speech()
         turned = self._core.turn != self._seen
         if heard or turned:
             self._heard = asyncio.get_running_loop().time()
@@ -49,8 +55,17 @@ class TurnWatch:
             return False
         return True
 
-    async def watch(self, seconds: float, waits: Callable[[], bool], tell: Callable[[float], None]) -> None:
-        """Call `tell` with the seconds of silence, once for each; `waits` says that the CLI is waiting for us."""
+    async def watch(
+        self,
+        seconds: float,
+        waits: Callable[[], bool],
+        on_silence: Callable[[float], None],
+        on_speech: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Call `on_silence` with the seconds of silence, once for each, and `on_speech` at the first line after it.
+
+        `waits` says that the agent is waiting for us.
+        """
         told_for = -1.0
         while True:
             if not self.busy:
@@ -66,5 +81,18 @@ class TurnWatch:
             else:
                 if told_for != self._heard:
                     told_for = self._heard
-                    tell(now - self._heard)
+                    self._on_speech = on_speech
+                    on_silence(now - self._heard)
                 await asyncio.sleep(seconds)
+
+    async def report(self, seconds: float, waits: Callable[[], bool], notify: Notify) -> None:
+        """Watch, and tell frontends."""
+
+        def on_silence(silent: float) -> None:
+            message = f"the agent has said nothing for {silent:.0f} s; interrupt it, or wait on"
+            notify(SessionNotice("stalled", message, round(silent * 1000)))
+
+        def on_speech() -> None:
+            notify(SessionNotice("spoke", "the agent speaks again"))
+
+        await self.watch(seconds, waits, on_silence, on_speech)

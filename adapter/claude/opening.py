@@ -1,7 +1,7 @@
 """Start a session and see to its end: everything it consists of is made here, and nothing of it is left behind."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 
@@ -141,9 +141,7 @@ async def open_session(
             reader = tasks.create_task(_read(dispatcher, session, executor, process))
             helpers = [tasks.create_task(client.write_posted())]
             if options.stall_after is not None:
-                watch = executor.turns.watch(
-                    options.stall_after, lambda: executor.waits, _tell_stalled(notify)
-                )
+                watch = executor.turns.report(options.stall_after, lambda: executor.waits, notify)
                 helpers.append(tasks.create_task(watch))
             beginning = _initialize(
                 session,
@@ -312,11 +310,3 @@ async def _pass_on(client: Client, server: str, message: JsonObject, deadline: f
         await client.exchange(McpMessage(server_name=server, message=message), deadline)
     except (RequestTimeout, ProcessGone):
         pass  # old CLIs take no messages of hosted servers; it was the server's own idea
-
-
-def _tell_stalled(notify: Notify) -> Callable[[float], None]:
-    def tell(seconds: float) -> None:
-        message = f"the agent has said nothing for {seconds:.0f} s; interrupt it, or wait on"
-        notify(SessionNotice("stalled", message))
-
-    return tell

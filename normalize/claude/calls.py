@@ -119,6 +119,11 @@ class Calls:
             )
         ]
 
+    def parent_of(self, call_id: str | None) -> str | None:
+        """Return the call whose subagent made a call that is pending; None in the main thread, or where it is not known."""
+        call = self._pending.get(call_id or "")
+        return None if call is None else call.parent
+
     def find(self, call_id: str | None, name: str, arguments: JsonObject) -> Call | None:
         """Return the pending call that a request is about: by id, or (1.0, 2.0) by name and arguments."""
         if call_id is not None:

@@ -5,6 +5,7 @@ is over can be sent on by another call: then both count, since what it does stay
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from normalize.claude.calls import LostReason
@@ -30,6 +31,8 @@ class Task:
     tool_call_id: str | None
     kind: str | None
     description: str | None
+    parent: str | None = None
+    """The call whose subagent has started it."""
 
 
 class Tasks:
@@ -40,8 +43,8 @@ class Tasks:
         self._running: dict[str, Task] = {}
         self._calls: Recent[list[str]] = Recent(_REMEMBERED)
 
-    def told(self, message: AnyTaskMessage) -> TaskUpdate:
-        """Return the news of a task."""
+    def told(self, message: AnyTaskMessage, parent_of: Callable[[str | None], str | None]) -> TaskUpdate:
+        """Return the news of a task; `parent_of` knows whose subagent made a call."""
         task = self._running.get(message.task_id) or Task(None, None, None)
         task.tool_call_id = message.tool_use_id or task.tool_call_id
         calls = self.calls(message.task_id)
@@ -52,6 +55,7 @@ class Tasks:
             case TaskStarted():
                 task.kind = message.task_type or ("local_agent" if message.subagent_type else None)
                 task.description = message.description
+                task.parent = parent_of(task.tool_call_id)
                 self._running[message.task_id] = task
             case TaskProgress():
                 last_tool, summary = message.last_tool_name, message.description
@@ -67,6 +71,7 @@ class Tasks:
         usage = message.usage
         return TaskUpdate(
             **self._place.here,
+            parent_tool_call_id=task.parent,
             task_id=message.task_id,
             tool_call_id=task.tool_call_id,
             task_status=status,

@@ -257,7 +257,7 @@ class ProcessStatus(Event, frozen=True, kw_only=True, tag="process_status"):
     reason: str | None = None
     """Why, when we know: stop requested, end of recording, …"""
     silent_ms: int | None = None
-    """How long it has been silent."""
+    """How long it has been silent, of `stalled`."""
 
 
 class Notice(Event, frozen=True, kw_only=True, tag="notice"):
@@ -291,5 +291,3 @@ class Malformed(Event, frozen=True, kw_only=True, tag="malformed"):
     """The line, or its beginning."""
     size: int
     """Its size in bytes."""
-    line: int | None = None
-    """Its number in the stream, from 1."""

@@ -375,9 +375,14 @@ class LiveSession:
 
     def _noticed(self, notice: SessionNotice) -> None:
         """Publish what the adapter has to tell, as an event."""
-        event: AgentEvent = ev.Notice(kind=notice.code, level="warning", text=notice.message)
-        if notice.code == "stalled":
-            event = ev.ProcessStatus(state="stalled", reason=notice.message)
+        event: AgentEvent
+        match notice.code:
+            case "stalled":
+                event = ev.ProcessStatus(state="stalled", reason=notice.message, silent_ms=notice.silent_ms)
+            case "spoke":
+                event = ev.ProcessStatus(state="resumed")
+            case kind:
+                event = ev.Notice(kind=kind, level="warning", text=notice.message)
         self._services.spawn(self.session, self._mention(event))
 
     async def _mention(self, event: AgentEvent) -> None:

@@ -169,7 +169,11 @@ for message in messages():
         await desk.session.prompt("end")
         await desk.until(lambda: desk.results)
         await desk.session.prompt("Go.")
-        await until(lambda: len(stage.notices) == 2)
+        await until(lambda: len(stage.notices) == 3)
+        assert [notice.code for notice in stage.notices] == ["stalled", "spoke", "stalled"]
+        silent = stage.notices[0].silent_ms
+        assert silent is not None
+        assert silent >= 100
 
 
 async def test_a_pending_permission_holds_up_neither_output_nor_an_interrupt(stage: Stage) -> None:

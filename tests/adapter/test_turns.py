@@ -6,6 +6,7 @@ from pathlib import Path
 from adapter.claude.wire import ClaudeWire
 from adapter.core import SessionCore
 from adapter.executor import SessionExecutor
+from adapter.notices import SessionNotice
 from adapter.permissions.machine import State
 from adapter.permissions.policies import PermissionSettings
 from adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
@@ -104,6 +105,24 @@ async def test_silence_is_told_once_and_anew_after_something_was_said() -> None:
     assert len(told) == 1
     turns.received(Status())
     await until(lambda: len(told) == 2)
+    watch.cancel()
+
+
+async def test_the_first_line_after_a_silence_that_was_told_ends_it() -> None:
+    turns, notices = TurnWatch(), list[SessionNotice]()
+    watch = asyncio.create_task(turns.report(0.02, lambda: False, notices.append))
+    turns.prompted()
+    turns.received(Status())
+    assert notices == [], "nothing was told, so nothing is over"
+    await until(lambda: notices)
+    assert [notice.code for notice in notices] == ["stalled"]
+    assert (notices[0].silent_ms or 0) >= 20
+    turns.changed(heard=False)
+    assert len(notices) == 1, "what we say is no sign of its life"
+    turns.received(Status())
+    assert notices[1].code == "spoke"
+    turns.received(Status())
+    assert [notice.code for notice in notices[:3]].count("spoke") == 1
     watch.cancel()
 
 

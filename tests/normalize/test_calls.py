@@ -331,3 +331,14 @@ def test_a_refusal_beside_the_result_is_a_denial() -> None:
     assert talk.hears(user(tool_result("t3", "x", is_error=True), tool_result_meta=unseen))[0].startswith(
         "tool_update t3"
     )
+
+
+def test_a_task_of_a_subagent_says_whose_it_is() -> None:
+    talk = Talk()
+    talk.hears(init(), agent())
+    talk.hears(assistant(tool_use("b", command="sleep 9"), id="m2", parent="t"))
+    for news in ("task_started", "task_progress", "task_notification"):
+        talk.hears(system(news, task_id="k", tool_use_id="b"))
+        assert talk.last("task_update")["parent_tool_call_id"] == "t"
+    talk.hears(system("task_started", task_id="l", tool_use_id="t"))
+    assert "parent_tool_call_id" not in talk.last("task_update")

@@ -1463,7 +1463,7 @@ export interface ProcessStatus {
   stderr_tail?: string;
   /** Why, when we know: stop requested, end of recording, … */
   reason?: string;
-  /** How long it has been silent. */
+  /** How long it has been silent, of `stalled`. */
   silent_ms?: number;
 }
 
@@ -1516,8 +1516,6 @@ export interface Malformed {
   raw: string;
   /** Its size in bytes. */
   size: number;
-  /** Its number in the stream, from 1. */
-  line?: number;
 }
 
 /** Several events of one session in one frame, while a frontend catches up. */

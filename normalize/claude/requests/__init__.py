@@ -47,6 +47,8 @@ class Pending(Struct, gc=False):
     """The arguments that leave is asked for, of a permission."""
     hook_event: str | None = None
     name: str | None = None
+    parent: str | None = None
+    """The call whose subagent it concerns."""
     background: bool = False
     """It may outlive the turn: a background subagent asks, or a server or dialog that does not say for whom it asks."""
 
@@ -294,6 +296,7 @@ class Requests:
             text_at(request.input, "tool_name") or None,
             hook_event=text_at(request.input, "hook_event_name") or None,
             name=request.callback_id or None,
+            parent=self._calls.parent_of(request.tool_use_id),
         )
         self._pending[request_id] = pending
         return self._activity(pending, "callback")
@@ -309,6 +312,7 @@ class Requests:
         return HookActivity(
             session_id=here["session_id"],
             operation_id=here["operation_id"],
+            parent_tool_call_id=pending.parent,
             phase=phase,
             hook_event=pending.hook_event,
             hook_id=pending.request_id,
