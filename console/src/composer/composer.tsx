@@ -238,7 +238,13 @@ export function Composer() {
             </select>
           )}
           {running && (
-            <button type="button" class="stop" aria-label="Stop" title="Stop the turn" onClick={() => void hub.run({ type: "interrupt", session: live.id })}>
+            <button
+              type="button"
+              class="stop"
+              aria-label="Stop"
+              title="Stop the turn"
+              onClick={() => void hub.run({ type: "interrupt", session: live.id })}
+            >
               <Icon name="stop" /> <span class="word">Stop</span>
             </button>
           )}

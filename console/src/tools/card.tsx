@@ -21,7 +21,14 @@ const REASONS = {
   no_result: "no result",
 } as const;
 /** Kinds whose body says more than the line above it, and is short enough to stand open. */
-const OPEN = new Set(["modify_file", "manage_todos", "shell_exec"]);
+const OPEN = new Set(["modify_file", "shell_exec"]);
+
+/** Of a to-do list the whole of it; what becomes of one entry its head says already. */
+function opens({ payload }: ToolRow): boolean {
+  if (payload?.kind === "manage_todos") return payload.manage_todos.items.length > 1;
+  return OPEN.has(payload?.kind ?? "");
+}
+
 const CHILDREN = 30;
 
 function status(row: ToolRow): { tone: Tone; text: string } {
@@ -77,7 +84,7 @@ export function ToolCard({ row }: { row: ToolRow }) {
   const head = toolHead(row);
   const { tone, text } = status(row);
   const asked = [...live.conversation.pending.values()].some((request) => request.tool === row);
-  const open = row.view.open ?? ((row.parent === undefined && OPEN.has(row.payload?.kind ?? "") && !asked) || row.status === "error");
+  const open = row.view.open ?? ((row.parent === undefined && opens(row) && !asked) || row.status === "error");
   const words = report(row);
   const ms = row.span?.end === undefined ? undefined : took(row.span, row.span.end);
   return (

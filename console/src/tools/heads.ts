@@ -162,8 +162,9 @@ function ofPayload(payload: NormalizedPayload): Head | undefined {
 export function toolHead(row: ToolRow): Head {
   const head = row.payload && ofPayload(row.payload);
   if (!head) return { icon: "tool", verb: row.name || "Tool", subject: row.title === row.name ? "" : row.title, mono: false, facts: [] };
+  const list = row.payload?.kind === "manage_todos" ? row.payload.manage_todos : undefined;
   return head.subject === "" &&
-    row.payload?.kind !== "manage_todos" &&
+    (!list || (list.operation === "get" && list.items.length === 0)) &&
     row.payload?.kind !== "show_plan" &&
     row.title !== head.verb &&
     row.title !== row.name
