@@ -69,7 +69,9 @@ async def test_a_whole_turn_of_the_demo_is_shown_from_prompt_to_result(
         await expect(title).to_have_text("The agent’s plan waits for your approval")
         await picture("plan")
         await request.get_by_role("button", name="Allow").click()
-        await expect(page.locator(".answer", has_text="That is the end of the scripted turn.")).to_be_visible()
+        await expect(
+            page.locator(".answer", has_text="That is the end of the scripted turn.")
+        ).to_be_visible()
         await expect(page.locator(".session-head")).to_contain_text("idle")
         await expect(page.locator(".session-head .meter")).to_be_visible()
         await expect(page).to_have_title("greeting — turnwire")
@@ -195,7 +197,9 @@ async def test_a_prompt_sent_while_the_agent_works_waits_in_sight_until_it_is_se
         queue = page.get_by_role("list", name="Waiting prompts")
         await expect(queue.get_by_role("listitem")).to_have_text(["waitsto be heard later"])
         await page.get_by_role("button", name="Stop").click()
-        await expect(page.get_by_text("The second prompt said to be heard later.", exact=True)).to_be_visible()
+        await expect(
+            page.get_by_text("The second prompt said to be heard later.", exact=True)
+        ).to_be_visible()
         await expect(queue).to_have_count(0)
 
 

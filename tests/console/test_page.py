@@ -1,5 +1,7 @@
 """What one sees, types and touches, on a desk and on a phone."""
 
+from typing import Any
+
 import pytest
 from hub_stand import until
 from playwright.async_api import Browser, expect
@@ -87,7 +89,7 @@ async def test_on_a_desk_nothing_that_was_written_or_attached_is_lost_or_broken(
             await expect(field).to_be_focused()
 
 
-PHONE = {"has_touch": True, "is_mobile": True}
+PHONE: dict[str, Any] = {"has_touch": True, "is_mobile": True}
 SMALL = """() => [...document.querySelectorAll('button, select, input, textarea, .choice')]
   .filter(node => node.checkVisibility({ visibilityProperty: true }) && node.type !== 'radio' && node.type !== 'checkbox'
     && node.type !== 'file' && !node.classList.contains('skip'))
