@@ -6,18 +6,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from adapter.acp.handshake import BEFORE as ACP_BEFORE
-from adapter.acp.opening import open_acp_session
 from adapter.agent_session import AgentSession
 from adapter.capabilities import Capabilities, impossible
 from adapter.claude import opening as claude
+from adapter.claude import qwen
 from adapter.claude.version import FOREIGN, capabilities, check_resume_at, parse_version
 from adapter.notices import Notify
 from adapter.options import CommandError, SessionOptions
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.grants import GrantStore
 from adapter.process.watchdog import Watchdog
-from normalize.acp.core import AcpCore
 from normalize.core import Core, CoreFactory
 from normalize.families import FAMILIES as CORES
 from protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD, Dialect
@@ -95,11 +93,25 @@ def _no_way_back(name: str, message: str, version: str | None) -> None:  # noqa:
     )
 
 
-_ACP = AgentFamily("acp", AcpCore, lambda _: ACP_BEFORE, open_acp_session, partial(_no_way_back, "acp"))
+def _of_qwen() -> AgentFamily:
+    return AgentFamily(
+        "qwen",
+        CORES["claude"].core,
+        lambda _: qwen.CAPABILITIES,
+        partial(claude.open_session, flavour=qwen.QWEN),
+        partial(_no_way_back, "qwen"),
+    )
+
 
 FAMILIES: dict[str, AgentFamily] = {
     family.name: family
-    for family in (_of_claude(CLAUDE), _of_claude(AUTOMATIC), _foreign(MIRIAD), _foreign(JSON_RPC), _ACP)
+    for family in (
+        _of_claude(CLAUDE),
+        _of_claude(AUTOMATIC),
+        _of_qwen(),
+        _foreign(MIRIAD),
+        _foreign(JSON_RPC),
+    )
 }
 """Every family by its name; `auto` is a CLI whose dialect is heard."""
 

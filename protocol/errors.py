@@ -51,8 +51,10 @@ class TurnwireError(Exception):
         sidecar.config.secrecy.HandingFailed
         sidecar.config.settings.ConfigurationError
         sidecar.filters.translate.InputError
+        sidecar.library.index.LibraryError
         sidecar.listening.PortError
         sidecar.run.StartError
+            sidecar.acp.command.NoHub
         sidecar.stdio.arguments.UsageError
         tracing.export.wanted.TracingError
         tracing.recordings.recorded.RecordingError

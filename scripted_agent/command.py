@@ -19,7 +19,6 @@ from uuid import UUID
 
 import msgspec
 
-from scripted_agent.acp.agent import play_acp
 from scripted_agent.agent import play_script
 from scripted_agent.dialect import Dialect
 from scripted_agent.loading import ScriptError, bundled, load
@@ -146,6 +145,8 @@ def _play(arguments: Arguments) -> int:
         return 1
     match given.get("--family", "claude"):
         case "acp":
+            from scripted_agent.acp.agent import play_acp  # noqa: PLC0415 - the other wire starts without it
+
             state = given.get("--state")
             return asyncio.run(play_acp(script, _put, Path(state) if state else None))
         case "claude":

@@ -10,7 +10,8 @@ from hub.host import CommandRefused
 from hub.hub import Hub
 from hub.wire.frames import SessionCreate
 from protocol.errors import TurnwireError
-from sidecar.config.agents import find, named
+from sidecar.config.agents import find, spoken
+from sidecar.config.known_agents import Family
 from sidecar.config.settings import Settings
 from sidecar.config.state_directory import claimed
 from sidecar.serve import serve
@@ -32,6 +33,8 @@ class First:
 
     argv: tuple[str, ...]
     """The CLI and its own arguments; empty takes the configured agent."""
+    family: Family | None = None
+    """What that CLI speaks; by its program when None."""
     workspace: Path | None = None
     prompt: str | None = None
     resume_point: ResumePoint = NEW
@@ -45,11 +48,10 @@ async def run(settings: Settings, first: First | None, *, new_tokens: bool = Fal
         await serve(settings, _nothing, _announce, grants=grants, new_tokens=new_tokens)
         return
     if first.argv:
-        agent = named(Path(first.argv[0]).name, first.argv)
-        agents = {**settings.agents, agent.name: list(agent.argv)}
-        settings = settings.model_copy(update={"agent": agent.name, "agents": agents})
-    else:
-        find(settings.agent, settings.agents)
+        name = Path(first.argv[0]).name
+        agents = {**settings.agents, name: spoken(first.argv, first.family)}
+        settings = settings.model_copy(update={"agent": name, "agents": agents})
+    find(settings.agent, settings.agents)
 
     started: LiveSession
 

@@ -63,14 +63,14 @@ def build_command(
         argv.append(FORWARD_SUBAGENTS)
     for name, value in _values(options):
         if value is not None:
-            argv.append(f"{name}={_text(name, value)}")
+            argv.append(f"{name}={option_text(name, value)}")
     for name, wanted in _switches(options):
         if wanted:
             argv.append(name)
     if capabilities(version).is_early:
         argv = [argument for argument in argv if argument not in NEWER_OPTIONS]
-    argv += [f"--add-dir={_text('--add-dir', folder)}" for folder in options.add_dirs]
-    return argv + [f"--plugin-dir={_text('--plugin-dir', folder)}" for folder in options.plugins]
+    argv += [f"--add-dir={option_text('--add-dir', folder)}" for folder in options.add_dirs]
+    return argv + [f"--plugin-dir={option_text('--plugin-dir', folder)}" for folder in options.plugins]
 
 
 def _values(options: CommandOptions) -> list[tuple[str, str | None]]:
@@ -79,7 +79,7 @@ def _values(options: CommandOptions) -> list[tuple[str, str | None]]:
         ("--resume", options.resume),
         ("--resume-session-at", options.resume_at),
         ("--permission-mode", options.permission_mode),
-        ("--mcp-config", _mcp_config(options.mcp_servers)),
+        ("--mcp-config", mcp_config(options.mcp_servers)),
         ("--allowedTools", ",".join(options.allowed_tools) or None),
         ("--disallowedTools", ",".join(options.disallowed_tools) or None),
         ("--tools", None if options.tools is None else ",".join(options.tools)),
@@ -89,10 +89,10 @@ def _values(options: CommandOptions) -> list[tuple[str, str | None]]:
         ("--fallback-model", options.fallback_model),
         ("--system-prompt", options.system_prompt),
         ("--append-system-prompt", options.append_system_prompt),
-        ("--json-schema", _json(options.output_schema)),
-        ("--agents", _json(options.agents or None)),
+        ("--json-schema", json_text(options.output_schema)),
+        ("--agents", json_text(options.agents or None)),
         ("--setting-sources", None if options.setting_sources is None else ",".join(options.setting_sources)),
-        ("--settings", _json(options.settings)),
+        ("--settings", json_text(options.settings)),
     ]
 
 
@@ -130,13 +130,15 @@ def _is_given(options: CommandOptions, name: str) -> bool:
     return value is not None if name in ("tools", "setting_sources", "output_schema") else bool(value)
 
 
-def _mcp_config(servers: Mapping[str, JsonObject]) -> str | None:
+def mcp_config(servers: Mapping[str, JsonObject]) -> str | None:
+    """Return MCP servers as the CLI's configuration has them; None without any. Raises CommandError."""
     for name, server in servers.items():
         _check_mcp_server(name, server)
-    return _json({"mcpServers": dict(servers)}) if servers else None
+    return json_text({"mcpServers": dict(servers)}) if servers else None
 
 
-def _json(value: Mapping[str, object] | None) -> str | None:
+def json_text(value: Mapping[str, object] | None) -> str | None:
+    """Return JSON for an option; None for None."""
     return None if value is None else json.dumps(value, separators=(",", ":"))
 
 
@@ -149,7 +151,8 @@ def _check_mcp_server(name: str, server: JsonObject) -> None:
         raise CommandError("mcp_servers", f"{name}: a server of type {kind} needs {needed!r}, a string")
 
 
-def _text(option: str, value: str) -> str:
+def option_text(option: str, value: str) -> str:
+    """Return a value that may stand in an argument; raises CommandError."""
     if "\0" in value:
         raise CommandError(option, "contains a NUL character")
     if len(option) + 1 + len(value.encode("utf-8", "surrogatepass")) >= MAX_ARGUMENT:

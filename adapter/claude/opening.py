@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from adapter.agent_session import RequestFailed, RequestTimeout
 from adapter.claude.client import Client
-from adapter.claude.command import CHECKPOINTING, build_command
+from adapter.claude.command import CHECKPOINTING
 from adapter.claude.dispatch import Dispatcher
+from adapter.claude.flavour import CLAUDE_CODE, Flavour
 from adapter.claude.permissions import hook_table, launch
 from adapter.claude.session import Session
-from adapter.claude.version import Version, capabilities, detect_version, parse_version
+from adapter.claude.version import ClaudeCapabilities, Version, detect_version, parse_version
 from adapter.claude.wire import ClaudeWire
 from adapter.core import SessionCore
 from adapter.executor import SessionExecutor
@@ -43,6 +44,7 @@ async def open_session(
     options: SessionOptions,
     *,
     dialect: Dialect = CLAUDE,
+    flavour: Flavour = CLAUDE_CODE,
     core: Core | None = None,
     watchdog: Watchdog | None = None,
     audit: AuditTrail | None = None,
@@ -54,6 +56,7 @@ async def open_session(
     Args:
         options: what to run, and how.
         dialect: what it speaks.
+        flavour: which CLI it is.
         core: what the session's family makes of what happens; a new one for a session that has no past.
         watchdog: ends the CLI should the sidecar die.
         audit: the trail of decisions.
@@ -65,12 +68,12 @@ async def open_session(
         ProgramNotFound: the program or the workspace does not exist.
     """
     program = find_program(options.executable[0], options.environment) if options.executable else ""
-    version = await _version(options, program, watchdog)
-    can = capabilities(version)
-    settings = permission_settings(options, version)
+    version = await _version(options, program, watchdog) if flavour.is_claude_code else None
+    can = flavour.capabilities(version)
+    settings = permission_settings(options, can, flavour)
     if options.command.checkpointing:
         options = replace(options, environment={**options.environment, CHECKPOINTING: "true"})
-    argv = build_argv(options, settings, version)
+    argv = build_argv(options, settings, version, flavour)
     process = await CliProcess.spawn(
         argv, workspace=options.workspace, environment=options.environment, watchdog=watchdog
     )
@@ -195,7 +198,9 @@ def open_foreign(
     )
 
 
-def permission_settings(options: SessionOptions, version: Version | None) -> PermissionSettings:
+def permission_settings(
+    options: SessionOptions, can: ClaudeCapabilities, flavour: Flavour = CLAUDE_CODE
+) -> PermissionSettings:
     """Return how permissions are decided in a session."""
     return PermissionSettings(
         policy=options.policy,
@@ -206,14 +211,20 @@ def permission_settings(options: SessionOptions, version: Version | None) -> Per
         check_uncommitted=options.check_uncommitted,
         answer_timeout=options.answer_timeout,
         max_pending=options.max_pending,
-        asks_despite_hooks=capabilities(version).asks_despite_hooks,
-        answers_cancelled=capabilities(version).waits_after_cancel,
+        asks_despite_hooks=can.asks_despite_hooks,
+        answers_cancelled=can.waits_after_cancel,
+        judges_requests=not flavour.is_claude_code,
     )
 
 
-def build_argv(options: SessionOptions, settings: PermissionSettings, version: Version | None) -> list[str]:
+def build_argv(
+    options: SessionOptions,
+    settings: PermissionSettings,
+    version: Version | None,
+    flavour: Flavour = CLAUDE_CODE,
+) -> list[str]:
     """Return the argv of a session's CLI; raises CommandError."""
-    if capabilities(version).is_early and hook_table(settings):
+    if flavour.capabilities(version).is_early and hook_table(settings):
         raise CommandError("policy", f"hooks are needed, which CLI {version} does not have; take a newer one")
     started = launch(settings, options.command.permission_mode)
     hosted: dict[str, JsonObject] = {name: {"type": "sdk", "name": name} for name in options.hosted_servers}
@@ -225,7 +236,7 @@ def build_argv(options: SessionOptions, settings: PermissionSettings, version: V
         skip_permissions=started.skip_permissions or options.command.skip_permissions,
         mcp_servers={**options.command.mcp_servers, **hosted},
     )
-    return build_command(options.executable, command, version)
+    return flavour.build_command(options.executable, command, version)
 
 
 class _Output:
@@ -276,7 +287,7 @@ async def _initialize(
         session.initialized.set_result({})
         return
     request = Initialize(
-        hooks=hook_table(settings),
+        hooks=hook_table(settings) if session.capabilities.hooks else None,
         sdk_mcp_servers=servers or None,
         supported_dialog_kinds=list(options.dialogs) or None,
     )

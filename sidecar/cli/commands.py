@@ -1,5 +1,6 @@
 """All commands but the filter's own start, as one application."""
 
+from sidecar.cli import agents as cli_agents
 from sidecar.cli import agui as cli_agui
 from sidecar.cli import doctor as cli_doctor
 from sidecar.cli import filters as cli_filters
@@ -10,7 +11,17 @@ from sidecar.cli import stdio as cli_stdio
 from sidecar.cli import trust as cli_trust
 from sidecar.cli.application import app
 
-MODULES = (cli_agui, cli_filters, cli_journal, cli_library, cli_live, cli_doctor, cli_stdio, cli_trust)
+MODULES = (
+    cli_agents,
+    cli_agui,
+    cli_filters,
+    cli_journal,
+    cli_library,
+    cli_live,
+    cli_doctor,
+    cli_stdio,
+    cli_trust,
+)
 """Modules whose import adds their commands to the application."""
 
 __all__ = ["MODULES", "app"]

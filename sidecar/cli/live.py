@@ -31,7 +31,13 @@ StateDir = Annotated[
         show_default="one for each workspace",
     ),
 ]
-Agent = Annotated[str | None, typer.Option(help="claude, demo, or a configured name.", show_default="claude")]
+Agent = Annotated[
+    str | None,
+    typer.Option(
+        help="claude, codex, copilot, droid, gemini, kimi, opencode, qwen, demo, or a configured name; see `turnwire agents`.",
+        show_default="claude",
+    ),
+]
 PolicyOption = Annotated[
     Policy | None,
     typer.Option(help="Permission policy.", show_default=False),
@@ -65,6 +71,10 @@ def run_command(
             help="The CLI to start, with arguments of its own; a prompt among those of claude is sent as the first.",
             show_default="the configured agent",
         ),
+    ] = None,
+    family: Annotated[
+        Literal["claude", "qwen", "acp"] | None,
+        typer.Option(help="What the CLI after `--` speaks.", show_default="by its program, else claude"),
     ] = None,
     workspace: Annotated[
         Path | None, typer.Option(help="Directory the CLI works in.", show_default="here")
@@ -107,7 +117,9 @@ def run_command(
         argv, written = without_prompt(cli or [])
     if prompt and written:
         fail("there is a prompt among the CLI's arguments and one by --prompt; give one of them", 2)
-    first = First(tuple(argv), workspace, prompt or written, resume_point)
+    if family and not argv:
+        fail("--family says what the CLI after `--` speaks; of a configured agent [agents.NAME] says it", 2)
+    first = First(tuple(argv), family, workspace, prompt or written, resume_point)
     settings = configured(context)
     serving(run(settings, first, new_tokens=new_tokens))
 

@@ -1,23 +1,42 @@
-"""Which command starts an agent: the Claude Code CLI, the scripted agent, or one that the user names."""
+"""Which command starts an agent: one that is known by name, the scripted one, or one that the user names."""
 
 import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
 
 import scripted_agent
 from protocol.errors import TurnwireError
+from sidecar.config.known_agents import KNOWN, Family, KnownAgent, recognised
+
+DEMOS: Mapping[str, Family] = {"demo": "claude", "demo-acp": "acp"}
+"""The scripted agent's demo, by what it speaks."""
 
 
 class AgentNotFoundError(TurnwireError):
     """There is no such agent, or its program is not here; the message says what to do."""
 
 
+class AgentSetting(BaseModel):
+    """An agent of the configuration."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    family: Family | None = None
+    """What it speaks; that of the known agent of this name or program when absent, else claude."""
+    command: list[str] = []
+    """Program and arguments; empty takes those of the known agent of this name."""
+    env: dict[str, str] = {}
+    """Variables of its environment, above those that it gets anyway."""
+
+
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """A way to start a CLI."""
+    """A way to start an agent."""
 
     name: str
     """What frontends call it."""
@@ -25,6 +44,12 @@ class Agent:
     """Program and its own arguments, before the flags that turnwire adds."""
     scripted: bool = False
     """True for the stand-in; it is labelled wherever it shows."""
+    family: Family = "claude"
+    """What it speaks."""
+    variables: tuple[str, ...] = ()
+    """Names of variables, with wildcards, that reach it beside the usual ones."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Variables of its own."""
 
 
 def demo_script() -> str:
@@ -32,47 +57,98 @@ def demo_script() -> str:
     return str(Path(scripted_agent.__file__).parent / "scripts" / "demo.yaml")
 
 
-def find(name: str, configured: Mapping[str, Sequence[str]]) -> Agent:
+def family_named(name: str, configured: Mapping[str, AgentSetting]) -> Family:
+    """Return what the agent of that name speaks, whether it is here or not; claude for one that nobody knows any more."""
+    if name not in configured and name in DEMOS:
+        return DEMOS[name]
+    setting, known = configured.get(name, AgentSetting()), KNOWN.get(name)
+    about = recognised(setting.command) or known
+    return setting.family or (about.family if about else "claude")
+
+
+def find(name: str, configured: Mapping[str, AgentSetting]) -> Agent:
     """Return the agent of that name; raises AgentNotFoundError."""
-    if name in configured:
-        return named(name, configured[name])
-    if name == "demo":
-        # -P: it starts in the user's folder, and a typing.py there is not Python's
-        return Agent(
-            "demo (scripted)", (sys.executable, "-P", "-m", "scripted_agent", demo_script()), scripted=True
+    setting = configured.get(name)
+    if setting is None and name in DEMOS:
+        return _demo(DEMOS[name])
+    known = KNOWN.get(name)
+    if setting is None and known is None:
+        names = ", ".join([*KNOWN, *DEMOS, *configured])
+        raise AgentNotFoundError(
+            f"there is no agent {name!r}; known are {names}; add it under [agents] in the configuration"
         )
-    if name == "claude":
-        return named(name, [name])
-    known = ", ".join(["claude", "demo", *configured])
-    raise AgentNotFoundError(
-        f"there is no agent {name!r}; known are {known}; add it under [agents] in the configuration"
+    setting = setting or AgentSetting()
+    command = setting.command or (known.command if known else ())
+    about = recognised(command) or known
+    return Agent(
+        name,
+        _found(name, command, about),
+        family=family_named(name, configured),
+        variables=about.variables if about else (),
+        env=setting.env,
     )
 
 
-def named(name: str, argv: Sequence[str]) -> Agent:
-    """Return an agent with that argument vector, once its program is found; raises AgentNotFoundError."""
+def find_relayed(name: str, configured: Mapping[str, AgentSetting], command: str) -> Agent:
+    """Return the agent of that name for a command that passes on Claude Code's lines; raises AgentNotFoundError."""
+    agent = find(name, configured)
+    if agent.family != "claude":
+        raise AgentNotFoundError(
+            f"the agent {name!r} speaks {agent.family}, and `turnwire {command}` passes on what Claude Code speaks; "
+            "name another with --agent, or use `turnwire run`"
+        )
+    return agent
+
+
+def spoken(argv: Sequence[str], family: Family | None) -> AgentSetting:
+    """Return the setting of an agent that is named by its command line alone; raises AgentNotFoundError.
+
+    A known program without the arguments that make it speak would wait for a human at a terminal.
+    """
+    if family is None and recognised(argv) is None:
+        program = Path(argv[0]).name
+        for name, agent in KNOWN.items():
+            if agent.program == program and agent.command[1:]:
+                raise AgentNotFoundError(
+                    f"{program} speaks with turnwire as `{' '.join(agent.command)}`; give these arguments, "
+                    f"or take --agent {name}; with other ones, say what it speaks with --family"
+                )
+    return AgentSetting(command=list(argv), family=family)
+
+
+def program_of(agent: KnownAgent) -> str | None:
+    """Return where a known agent's program is; None when it is not here."""
+    places = [agent.program, *(str(Path.home() / place) for place in agent.also)]
+    return next(filter(None, map(shutil.which, places)), None)
+
+
+def _demo(family: Family) -> Agent:
+    # -P: it starts in the user's folder, and a typing.py there is not Python's
+    argv = (sys.executable, "-P", "-m", "scripted_agent", demo_script())
+    if family == "acp":
+        return Agent("demo-acp (scripted)", (*argv, "--family", "acp"), scripted=True, family=family)
+    return Agent("demo (scripted)", argv, scripted=True)
+
+
+def _found(name: str, argv: Sequence[str], about: KnownAgent | None) -> tuple[str, ...]:
     if not argv:
         raise AgentNotFoundError(
             f"agent {name!r} has an empty argument vector; give the program and its arguments"
         )
     program = shutil.which(argv[0])
-    if program is None and argv[0] == "claude":
-        program = next(filter(None, map(shutil.which, _installed())), None)
+    if program is None and about is not None and argv[0] == about.program:
+        program = program_of(about)
     if program is None:
-        raise AgentNotFoundError(_missing(argv[0]))
-    return Agent(name, (program, *argv[1:]))
+        raise AgentNotFoundError(_missing(argv[0], about))
+    return (program, *argv[1:])
 
 
-def _installed() -> list[str]:
-    """Return where Claude Code's own installers put it; an interactive shell finds it there by an alias."""
-    return [str(Path.home() / place / "claude") for place in (".local/bin", ".claude/local")]
-
-
-def _missing(program: str) -> str:
+def _missing(program: str, about: KnownAgent | None) -> str:
     path = Path(program)
     if os.sep not in program:
+        install = f"install {about.title} with `{about.install}`" if about else "install that CLI"
         return (
-            f"there is no program {program!r} on PATH; install that CLI, name it after `--`, "
+            f"there is no program {program!r} on PATH; {install}, name it after `--`, "
             "or take the scripted one with --agent demo"
         )
     if path.is_dir():

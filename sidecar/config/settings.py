@@ -14,19 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
-from pydantic import (
-    AfterValidator,
-    AliasChoices,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    SecretStr,
-    ValidationError,
-    model_validator,
-)
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -43,6 +32,7 @@ from normalize.vocabulary import Policy
 from protocol.depth import TOO_DEEP, is_deep
 from protocol.errors import TurnwireError
 from sidecar.config import secrecy
+from sidecar.config.agents import AgentSetting
 from sidecar.config.trust import HARMLESS, PROJECT_FILE, TrustStore, full_name
 
 FILE_LIMIT = 1 << 20
@@ -84,6 +74,11 @@ def _captures(value: object) -> object:
     return words.get(value.lower(), value) if isinstance(value, str) else value
 
 
+def _command_alone(value: object) -> object:
+    """Read an argument vector, all that there once was to say of an agent."""
+    return {"command": value} if isinstance(value, list) else value
+
+
 class ConfigurationError(TurnwireError):
     """The configuration is wrong; the message names the setting, where it came from, and what it takes."""
 
@@ -116,56 +111,6 @@ class HostedMcp(BaseModel):
     """Program and arguments."""
     env: dict[str, str] | None = None
     """Environment of the command, beside PATH and HOME."""
-
-
-WebhookEvent = Literal[
-    "permission_request",
-    "question_request",
-    "permission_resolved",
-    "permission_cancelled",
-    "turn_started",
-    "complete",
-    "error",
-    "process_status",
-    "task_update",
-    "rate_limit",
-    "notice",
-]
-"""Events that a webhook can be told of: those that somebody who is not looking may want to know."""
-
-
-def _web_address(value: str) -> str:
-    """Check a webhook's URL: what carries no credentials in a place that is shown, and is asked by http alone."""
-    parts = urlsplit(value)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError("must be an http or https URL")
-    if parts.username is not None or parts.password is not None:
-        raise ValueError("must have no user name and no password in it")
-    if not value.isprintable() or " " in value:
-        raise ValueError("must have no spaces or control characters")
-    _ = parts.port  # raises ValueError
-    return value
-
-
-class Webhook(BaseModel):
-    """A receiver of events elsewhere: docs/frontends.md."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
-    url: Annotated[str, AfterValidator(_web_address)]
-    """Where events are posted to, by http or https."""
-    secret_file: Path | None = None
-    """File with the secret that messages are signed with; refused while anybody but its owner can read it."""
-    secret_env: str | None = Field(default=None, pattern="^TURNWIRE_WEBHOOK_SECRET[A-Z0-9_]*$")
-    """Variable with the secret: TURNWIRE_WEBHOOK_SECRET, or a name that begins so."""
-    events: list[WebhookEvent] = ["permission_request", "question_request", "complete", "process_status"]
-    """What it is told of."""
-
-    @model_validator(mode="after")
-    def _one_secret(self) -> "Webhook":
-        if (self.secret_file is None) == (self.secret_env is None):
-            raise ValueError("needs a secret: one of secret_file and secret_env")
-        return self
 
 
 class Settings(BaseSettings):
@@ -234,9 +179,9 @@ class Settings(BaseSettings):
     """Keep each raw line beside its events, for the inspector."""
 
     agent: str = "claude"
-    """`claude`: the Claude Code CLI on PATH; `demo`: the scripted agent; or a name from `agents`."""
-    agents: dict[str, list[str]] = {}
-    """More agents by name: the argument vector that starts each."""
+    """An agent that is known by name (`turnwire agents` lists them), `demo` or `demo-acp`: the scripted agent; or a name from `agents`."""
+    agents: dict[str, Annotated[AgentSetting, BeforeValidator(_command_alone)]] = {}
+    """More agents by name, or known ones started otherwise: the argument vector that starts each, or a table of `family` (claude, qwen or acp: what it speaks), `command` (the argument vector; a known agent's own when empty) and `env` (variables for it alone)."""
     dialect: Literal["auto", "claude", "miriad", "json_rpc"] = "auto"
     """What the agent speaks."""
     model: str | None = None
@@ -284,8 +229,6 @@ class Settings(BaseSettings):
     """List the conversations that agents on this machine have kept themselves, those that turnwire did not start: to search, to open and to go on with. What is in them goes to whoever has a token."""
     history_dirs: Annotated[list[Path], NoDecode, BeforeValidator(_split)] | None = None
     """Directories that hold such conversations, each with a folder for each project; without any this user's own, $CLAUDE_CONFIG_DIR/projects or ~/.claude/projects."""
-    webhooks: list[Webhook] = []
-    """Who elsewhere is told of events, signed: tables with `url`, `secret_file` or `secret_env`, and `events`."""
 
     record: bool = Field(
         default=False,
@@ -329,9 +272,7 @@ class Settings(BaseSettings):
         options = dict(init_settings.init_kwargs)
         file = options.pop("_toml", {})
         taken_out = {
-            name.lower().removeprefix("turnwire_"): value
-            for name, value in secrecy.kept().items()
-            if value and name.upper() in secrecy.SECRETS
+            name.lower().removeprefix("turnwire_"): value for name, value in secrecy.kept().items() if value
         }
         return (
             InitSettingsSource(settings_cls, options),
@@ -439,7 +380,7 @@ def _check_environment() -> None:
     """Refuse a variable that looks like a setting and is none; raises ConfigurationError."""
     known = {f"TURNWIRE_{name.upper()}" for name in Settings.model_fields} | OTHER_VARIABLES
     for name in sorted(os.environ):
-        if name.startswith("TURNWIRE_") and name not in known and not secrecy.is_secret(name):
+        if name.startswith("TURNWIRE_") and name not in known:
             meant = difflib.get_close_matches(name, known, 1)
             hint = (
                 f"did you mean {meant[0]}?"

@@ -10,8 +10,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from adapter.claude.version import detect_version
-from adapter.process.environment import build_environment
 from hub.server.access import AccessError, Tokens
 from journal.base import JournalUnavailable
 from journal.sqlite.lock import FileLock
@@ -21,6 +19,7 @@ from sidecar.config.rulebook import read_rulebook
 from sidecar.config.settings import ConfigurationError, Settings
 from sidecar.config.state_directory import located
 from sidecar.config.storage import journal_file
+from sidecar.doctor import agents
 from sidecar.doctor.drift import Drift, seen
 from sidecar.doctor.finding import Finding
 from sidecar.listening import hub_config
@@ -55,6 +54,7 @@ async def examine(settings: Settings, recording: Path | None) -> Sequence[Findin
         looks.append(recordings)
     looks.append(collector)
     findings = [await look(settings) for look in looks]
+    findings[1:1] = await agents.finding(settings.agents)
     findings.append(drift(recording))
     return findings
 
@@ -69,7 +69,9 @@ async def agent(settings: Settings) -> Finding:
         )
     if found.scripted:
         return Finding("CLI", "ok", "the scripted agent")
-    version = await detect_version(found.argv, build_environment(os.environ), Path.cwd())
+    version = await agents.version_of(found)
+    if found.family != "claude":
+        return Finding("CLI", "ok", f"{found.name} {version or ''} at {found.argv[0]}".replace("  ", " "))
     if version is None:
         return Finding(
             "CLI",

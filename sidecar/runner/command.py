@@ -19,7 +19,7 @@ from runner.output import Output, OutputLost
 from runner.server import Runner, RunnerOptions
 from runner.wire import fatal_line
 from sidecar import logs
-from sidecar.config.agents import find
+from sidecar.config.agents import find_relayed
 from sidecar.config.settings import Settings
 from sidecar.runner.agent import RunnerAgents
 from sidecar.runner.log import RunnerLogFile
@@ -33,7 +33,7 @@ def run(settings: Settings, options: RunnerOptions, log_file: Path | None, warni
     """Serve until stdin ends and every run has; returns the exit code. Warnings about the settings are logged."""
     file = log_file or settings.state_dir / "runner.log"
     try:
-        agent = find(settings.agent, settings.agents)
+        agent = find_relayed(settings.agent, settings.agents, "runner")
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # a file that was named may be a terminal or a pipe
         opened = file if log_file else open_private(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND)

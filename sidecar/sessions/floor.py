@@ -15,6 +15,7 @@ from adapter.process.environment import is_allowed
 from hub.host import CommandRefused
 from journal.sessions import SessionRecord
 from normalize.model import JsonObject
+from sidecar.config.known_agents import KNOWN
 from sidecar.config.settings import Settings
 from sidecar.sessions.record_options import AGENT_OPTIONS
 
@@ -76,7 +77,6 @@ class Floor:
         self._settings = settings
         self._loosest = settings.frontend_policy or settings.policy or "cli"
         self._options: frozenset[str] = frozenset(settings.frontend_options)
-        self._agents = {settings.agent, *settings.agents}
         self._start = start.resolve()
         self._operators: list[Path] = []
 
@@ -84,6 +84,12 @@ class Floor:
     def policies(self) -> Sequence[str]:
         """The policies that may be asked for, the strictest first."""
         return STRICTNESS[: STRICTNESS.index(self._loosest) + 1]
+
+    @property
+    def agents(self) -> Sequence[str]:
+        """The agents that may be chosen, the default one first."""
+        configured = [self._settings.agent, *self._settings.agents]
+        return list(dict.fromkeys([*configured, *KNOWN] if "agent" in self._options else configured))
 
     @property
     def workspaces(self) -> Sequence[Path]:
@@ -153,10 +159,12 @@ class Floor:
                 "frontend_policy",
                 "policy",
             )
-        if record.agent == "claude" and "claude" not in self._agents and "agent" not in self._options:
+        if record.agent in KNOWN and record.agent not in self.agents:
             # known without being configured: it would go around a configured one that shuts it in
             _refuse(
-                "the agent 'claude' is none of the configured ones", 'frontend_options ("agent")', "agent"
+                f"the agent {record.agent!r} is none of the configured ones",
+                'frontend_options ("agent")',
+                "agent",
             )
         servers = record.options.get("mcp_servers") or {}
         if servers != settings.mcp_servers and "mcp_servers" not in self._options:

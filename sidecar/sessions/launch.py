@@ -17,7 +17,7 @@ from hub.wire.frames import AgentOptions
 from journal.sessions import SessionRecord
 from normalize.model import JsonObject
 from normalize.vocabulary import Policy
-from sidecar.config.agents import AgentNotFoundError, find
+from sidecar.config.agents import AgentNotFoundError, family_named, find
 from sidecar.config.rulebook import Rulebook
 from sidecar.config.settings import Settings
 from sidecar.sessions.record_options import AGENT_OPTIONS
@@ -32,9 +32,16 @@ MAX_ATTACHED = 11 << 20
 """Bytes of all attachments of a prompt: what fits as base64 into the largest frame of a frontend."""
 
 
-def family_of(record: SessionRecord, settings: Settings) -> AgentFamily:  # noqa: ARG001 - one for all agents so far
-    """Return what a session's agent speaks, and how it is run."""
-    return FAMILIES[settings.dialect]
+def family_of(record: SessionRecord, settings: Settings) -> AgentFamily:
+    """Return what a session's agent speaks, and how it is run; raises AgentNotFoundError for a family that cannot be."""
+    family = family_named(record.agent or settings.agent, settings.agents)
+    if family == "claude":
+        return FAMILIES[settings.dialect]
+    if family not in FAMILIES:
+        raise AgentNotFoundError(
+            f"agents that speak {family} cannot be run as sessions yet; take another agent"
+        )
+    return FAMILIES[family]
 
 
 def options_for(
@@ -48,7 +55,8 @@ def options_for(
     agent = find(record.agent or settings.agent, settings.agents)
     environment = build_environment(
         os.environ,
-        allowed=(*ALLOWED, *settings.pass_env),
+        allowed=(*ALLOWED, *agent.variables, *settings.pass_env),
+        given=agent.env,
         requestable=settings.frontend_env,
         requested=requested,
         traceparent=_traceparent(record.session) if tracing_wanted() else None,

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from adapter.process.cli import ProgramNotFound
 from protocol.dialects import DIALECTS
 from sidecar import logs
-from sidecar.config.agents import Agent, AgentNotFoundError, find
+from sidecar.config.agents import Agent, AgentNotFoundError, find_relayed
 from sidecar.config.settings import ConfigurationError, Settings, load
 from sidecar.stdio import serve as stdio
 from sidecar.stdio.arguments import (
@@ -37,7 +37,7 @@ def run(argv: Sequence[str]) -> int:
             sys.stdout.write(USAGE)
             return 0
         settings = load({"agent": arguments.agent}, arguments.config)
-        agent = find(settings.agent, settings.agents)
+        agent = find_relayed(settings.agent, settings.agents, "stdio")
         if arguments.asks_version:
             return _version(agent, settings)
         logs.configure(settings.log_level)
@@ -54,7 +54,7 @@ async def _serve(arguments: Arguments, agent: Agent, settings: Settings, seen: S
     return await stdio.serve(
         [*agent.argv, *options],
         # whole, as if the caller had started the CLI itself: it has chosen it for a CLI
-        dict(os.environ),
+        {**os.environ, **agent.env},
         spoken=DIALECTS[arguments.spoken],
         agent=DIALECTS[settings.dialect],
         seen=seen,

@@ -8,6 +8,7 @@ import pytest
 from hub.host import CommandRefused
 from hub.wire.frames import AgentOptions
 from journal.sessions import SessionRecord
+from sidecar.config.agents import AgentSetting
 from sidecar.config.settings import Settings
 from sidecar.sessions.floor import STRICTNESS, Floor
 from sidecar.sessions.launch import merged
@@ -209,7 +210,10 @@ def test_directories_beside_the_workspace_are_bound_as_it_is_and_their_links_are
 
 
 def test_an_agent_is_one_that_is_configured(tmp_path: Path) -> None:
-    settings = Settings(agent="boxed", agents={"boxed": ["box", "claude"], "other": ["other"]})
+    settings = Settings(
+        agent="boxed",
+        agents={"boxed": AgentSetting(command=["box", "claude"]), "other": AgentSetting(command=["other"])},
+    )
     for name in ("boxed", "other", "demo"):
         allowed(settings, tmp_path, agent=name)
     assert 'frontend_options ("agent")' in refusal(settings, tmp_path, agent="claude").message

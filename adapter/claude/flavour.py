@@ -1,0 +1,23 @@
+"""What differs among the CLIs that speak Claude Code's control protocol: their options, and what they can do."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from adapter.claude.command import build_command
+from adapter.claude.version import ClaudeCapabilities, Version, capabilities
+from adapter.options import CommandOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Flavour:
+    """One of these CLIs."""
+
+    build_command: Callable[[Sequence[str], CommandOptions, Version | None], list[str]]
+    """Make the argv; raises CommandError."""
+    capabilities: Callable[[Version | None], ClaudeCapabilities]
+    """What a version of it can do."""
+    is_claude_code: bool = True
+    """Whether its version means what Claude Code's does; another one is not asked for it."""
+
+
+CLAUDE_CODE = Flavour(build_command, capabilities)

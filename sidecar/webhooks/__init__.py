@@ -1,1 +1,0 @@
-"""Webhooks: events that somebody elsewhere is told of, signed as Standard Webhooks has it."""
