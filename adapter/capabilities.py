@@ -13,6 +13,8 @@ class Capabilities:
 
     resumes: bool = False
     """Goes on with a conversation of its past."""
+    says_whether_it_resumes: bool = False
+    """Says on its start, without a prompt, whether it goes on with a conversation."""
     continues_latest: bool = False
     """Goes on with the newest conversation of the workspace."""
     keeps_session_id: bool = False
@@ -29,6 +31,8 @@ class Capabilities:
     """Changes the model while it runs."""
     permission_modes: Sequence[str] = ()
     """The modes that can be asked for; none where an agent has none, or names its own once it runs."""
+    names_modes: bool = False
+    """Names its modes once it runs: whether there is one that is asked for is seen then."""
     policies: bool = False
     """Asks for leave, so that policies and rules mean something."""
     hooks: bool = False
@@ -68,7 +72,7 @@ def impossible(options: SessionOptions, can: Capabilities) -> Sequence[str]:
     command = options.command
     wanted: dict[str, tuple[object, bool]] = {
         "resume": (command.resume or command.continue_latest, can.resumes),
-        "permission_mode": (command.permission_mode, bool(can.permission_modes)),
+        "permission_mode": (command.permission_mode, bool(can.permission_modes) or can.names_modes),
         "policy": (options.policy not in (None, "autonomous"), can.policies),
         "rules": (options.rules, can.policies),
         "hooks": (options.hooks, can.hooks),

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
+from adapter.acp.handshake import BEFORE as ACP_BEFORE
+from adapter.acp.opening import open_acp_session
 from adapter.agent_session import AgentSession
 from adapter.capabilities import Capabilities, impossible
 from adapter.claude import opening as claude
@@ -16,6 +18,7 @@ from adapter.options import CommandError, SessionOptions
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.grants import GrantStore
 from adapter.process.watchdog import Watchdog
+from normalize.acp.core import AcpCore
 from normalize.core import Core, CoreFactory
 from normalize.families import FAMILIES as CORES
 from protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD, Dialect
@@ -93,6 +96,9 @@ def _no_way_back(name: str, message: str, version: str | None) -> None:  # noqa:
     )
 
 
+_ACP = AgentFamily("acp", AcpCore, lambda _: ACP_BEFORE, open_acp_session, partial(_no_way_back, "acp"))
+
+
 def _of_qwen() -> AgentFamily:
     return AgentFamily(
         "qwen",
@@ -111,6 +117,7 @@ FAMILIES: dict[str, AgentFamily] = {
         _of_qwen(),
         _foreign(MIRIAD),
         _foreign(JSON_RPC),
+        _ACP,
     )
 }
 """Every family by its name; `auto` is a CLI whose dialect is heard."""

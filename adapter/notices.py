@@ -14,6 +14,7 @@ class SessionNotice:
         "spoke",
         "initialize_failed",
         "hook_failed",
+        "hooks_not_run",
         "mcp_failed",
         "grant_lost",
         "plan_classifier",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from adapter.attachments import AttachmentSettings
 from adapter.hooks.settings import HookSetting
@@ -118,6 +119,10 @@ class SessionOptions:
     """MCP servers that live in the sidecar."""
     dialogs: Sequence[str] = ()
     """Kinds of dialogs that the frontends can show; others the CLI does not send."""
+    client_files: Literal["none", "read", "write"] = "none"
+    """What an agent that has its client read and write files may do so with: the workspace's, and no others."""
+    client_terminals: bool = False
+    """Whether an agent may have its client run commands."""
     attachments: AttachmentSettings = field(default_factory=AttachmentSettings)
     """What may go with a prompt, and how."""
     initialize_deadline: float = 60.0

@@ -26,6 +26,7 @@ from sidecar.sessions.record_writer import RecordWriter
 from sidecar.sessions.registry import Registry
 from sidecar.sessions.services import SessionServices
 from sidecar.supervision import supervised
+from sidecar.webhooks.configured import wanted, watching
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -48,6 +49,7 @@ async def serve(
     anything is served, and what `start` and `work` raise.
     """
     rulebook = read_rulebook(settings.rules)
+    told = wanted(settings.webhooks) if settings.webhooks else []
     metrics = Metrics()
     observers = Observers(settings, metrics)
     try:
@@ -56,6 +58,9 @@ async def serve(
             async with AsyncExitStack() as last, supervised() as supervisor:
                 supervisor.keep_up("records of sessions", record_writer.run)
                 supervisor.keep_up("retention", partial(_retaining, journal))
+                if told:
+                    webhooks = await last.enter_async_context(watching(journal, told))
+                    supervisor.keep_up("webhooks", webhooks.run)
                 # when no session can change its record any more
                 last.push_async_callback(record_writer.flush)
                 services = SessionServices(

@@ -48,6 +48,8 @@ class AcpClient:
         self.lines = Lines(transport, limit=line_limit)
         self.strays = 0
         """Answers to requests of ours that nobody waits for: second ones, late ones, invented ones."""
+        self._heard = 0.0
+        """When it said something last, by the loop's clock."""
         self._on_sent = on_sent
         self._numbers = itertools.count(1)
         self._waiting: dict[Id, tuple[str, asyncio.Future[Json]]] = {}
@@ -55,6 +57,7 @@ class AcpClient:
     async def batches(self) -> AsyncIterator[list[Received]]:
         """Yield what the agent says until its output ends, in lists of bounded size."""
         async for lines in self.lines.slices():
+            self._heard = asyncio.get_running_loop().time()
             yield [self._receive(line) for line in lines]
 
     async def request(self, method: str, params: JsonObject, deadline: float | None) -> Json:
@@ -76,6 +79,13 @@ class AcpClient:
             raise RequestTimeout(method, deadline or 0.0) from None
         finally:
             self._waiting.pop(number, None)
+
+    async def quiet(self, seconds: float, at_most: float) -> None:
+        """Wait until the agent has said nothing for so many seconds, but no longer than `at_most`."""
+        clock = asyncio.get_running_loop()
+        latest = clock.time() + at_most
+        while (left := min(self._heard + seconds, latest) - clock.time()) > 0:  # noqa: ASYNC110  silence is no event
+            await asyncio.sleep(left)
 
     async def notify(self, method: str, params: JsonObject) -> None:
         """Tell the agent something; raises ProcessGone."""

@@ -5,11 +5,12 @@ for ever: each request has a deadline, and an agent that wants a login first is 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from adapter.acp.client import AcpClient, AgentError
 from adapter.agent_session import RequestFailed
+from adapter.capabilities import Capabilities
 from protocol.json_values import Json, JsonObject, text_at
 
 VERSION = 1
@@ -102,6 +103,39 @@ class Wanted:
     """MCP servers by name: {command, args, env}, or {type, url, headers}."""
     folders: Sequence[str] = ()
     """Folders beside the workspace."""
+
+
+BEFORE = Capabilities(
+    resumes=True,
+    says_whether_it_resumes=True,
+    keeps_session_id=True,
+    forks=True,
+    interrupts=True,
+    withdraws_prompts=True,
+    models=True,
+    names_modes=True,
+    policies=True,
+    hooks=True,
+    hosts_servers=True,
+    mcp_servers=True,
+    images=True,
+    options=frozenset({"add_dirs"}),
+)
+"""What an agent may be able to do; which of it one can is known once it is initialised."""
+
+
+def capabilities(facts: AgentFacts, conversation: Conversation) -> Capabilities:
+    """Return what an agent can do."""
+    return replace(
+        BEFORE,
+        resumes=facts.loads or facts.resumes,
+        forks=facts.forks,
+        models=conversation.models is not None,
+        permission_modes=() if conversation.modes is None else conversation.modes.options,
+        names_modes=False,
+        images=facts.images,
+        options=BEFORE.options if facts.more_folders else frozenset(),
+    )
 
 
 def client_capabilities(*, reads: bool, writes: bool, terminals: bool) -> JsonObject:

@@ -12,6 +12,7 @@ from typing import Literal, Protocol, assert_never, cast
 from msgspec import to_builtins
 
 from adapter.acp.client import messages_of
+from adapter.acp.hooks import PermissionHooks
 from adapter.permissions.calls import ToolCall
 from adapter.permissions.requests import (
     AgentRequest,
@@ -63,20 +64,36 @@ class Asked(Protocol):
     """What the wire needs of a session's core."""
 
     @property
-    def asked(self) -> Mapping[str, object]:
+    def asked(self) -> Mapping[str, PermissionRequest | Request]:
         """The requests that are open, by the names under which they are published."""
+        ...
+
+    def pending_id(self, message: PermissionRequest | Request) -> str | None:
+        """Return the name under which a request was published that has just been received; None if it was not."""
         ...
 
 
 class AcpWire:
     """Requests of an agent, by the names that the session's core has given them."""
 
-    def __init__(self, core: Asked) -> None:
+    def __init__(self, core: Asked, hooks: PermissionHooks) -> None:
         self._core = core
+        self._hooks = hooks
         self._open: dict[str, PermissionRequest | Request] = {}
         """What the agent waits for."""
+        self._is_cancelling = False
         self._seen: list[Message] = []
         """What the last line asked that the core has published."""
+
+    def sent(self, message: Message) -> None:
+        """See what the agent is told: what it asks between a cancel and the next prompt nobody is asked any more."""
+        match message:
+            case Notification(method="session/cancel"):
+                self._is_cancelling = True
+            case Request(method="session/prompt"):
+                self._is_cancelling = False
+            case _:
+                pass
 
     def requests(self, message: Message) -> Sequence[Asking]:
         """Return what a message asks a human for, or takes back."""
@@ -84,7 +101,7 @@ class AcpWire:
         return [asking for one in messages_of(message) for asking in self._requests(one)]
 
     def has_seen(self, message: PermissionRequest | Request) -> bool:
-        """Tell whether a request of the line that was looked at last was published, and so has or will have its answer."""
+        """Tell whether a request of the line that was looked at last was published, and so has its answer, or will."""
         return any(one is message for one in self._seen)
 
     def replies(
@@ -115,7 +132,10 @@ class AcpWire:
         match message:
             case PermissionRequest():
                 name = self._name(message)
-                return [] if name is None else [_tool(name, message)]
+                if name is None:
+                    return []
+                asking = _tool(name, message)
+                return self._hooks.before(asking) or [asking]
             case Request(method="elicitation/create"):
                 name = self._name(message)
                 return [] if name is None else [_form(name, message)]
@@ -128,9 +148,13 @@ class AcpWire:
         """Return what is about to be answered, once; None for what has an answer."""
         return self._open.pop(name, None)
 
+    def is_open(self, name: str) -> bool:
+        """Tell whether the agent waits for an answer."""
+        return name in self._open
+
     def _name(self, message: PermissionRequest | Request) -> str | None:
-        """Return what the core has published a request as; None when it has not."""
-        name = next((name for name, asked in self._core.asked.items() if asked is message), None)
+        """Return what the core has published a request as; None when nobody is to be asked."""
+        name = None if self._is_cancelling else self._core.pending_id(message)
         if name is not None:
             self._open[name] = message
             self._seen.append(message)

@@ -10,7 +10,7 @@ import { visibleCode } from "./text/visible.js";
 import { allowNotifications, useAttention } from "./view/attention.js";
 import { LiveContext, type Page, PageContext } from "./view/context.js";
 import { SessionHead } from "./view/head.js";
-import { ReplayBar } from "./view/replay.js";
+import { isReplay, ReplayBar } from "./view/replay.js";
 import { Sidebar } from "./view/sidebar.js";
 import { ConnectionBar, Toasts } from "./view/status.js";
 import { Transcript } from "./view/transcript.js";
@@ -97,7 +97,16 @@ export function App({ hub }: { hub: Hub }) {
   if (hub.refused) return <Door reason={hub.reason} />;
   return (
     <PageContext.Provider value={page}>
-      <div class={`page ${menu ? "menu-open" : ""} ${panel ? "panel-open" : ""}`}>
+      <div class={`page ${menu ? "menu-open" : ""} ${panel ? "panel-open" : ""} ${hub.state === "open" ? "" : "offline"}`}>
+        {live && (
+          <button
+            type="button"
+            class="skip"
+            onClick={() => document.querySelector<HTMLElement>(".composer textarea, .replay button")?.focus()}
+          >
+            To the prompt
+          </button>
+        )}
         <Sidebar />
         {menu && <button type="button" class="veil" aria-label="Close the menu" onClick={() => setMenu(false)} />}
         <main>
@@ -114,7 +123,7 @@ export function App({ hub }: { hub: Hub }) {
               <Transcript />
               <ReplayBar />
               <RequestDock />
-              <Composer />
+              {!isReplay(hub.summary) && <Composer />}
             </LiveContext.Provider>
           ) : (
             <Nothing hub={hub} />

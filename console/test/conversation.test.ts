@@ -2,6 +2,7 @@ import type { AgentEvent, EventFrame } from "turnwire-client";
 import { describe, expect, test } from "vitest";
 import { Conversation } from "../src/model/conversation.js";
 import type { Row, ToolRow } from "../src/model/rows.js";
+import { took } from "../src/model/turns.js";
 import { toolHead } from "../src/tools/heads.js";
 
 const time = (seq: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, seq)).toISOString();
@@ -205,6 +206,52 @@ describe("the rest", () => {
     const call = { ...bash("t1"), tool_title: "Look ahead", normalized: { kind: "of_tomorrow", of_tomorrow: {} } } as unknown as AgentEvent;
     const row = fold(call).rows[0] as ToolRow;
     expect(toolHead(row)).toMatchObject({ verb: "Bash", subject: "Look ahead" });
+  });
+
+  test("to-dos told by their ids alone have the names they were made with", () => {
+    const update = (id: string, normalized: unknown): AgentEvent => ({ ...done(id), normalized }) as AgentEvent;
+    const items = [{ id: "7", description: "", status: "in_progress" }];
+    const { rows, state } = fold(
+      update("t1", { kind: "create_task", create_task: { title: "Write code", description: "", task_id: "7" } }),
+      update("t2", { kind: "manage_todos", manage_todos: { operation: "update", items } }),
+      update("t3", { kind: "manage_todos", manage_todos: { operation: "get", items: [{ id: "9", description: "", status: "" }] } }),
+    );
+    expect((rows[1] as ToolRow).payload).toMatchObject({ manage_todos: { items: [{ description: "Write code" }] } });
+    expect(toolHead(rows[1] as ToolRow)).toMatchObject({ subject: "Write code", facts: ["in progress"] });
+    expect((rows[2] as ToolRow).payload).toMatchObject({ manage_todos: { items: [{ description: "Task 9" }] } });
+    expect(state.todos.get("7")).toMatchObject({ description: "Write code", status: "in_progress" });
+  });
+
+  test("a prompt that waits takes its place when it is served, and none when it is withdrawn", () => {
+    const said = (uuid: string): AgentEvent => ({ type: "user_message", text: uuid, uuid });
+    const conversation = fold(turn(), { type: "queued", prompt: "u1" }, said("u1"), { type: "queued", prompt: "u2" }, said("u2"));
+    expect(kinds(conversation.rows)).toEqual(["turn"]);
+    conversation.fold(frame(6, piece("a")));
+    conversation.fold(frame(7, { type: "injected", message_count: 1, prompts: ["u1"] }));
+    conversation.fold(frame(8, { type: "withdrawn", prompt: "u2" }));
+    expect(kinds(conversation.rows)).toEqual(["turn", "text", "user", "asides"]);
+  });
+
+  test("an agent that crashed is told of once", () => {
+    const { rows } = fold(
+      { type: "error", error: "Killed.", code: "process_exited" },
+      { type: "process_status", state: "exited", signal: "SIGKILL", stderr_tail: "out of memory" },
+    );
+    expect(kinds(rows)).toEqual(["fact"]);
+    expect(rows[0]).toMatchObject({ event: { type: "error" }, exit: { stderr_tail: "out of memory" } });
+  });
+
+  test("a tool's time is without the time a human was waited for", () => {
+    const { rows } = fold(
+      turn(),
+      bash("t1"),
+      { ...ask("p"), tool_call_id: "t1" } as AgentEvent,
+      { type: "notice", kind: "x", level: "info", text: "y" },
+      { type: "permission_resolved", pending_id: "p", behavior: "allow" },
+      done("t1"),
+    );
+    const { span } = rows[1] as ToolRow;
+    expect(span && took(span, "")).toBe(2000);
   });
 
   test("prompts wait until a turn serves them", () => {

@@ -68,7 +68,10 @@ test.each(files)("%s", (path) => {
   expect([...conversation.pending.keys()].filter((id) => answered.has(id))).toEqual([]);
 
   expect(rows.filter((row) => row.kind === "odd")).toHaveLength(of("unknown").length + of("malformed").length);
-  expect(rows.filter((row) => row.kind === "user")).toHaveLength(of("user_message").length);
+  // What waits, or was withdrawn while it waited, was not said to the agent.
+  const unsaid = new Set([...of("withdrawn").map(({ prompt }) => prompt), ...conversation.state.queue.keys()]);
+  const said = of("user_message").filter(({ uuid }) => uuid === undefined || !unsaid.has(uuid));
+  expect(rows.filter((row) => row.kind === "user")).toHaveLength(said.length);
   expect(rows.filter((row) => row.kind === "fact" && row.event.type === "error")).toHaveLength(of("error").length);
   expect(new Set(rows.map((row) => row.key)).size).toBe(rows.length);
 });

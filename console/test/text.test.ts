@@ -1,10 +1,13 @@
+import type { EventFrame } from "turnwire-client";
 import { describe, expect, test } from "vitest";
 import { completions } from "../src/composer/completion.js";
+import { Drafts } from "../src/composer/drafts.js";
 import { History } from "../src/composer/history.js";
+import { Matcher } from "../src/inspector/search.js";
 import { runs } from "../src/text/ansi.js";
 import { fromPassages, fromUnified } from "../src/text/diff.js";
 import { bytes, duration, money, plural } from "../src/text/format.js";
-import { segments } from "../src/text/segments.js";
+import { bothEnds, segments } from "../src/text/segments.js";
 import { visibleCode, visibleProse } from "../src/text/visible.js";
 import { Heights } from "../src/virtual/heights.js";
 
@@ -60,9 +63,77 @@ describe("terminal output", () => {
     }
   });
 
+  test("keeps the colours that have no names, and refuses what is none", () => {
+    expect(runs("\u001b[38;5;208ma\u001b[0m\u001b[48;2;10;20;30mb\u001b[0m\u001b[38;5;240mc")).toEqual([
+      { text: "a", className: "ansi-own", colour: "rgb(255 135 0)" },
+      { text: "b", className: "ansi-own-bg", ground: "rgb(10 20 30)" },
+      { text: "c", className: "ansi-own", colour: "rgb(88 88 88)" },
+    ]);
+    expect(runs("\u001b[38;2;900;1;1mx\u001b[0my").map(({ colour }) => colour)).toEqual([undefined, undefined]);
+  });
+
   test("with too many colours is shown without any", () => {
     expect(runs("\u001b[31mx\u001b[0m".repeat(5000))).toEqual([{ text: "x".repeat(5000), className: "" }]);
   });
+});
+
+test("a long output is shown from both its ends", () => {
+  const text = Array.from({ length: 1000 }, (_, line) => `line ${line}\n`).join("");
+  const { head, tail } = bothEnds(text, 900);
+  expect(head.startsWith("line 0\n")).toBe(true);
+  expect(head.endsWith("\n")).toBe(true);
+  expect(tail.startsWith("line ")).toBe(true);
+  expect(tail.endsWith("line 999\n")).toBe(true);
+  expect(head.length + tail.length).toBeLessThanOrEqual(900);
+  expect(bothEnds("short", 900)).toEqual({ head: "short", tail: "" });
+  const flat = bothEnds("x".repeat(5000), 900);
+  expect(flat.head.length + flat.tail.length).toBe(900);
+});
+
+describe("a search of the log", () => {
+  const chunk = (seq: number, text: string, message = "m1"): EventFrame => ({
+    type: "event",
+    session: "s",
+    seq,
+    ts: "",
+    event: { type: "message_chunk", text, message_id: message, block_index: 0, is_delta: true },
+  });
+  const hits = (words: string, ...frames: EventFrame[]) => {
+    const matcher = new Matcher({ type: "", words });
+    return frames.filter((frame) => matcher.matches(frame)).map(({ seq }) => seq);
+  };
+
+  test("finds words across the pieces in which they streamed, once", () => {
+    const said = [chunk(1, "the qu"), chunk(2, "ick bro"), chunk(3, "wn fox"), chunk(4, " jumps")];
+    expect(hits("Quick brown", ...said)).toEqual([3]);
+    expect(hits("qu", ...said)).toEqual([1]);
+    expect(hits("fox", ...said)).toEqual([3]);
+  });
+
+  test("joins no pieces of different texts", () => {
+    expect(hits("quick", chunk(1, "qu"), chunk(2, "ick", "m2"))).toEqual([]);
+  });
+});
+
+test("a draft is kept, and forgotten when it is emptied", () => {
+  const kept = new Map<string, string>();
+  const storage = {
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, value: string) => void kept.set(key, value),
+    removeItem: (key: string) => void kept.delete(key),
+  } as unknown as Storage;
+  const drafts = new Drafts(storage);
+  drafts.keep("s", "half a sen");
+  expect(new Drafts(storage).of("s")).toBe("half a sen");
+  expect(drafts.of("other")).toBe("");
+  drafts.keep("s", "");
+  expect(kept.size).toBe(0);
+  const full = new Drafts({
+    setItem: () => {
+      throw new DOMException("full", "QuotaExceededError");
+    },
+  } as unknown as Storage);
+  expect(() => full.keep("s", "x")).not.toThrow();
 });
 
 test("what hides or reorders text is spelt out", () => {

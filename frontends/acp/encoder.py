@@ -17,6 +17,9 @@ from turnwire_client import events as ev
 from turnwire_client.payloads import ContentPart
 from turnwire_client.values import JsonObject
 
+PIECE = 1 << 20
+"""Characters of text in one update: clients read messages of some 32 MiB."""
+
 CALLS = 4096
 """Tool calls that are remembered as shown."""
 
@@ -66,13 +69,12 @@ class Encoder:
                 ours["replaces"] = True
         else:
             self._texts.add(block, text)
-        if not text:
-            return
         if event.parent_tool_call_id is not None:
             ours["parentToolCallId"] = event.parent_tool_call_id
         if isinstance(event, ev.MessageChunk) and event.source is not None:
             ours["source"] = event.source
-        yield chunk(kind, text, event.message_id, ours)
+        for start in range(0, len(text), PIECE):
+            yield chunk(kind, text[start : start + PIECE], event.message_id, ours)
 
     def _user(self, event: ev.UserMessage) -> Iterable[JsonObject]:
         if event.parent_tool_call_id is not None or event.synthetic:

@@ -27,7 +27,7 @@ RESOURCE_NOT_FOUND = -32002
 CANCEL = "$/cancel_request"
 
 MOST_LINE = 32 * 1024 * 1024
-"""Bytes of a line: twice what the largest prompt has."""
+"""Bytes of a line: what the official clients take, and twice what the largest prompt has."""
 
 MOST_SERVED = 1024
 """Requests of the other side that are served at a time; more are refused."""
@@ -51,6 +51,10 @@ class RpcError(Exception):
         """Return the error as it is sent."""
         error = {"code": self.code, "message": self.message}
         return error if self.data is None else {**error, "data": self.data}
+
+
+class TooLarge(Exception):
+    """What was to be said is more than a client reads."""
 
 
 class Lines(Protocol):
@@ -90,8 +94,11 @@ class Peer:
         return asyncio.current_task() in self._taken_back
 
     async def notify(self, method: str, params: JsonObject) -> None:
-        """Send a notification."""
-        await self._lines.put(_line({"method": method, "params": params}))
+        """Send a notification; raises TooLarge."""
+        line = _line({"method": method, "params": params})
+        if len(line) > MOST_LINE:
+            raise TooLarge(f"{method} has {len(line)} bytes, and clients take {MOST_LINE}")
+        await self._lines.put(line)
 
     async def request(self, method: str, params: JsonObject) -> JsonValue:
         """Ask, and return the result, whenever it comes; raises RpcError. When this is cancelled, so is the request."""

@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from frontends.acp.dialogs import FORM, BadAnswer, Decision, Offered, Reply, Respond, Stop, dialog
 from frontends.acp.encoder import Encoder, note
 from frontends.acp.folding import Folded
-from frontends.acp.json_rpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Peer, RpcError
+from frontends.acp.json_rpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Peer, RpcError, TooLarge
 from frontends.acp.prompts import read_prompt
 from frontends.acp.tool_calls import ToolCalls
 from frontends.acp.turns import CANCELLED, Prompts, TurnResult
 from turnwire_client import CaughtUp, Client, CommandFailed, EventFrame, Gap, SessionSummary, TurnwireError
 from turnwire_client import events as ev
 from turnwire_client.values import JsonObject, JsonValue
+
+KEPT = frozenset({"sessionUpdate", "toolCallId", "title", "kind", "status"})
+"""What is left of an update that is too large."""
 
 log = logging.getLogger("turnwire.frontends.acp")
 
@@ -139,8 +142,19 @@ class EditorSession:
         return list(self._encoder.choices.changed(mode=mode, model=model))
 
     async def update(self, update: JsonObject) -> None:
-        """Send an update."""
-        await self._peer.notify("session/update", {"sessionId": self.session, "update": update})
+        """Send an update; of one that is larger than clients read, what it is of."""
+        try:
+            await self._peer.notify("session/update", {"sessionId": self.session, "update": update})
+        except TooLarge as large:
+            log.warning(
+                "an update is too large to be shown", extra={"session": self.session, "error": str(large)}
+            )
+            kept = {name: value for name, value in update.items() if name in KEPT}
+            if "toolCallId" not in kept:
+                kept = note(
+                    "too_large", "Something is too large to be shown here; turnwire's console has it."
+                )
+            await self._peer.notify("session/update", {"sessionId": self.session, "update": kept})
 
     async def _follow(self, *, shows_past: bool) -> None:
         folded = Folded()

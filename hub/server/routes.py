@@ -88,7 +88,7 @@ class Routes:
             trouble = self._probes.trouble()
             return http.answer_json({"status": "ready"}) if trouble is None else refuse("not_ready", trouble)
         if (file := self._files.get(request.path)) is not None:
-            return file.answer(request.headers.get("if-none-match"))
+            return file.answer(request.headers.get("if-none-match"), request.headers.get("accept-encoding"))
         session = http.session_of_stream(request.path)
         if request.path not in {"/metrics", "/sessions"} and session is None:
             return refuse("not_found")

@@ -1,5 +1,6 @@
-"""The console's files, read once at the start: a request names one of them and never a path on the disk."""
+"""The console's files, read and compressed once at the start: a request names one of them and never a path on the disk."""
 
+import gzip
 import hashlib
 import mimetypes
 from collections.abc import Mapping
@@ -21,13 +22,36 @@ class StaticFile:
     content_type: str
     tag: str
     caching: str
+    compressed: bytes | None = None
+    """The same by gzip, where that is smaller."""
 
-    def answer(self, if_none_match: str | None) -> Answer:
-        """Return the file, or that the browser has it already."""
-        headers = {"ETag": self.tag, "Cache-Control": self.caching}
-        if if_none_match == self.tag:
+    def answer(self, if_none_match: str | None, accept_encoding: str | None = None) -> Answer:
+        """Return the file, compressed for those who take that, or that the browser has it already."""
+        body, tag = self.content, self.tag
+        headers = {"Cache-Control": self.caching}
+        if self.compressed is not None:
+            headers["Vary"] = "Accept-Encoding"
+            if takes_gzip(accept_encoding):
+                body, tag = self.compressed, f'{self.tag[:-1]}-gzip"'
+                headers["Content-Encoding"] = "gzip"
+        headers["ETag"] = tag
+        if if_none_match == tag:
+            headers.pop("Content-Encoding", None)
             return Answer(304, b"", self.content_type, headers)
-        return Answer(200, self.content, self.content_type, headers)
+        return Answer(200, body, self.content_type, headers)
+
+
+def takes_gzip(accept_encoding: str | None) -> bool:
+    """Tell whether an Accept-Encoding header allows gzip (RFC 9110, 12.5.3)."""
+    weights: dict[str, float] = {}
+    for part in (accept_encoding or "").lower().split(","):
+        name, _, parameters = part.partition(";")
+        key, _, value = parameters.partition("=")
+        try:
+            weights[name.strip()] = float(value) if key.strip() == "q" else 1.0
+        except ValueError:
+            weights[name.strip()] = 0.0
+    return weights.get("gzip", weights.get("*", 0.0)) > 0
 
 
 def load(folder: Path | None = None) -> Mapping[str, StaticFile]:
@@ -49,4 +73,11 @@ def _static_file(name: str, content: bytes) -> StaticFile:
     if kind.startswith("text/") or kind in {"application/javascript", "application/json"}:
         kind += "; charset=utf-8"
     caching = "public, max-age=31536000, immutable" if name.startswith(IMMUTABLE) else "no-cache"
-    return StaticFile(content, kind, f'"{hashlib.sha256(content).hexdigest()[:32]}"', caching)
+    small = gzip.compress(content, mtime=0)
+    return StaticFile(
+        content,
+        kind,
+        f'"{hashlib.sha256(content).hexdigest()[:32]}"',
+        caching,
+        small if len(small) < len(content) else None,
+    )

@@ -14,6 +14,9 @@ from protocol.errors import TurnwireError
 SECRETS = frozenset({"TURNWIRE_TOKEN", "TURNWIRE_VIEW_TOKEN", "TURNWIRE_REDIS_URL"})
 """Variables that nobody else is to see, in whatever case they are written: Settings reads them so."""
 
+WEBHOOK_SECRET = "TURNWIRE_WEBHOOK_SECRET"
+"""How variables begin that hold a webhook's secret; nobody else is to see them either."""
+
 HANDED = "TURNWIRE_HANDED"
 """The variable that names the descriptor of the pipe."""
 
@@ -24,6 +27,11 @@ _kept: dict[str, str] = {}
 
 class HandingFailed(TurnwireError):
     """The process cannot begin anew without its secrets; the message says why and what to do."""
+
+
+def is_secret(name: str) -> bool:
+    """Return whether a variable is one that nobody else is to see."""
+    return name.upper() in SECRETS or name.upper().startswith(WEBHOOK_SECRET)
 
 
 def kept() -> Mapping[str, str]:
@@ -38,7 +46,7 @@ def take_secrets_out() -> None:
     """
     if (number := os.environ.pop(HANDED, None)) is not None:
         _kept.update(_received(number))
-    found = {name: value for name, value in os.environ.items() if name.upper() in SECRETS}
+    found = {name: value for name, value in os.environ.items() if is_secret(name)}
     if found:
         _begin_anew({**_kept, **found})
 
@@ -86,4 +94,4 @@ def _received(number: str) -> Mapping[str, str]:
     except (OSError, ValueError, TypeError, OverflowError) as error:
         raise HandingFailed(f"{HANDED} is turnwire's own and not to be set ({error}); unset it") from error
     pairs = (row.partition("=") for row in rows if row)
-    return {name: value for name, _, value in pairs if name.upper() in SECRETS}
+    return {name: value for name, _, value in pairs if is_secret(name)}

@@ -14,8 +14,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -111,6 +122,56 @@ class HostedMcp(BaseModel):
     """Program and arguments."""
     env: dict[str, str] | None = None
     """Environment of the command, beside PATH and HOME."""
+
+
+WebhookEvent = Literal[
+    "permission_request",
+    "question_request",
+    "permission_resolved",
+    "permission_cancelled",
+    "turn_started",
+    "complete",
+    "error",
+    "process_status",
+    "task_update",
+    "rate_limit",
+    "notice",
+]
+"""Events that a webhook can be told of: those that somebody who is not looking may want to know."""
+
+
+def _web_address(value: str) -> str:
+    """Check a webhook's URL: what carries no credentials in a place that is shown, and is asked by http alone."""
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("must be an http or https URL")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("must have no user name and no password in it")
+    if not value.isprintable() or " " in value:
+        raise ValueError("must have no spaces or control characters")
+    _ = parts.port  # raises ValueError
+    return value
+
+
+class Webhook(BaseModel):
+    """A receiver of events elsewhere: docs/frontends.md."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    url: Annotated[str, AfterValidator(_web_address)]
+    """Where events are posted to, by http or https."""
+    secret_file: Path | None = None
+    """File with the secret that messages are signed with; refused while anybody but its owner can read it."""
+    secret_env: str | None = Field(default=None, pattern="^TURNWIRE_WEBHOOK_SECRET[A-Z0-9_]*$")
+    """Variable with the secret: TURNWIRE_WEBHOOK_SECRET, or a name that begins so."""
+    events: list[WebhookEvent] = ["permission_request", "question_request", "complete", "process_status"]
+    """What it is told of."""
+
+    @model_validator(mode="after")
+    def _one_secret(self) -> "Webhook":
+        if (self.secret_file is None) == (self.secret_env is None):
+            raise ValueError("needs a secret: one of secret_file and secret_env")
+        return self
 
 
 class Settings(BaseSettings):
@@ -229,6 +290,8 @@ class Settings(BaseSettings):
     """List the conversations that agents on this machine have kept themselves, those that turnwire did not start: to search, to open and to go on with. What is in them goes to whoever has a token."""
     history_dirs: Annotated[list[Path], NoDecode, BeforeValidator(_split)] | None = None
     """Directories that hold such conversations, each with a folder for each project; without any this user's own, $CLAUDE_CONFIG_DIR/projects or ~/.claude/projects."""
+    webhooks: list[Webhook] = []
+    """Who elsewhere is told of events, signed: tables with `url`, `secret_file` or `secret_env`, and `events`."""
 
     record: bool = Field(
         default=False,
@@ -272,7 +335,9 @@ class Settings(BaseSettings):
         options = dict(init_settings.init_kwargs)
         file = options.pop("_toml", {})
         taken_out = {
-            name.lower().removeprefix("turnwire_"): value for name, value in secrecy.kept().items() if value
+            name.lower().removeprefix("turnwire_"): value
+            for name, value in secrecy.kept().items()
+            if value and name.upper() in secrecy.SECRETS
         }
         return (
             InitSettingsSource(settings_cls, options),
@@ -380,7 +445,7 @@ def _check_environment() -> None:
     """Refuse a variable that looks like a setting and is none; raises ConfigurationError."""
     known = {f"TURNWIRE_{name.upper()}" for name in Settings.model_fields} | OTHER_VARIABLES
     for name in sorted(os.environ):
-        if name.startswith("TURNWIRE_") and name not in known:
+        if name.startswith("TURNWIRE_") and name not in known and not secrecy.is_secret(name):
             meant = difflib.get_close_matches(name, known, 1)
             hint = (
                 f"did you mean {meant[0]}?"

@@ -8,7 +8,10 @@ from hub_stand import until
 from playwright.async_api import Browser, Page, expect
 
 from console_page import console, screenshot
-from console_states import empty_stand, entries, show, stand
+from console_states import empty_stand, entries, made, show, stand
+from normalize.events import AgentEvent, MessageChunk, ToolUpdate
+from normalize.payloads import ShellExecPayload
+from normalize.payloads.work import ShellExec, ShellOutput
 from recordings import ROOT
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -52,6 +55,21 @@ async def violations(page: Page) -> list[str]:
     ]
 
 
+def words_in_colour() -> list[AgentEvent]:
+    """Headings that skip levels, and all colours that a terminal has, on grounds of all colours."""
+    codes = [*range(30, 38), *range(90, 98), "38;5;208", "38;5;232", "38;5;231", "38;2;255;255;0"]
+    grounds = ["7", *range(40, 48), "48;5;21", "48;5;226", "48;2;0;0;0"]
+    output = "".join(f"\x1b[{code}mcolour\x1b[0m " for code in codes)
+    output += "".join(f"\x1b[{code};{ground}mground\x1b[0m " for code in codes[::3] for ground in grounds)
+    payload = ShellExecPayload(
+        shell_exec=ShellExec(command="ls", output=ShellOutput(exit_code=0, stdout=output))
+    )
+    return [
+        MessageChunk(text="#### Fourth\n\ntext\n\n# First\n\n###### Sixth\n\nשלום **עולם**", message_id="m"),
+        ToolUpdate(tool_call_id="t", tool_name="Bash", tool_status="complete", normalized=payload),
+    ]
+
+
 @pytest.mark.node
 @pytest.mark.parametrize(
     ("width", "scheme"),
@@ -63,9 +81,10 @@ async def test_axe_finds_no_violation_in_any_state(
     async with stand(host=empty_stand()) as where:
         for scenario, up_to in STATES.items():
             await show(where, scenario, entries(scenario, up_to=up_to), agent="demo", total_cost_usd=0.05)
+        await show(where, "words", made(words_in_colour()))
         async with console(browser, where.url, width=width, scheme=scheme) as page:
             found: dict[str, list[str]] = {}
-            for scenario in STATES:
+            for scenario in (*STATES, "words"):
                 await page.evaluate(f"location.hash = '#/s/{scenario}'")
                 await expect(page.locator(".session-head h1")).to_have_text(scenario.replace("-", " "))
                 await expect(page.locator(".row").first).to_be_visible()

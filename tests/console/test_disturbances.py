@@ -37,12 +37,12 @@ async def test_a_cut_line_is_told_and_nothing_is_lost_or_said_twice_once_it_is_m
         console(browser, f"{base}/#token={served.token}", allowed=(LOST,)) as page,
     ):
         await say(page, "Count")
-        await expect(page.get_by_text("One.")).to_be_visible()
+        await expect(page.get_by_text("One.", exact=True)).to_be_visible()
         line.cut()
         await expect(page.locator(".connection")).to_contain_text("The connection is lost")
-        await expect(page.get_by_text("One.")).to_be_visible()
+        await expect(page.get_by_text("One.", exact=True)).to_be_visible()
         line.mend()
-        await expect(page.get_by_text("Three.")).to_be_visible()
+        await expect(page.get_by_text("Three.", exact=True)).to_be_visible()
         await expect(page.locator(".turn-head")).to_contain_text("completed")
         assert await page.locator(".answer").all_inner_texts() == ["One.", "Two.", "Three."]
         await expect(page.locator(".connection")).to_have_count(0)

@@ -69,7 +69,9 @@ async def test_a_whole_turn_of_the_demo_is_shown_from_prompt_to_result(
         await expect(title).to_have_text("The agent’s plan waits for your approval")
         await picture("plan")
         await request.get_by_role("button", name="Allow").click()
-        await expect(page.get_by_text("That is the end of the scripted turn.")).to_be_visible()
+        await expect(
+            page.locator(".answer", has_text="That is the end of the scripted turn.")
+        ).to_be_visible()
         await expect(page.locator(".session-head")).to_contain_text("idle")
         await expect(page.locator(".session-head .meter")).to_be_visible()
         await expect(page).to_have_title("greeting — turnwire")
@@ -101,7 +103,7 @@ async def test_an_edited_command_is_what_the_agent_is_told_to_run(
         await expect(over).to_contain_text("by console-")
         await over.get_by_text("Input as edited").click()
         await expect(over).to_contain_text("touch made.txt other.txt")
-        await expect(page.get_by_text("All is done.")).to_be_visible()
+        await expect(page.get_by_text("All is done.", exact=True)).to_be_visible()
 
 
 @pytest.mark.long
@@ -113,7 +115,7 @@ async def test_a_denial_carries_what_was_written_to_the_agent(browser: Browser, 
         await request.get_by_role("button", name="Reject").first.click()
         await expect(page.locator(".request-over")).to_contain_text("Denied")
         await expect(page.locator(".request-over")).to_contain_text("Use another name")
-        await expect(page.get_by_text("Then I leave it.")).to_be_visible()
+        await expect(page.get_by_text("Then I leave it.", exact=True)).to_be_visible()
         await expect(page.locator(".card.tool")).to_contain_text("denied")
 
 
@@ -124,12 +126,12 @@ async def test_a_reload_in_the_middle_keeps_the_conversation_and_its_open_reques
         await say(page, "Make it")
         await expect(page.locator(".request")).to_be_visible()
         await page.reload()
-        await expect(page.get_by_text("I make the file.")).to_be_visible()
+        await expect(page.get_by_text("I make the file.", exact=True)).to_be_visible()
         await expect(page.locator(".request")).to_be_visible()
         assert "token" not in page.url
         await page.locator(".request").get_by_role("button", name="Allow").first.click()
-        await expect(page.get_by_text("All is done.")).to_be_visible()
-        assert await page.get_by_text("I make the file.").count() == 1
+        await expect(page.get_by_text("All is done.", exact=True)).to_be_visible()
+        assert await page.get_by_text("I make the file.", exact=True).count() == 1
 
 
 async def test_an_answer_in_one_tab_closes_the_dialog_in_the_other(
@@ -145,7 +147,7 @@ async def test_an_answer_in_one_tab_closes_the_dialog_in_the_other(
         await one.locator(".request").get_by_role("button", name="Allow").first.click()
         await expect(other.locator(".request")).to_have_count(0)
         await expect(other.locator(".request-over")).to_contain_text("by console-")
-        await expect(other.get_by_text("All is done.")).to_be_visible()
+        await expect(other.get_by_text("All is done.", exact=True)).to_be_visible()
 
 
 @pytest.mark.long
@@ -178,7 +180,7 @@ async def test_a_wrong_token_ends_at_the_door_and_a_right_one_opens_it(
 async def test_a_running_turn_can_be_stopped(browser: Browser, scripted: Sidecar) -> None:
     async with scripted(SLOW) as served, console(browser, served.url) as page:
         await say(page, "Think")
-        await expect(page.get_by_text("I think about it for long.")).to_be_visible()
+        await expect(page.get_by_text("I think about it for long.", exact=True)).to_be_visible()
         await page.get_by_role("button", name="Stop").click()
         await expect(page.locator(".turn-head")).to_contain_text("interrupted")
 
@@ -189,13 +191,15 @@ async def test_a_prompt_sent_while_the_agent_works_waits_in_sight_until_it_is_se
 ) -> None:
     async with scripted(SLOW) as served, console(browser, served.url) as page:
         await say(page, "Think")
-        await expect(page.get_by_text("I think about it for long.")).to_be_visible()
+        await expect(page.get_by_text("I think about it for long.", exact=True)).to_be_visible()
         await page.get_by_label("When it is heard").select_option("later")
         await say(page, "to be heard later")
         queue = page.get_by_role("list", name="Waiting prompts")
         await expect(queue.get_by_role("listitem")).to_have_text(["waitsto be heard later"])
         await page.get_by_role("button", name="Stop").click()
-        await expect(page.get_by_text("The second prompt said to be heard later.")).to_be_visible()
+        await expect(
+            page.get_by_text("The second prompt said to be heard later.", exact=True)
+        ).to_be_visible()
         await expect(queue).to_have_count(0)
 
 
@@ -269,7 +273,7 @@ async def test_what_was_written_before_comes_back_with_the_arrow_keys(
     ):
         for text in ("first", "second"):
             await say(page, text)
-            await expect(page.get_by_text(f"{text}!")).to_be_visible()
+            await expect(page.get_by_text(f"{text}!", exact=True)).to_be_visible()
         field = page.get_by_role("textbox", name="Prompt")
         await field.press("ArrowUp")
         await expect(field).to_have_value("second")

@@ -160,7 +160,7 @@ async def test_a_reason_cut_short_by_somebody_elses_answer_is_not_sent_as_a_prom
 
 
 PATH = "/home/ada/greeting/src/components/deeply/nested/folders/for/no/reason/at/all/greeting_component.py"
-LONG = [
+LONG: list[AgentEvent] = [
     PermissionRequest(
         pending_id="write",
         permission_title=f"Write {PATH}",
@@ -216,7 +216,7 @@ async def test_what_decides_a_request_is_in_sight_however_long_the_request_is(
                 0,
                 True,
             ]
-            assert (await body.bounding_box() or {})["height"] > 90
+            assert await body.evaluate("node => node.clientHeight") > 90
             await in_sight(page, page.get_by_role("textbox", name="Prompt"))
 
         await expect(page.locator(".place")).to_have_text("1 of 3")

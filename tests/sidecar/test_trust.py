@@ -39,6 +39,7 @@ NEEDS_TRUST = {
     "mcp_servers": "runs commands",
     "session_options": "permits tools, and runs hooks and plugins",
     "hosted_mcp": "runs commands",
+    "webhooks": "sends what happens elsewhere",
     "pass_env": "hands secrets on",
     "permission_timeout_s": "decides permissions",
     "attachments": "writes files",

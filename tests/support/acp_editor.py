@@ -23,6 +23,50 @@ from turnwire_process import DEADLINE
 Json = dict[str, Any]
 T = TypeVar("T")
 
+SCRIPT = """
+turns:
+  - match: "^change"
+    steps:
+      - thinking: "I look at the file."
+      - text: "I change it."
+      - todos:
+          - {content: "Change it", status: in_progress, activeForm: "Changing it"}
+      - tool: Edit
+        input: {file_path: src/app.py, old_string: "a", new_string: "b"}
+        permission: true
+        result: "The file has been updated."
+        structured:
+          filePath: src/app.py
+          oldString: "a"
+          newString: "b"
+          originalFile: "x\\na\\ny\\n"
+          structuredPatch: [{oldStart: 1, oldLines: 3, newStart: 1, newLines: 3, lines: [" x", "-a", "+b", " y"]}]
+      - text: "Changed."
+  - match: "^ask"
+    steps:
+      - ask:
+          - question: "Which one?"
+            header: "Choice"
+            options: [{label: "Red", description: "A colour"}, {label: "Blue", description: "Another"}]
+            multiSelect: false
+      - text: "Asked."
+  - match: "^fail"
+    steps:
+      - fail: error_during_execution
+        errors: ["It broke."]
+fallback:
+  steps:
+    - text: "I run {prompt}."
+    - tool: Bash
+      input: {command: "{prompt}", description: "As told"}
+      permission: true
+      seconds: 30
+      result: "ran"
+      structured: {stdout: "ran", stderr: "", interrupted: false}
+    - text: "Done."
+"""
+"""An agent that changes a file, asks a question, fails, or wants to run the prompt as a command."""
+
 _ELICITATION: TypeAdapter[BaseModel] = TypeAdapter(schema.CreateElicitationRequest)
 
 FORMS = schema.ClientCapabilities(

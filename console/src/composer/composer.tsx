@@ -7,6 +7,7 @@ import { Icon } from "../view/icons.js";
 import { IconButton } from "../view/parts.js";
 import { type Attached, attach } from "./attachments.js";
 import { completions } from "./completion.js";
+import { Drafts } from "./drafts.js";
 import { History } from "./history.js";
 import { Pickers } from "./pickers.js";
 import { Queue } from "./queue.js";
@@ -19,14 +20,16 @@ const PRIORITIES: Array<[Priority, string, string]> = [
   ["later", "Later", "Starts after the running turn"],
 ];
 
-/** What is being written, by session: switching to another one and back keeps it. */
-const drafts = new Map<string, string>();
+const drafts = new Drafts(sessionStorage);
+
+/** A finger types on a keyboard that has no other key for a new line: there Enter makes one, and the button sends. */
+const byFinger = matchMedia("(pointer: coarse) and (hover: none)");
 
 export function Composer() {
   const { hub } = usePage();
   const live = useLive();
   useSource(live.changed, hub.changed);
-  const [text, write] = useState(drafts.get(live.id) ?? "");
+  const [text, write] = useState(drafts.of(live.id));
   const [attached, setAttached] = useState<Attached[]>([]);
   const [priority, setPriority] = useState<Priority>("next");
   const [picked, setPicked] = useState(0);
@@ -41,11 +44,11 @@ export function Composer() {
   const choice = found[Math.min(picked, found.length - 1)];
 
   function setText(next: string): void {
-    drafts.set(live.id, next);
+    drafts.keep(live.id, next);
     write(next);
   }
 
-  async function take(files: Iterable<File>): Promise<void> {
+  async function take(files: readonly File[]): Promise<void> {
     for (const one of files) {
       try {
         const made = await attach(one);
@@ -62,6 +65,9 @@ export function Composer() {
     const attachments = attached.map(({ name, media_type, base64 }) => ({ name, media_type, base64 }));
     setText("");
     setAttached([]);
+    setPriority("next");
+    if (!byFinger.matches) area.current?.focus();
+    live.sent.emit();
     const reply = await hub.run({
       type: "prompt",
       session: live.id,
@@ -71,7 +77,7 @@ export function Composer() {
     });
     if (reply === undefined) {
       // Refused or cut off: what was written must not be lost.
-      if (!drafts.get(live.id)) setText(sent);
+      if (!drafts.of(live.id)) setText(sent);
       setAttached((now) => (now.length > 0 ? now : attached));
       return;
     }
@@ -101,7 +107,7 @@ export function Composer() {
     } else if (choice && event.key === "Escape") {
       event.preventDefault();
       setClosed(true);
-    } else if (event.key === "Enter" && !event.shiftKey) {
+    } else if (event.key === "Enter" && !event.shiftKey && !byFinger.matches) {
       event.preventDefault();
       void send();
     } else if (event.key === "ArrowUp" && node.selectionStart === 0 && node.selectionEnd === 0) {
@@ -131,7 +137,7 @@ export function Composer() {
       onDrop={(event) => {
         event.preventDefault();
         setDragging(false);
-        void take(event.dataTransfer?.files ?? []);
+        void take([...(event.dataTransfer?.files ?? [])]);
       }}
     >
       <Queue />
@@ -181,6 +187,8 @@ export function Composer() {
           ref={area}
           value={text}
           rows={1}
+          dir="auto"
+          enterkeyhint={byFinger.matches ? "enter" : "send"}
           placeholder={running ? "Say something while the agent works" : "Ask the agent, or type / for commands"}
           aria-label="Prompt"
           aria-autocomplete="list"
@@ -206,7 +214,8 @@ export function Composer() {
             multiple
             hidden
             onChange={(event) => {
-              void take(event.currentTarget.files ?? []);
+              // A copy: emptying the field empties its list.
+              void take([...(event.currentTarget.files ?? [])]);
               event.currentTarget.value = "";
             }}
           />
@@ -229,8 +238,14 @@ export function Composer() {
             </select>
           )}
           {running && (
-            <button type="button" class="stop" onClick={() => void hub.run({ type: "interrupt", session: live.id })}>
-              <Icon name="stop" /> Stop
+            <button
+              type="button"
+              class="stop"
+              aria-label="Stop"
+              title="Stop the turn"
+              onClick={() => void hub.run({ type: "interrupt", session: live.id })}
+            >
+              <Icon name="stop" /> <span class="word">Stop</span>
             </button>
           )}
           <button

@@ -1,6 +1,7 @@
 /** A turn's time as bars: the model, the tools, and the waits for a human. */
 import { useEffect, useState } from "preact/hooks";
 import type { Span, Turn } from "../model/rows.js";
+import { took } from "../model/turns.js";
 import { useSource } from "../state/source.js";
 import { between, duration, time } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
@@ -15,6 +16,7 @@ const NAMES = { model: "Model", tool: "Tool", human: "Wait for a human" } as con
 function Bar({ span, turn, total, end, onPick }: { span: Span; turn: Turn; total: number; end: string; onPick: () => void }) {
   const from = (100 * between(turn.start, span.start)) / total;
   const long = between(span.start, span.end ?? end);
+  const own = took(span, end);
   const label = span.kind === "model" ? "Model" : visibleCode(span.label.slice(0, 80));
   return (
     <li>
@@ -31,14 +33,14 @@ function Bar({ span, turn, total, end, onPick }: { span: Span; turn: Turn; total
             style={{ marginLeft: `${Math.min(from, 99)}%`, width: `${Math.max(0.8, Math.min(100 - from, (100 * long) / total))}%` }}
           />
         </span>
-        <span class="long">{duration(long)}</span>
+        <span class="long">{duration(own)}</span>
       </button>
     </li>
   );
 }
 
 function sum(turn: Turn, kind: Span["kind"], end: string): number {
-  return turn.spans.reduce((ms, span) => (span.kind === kind && !span.nested ? ms + between(span.start, span.end ?? end) : ms), 0);
+  return turn.spans.reduce((ms, span) => (span.kind === kind && !span.nested ? ms + took(span, end) : ms), 0);
 }
 
 function TraceLink({ turn }: { turn: Turn }) {

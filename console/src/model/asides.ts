@@ -44,6 +44,7 @@ export function aside(event: QuietEvent): { label: string; text: string } | unde
       return { label: `hook ${event.phase}`, text: join(what, outcome) };
     }
     case "queued":
+      if (event.prompt !== undefined) return undefined; // It is listed above the field.
       return { label: "queue", text: `A prompt waits${event.position ? `, place ${event.position}` : ""}` };
     case "injected":
       return { label: "queue", text: `${event.message_count} waiting prompt${event.message_count === 1 ? "" : "s"} joined this turn` };

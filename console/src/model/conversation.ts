@@ -2,7 +2,8 @@
  * Folds a session's events into rows, one event at a time and in constant time each: 100,000 events cost 100,000 small
  * steps, and a new event never makes the old ones be looked at again. Pure: no DOM, no clock.
  */
-import type { AgentEvent, EventFrame, MessageChunk, Reasoning, ToolCall, ToolUpdate } from "turnwire-client";
+import type { AgentEvent, EventFrame, MessageChunk, Reasoning, ToolCall, ToolUpdate, UserMessage } from "turnwire-client";
+import { between } from "../text/format.js";
 import { aside } from "./asides.js";
 import type { FactRow, Made, NewRow, RequestRow, Row, TextRow, ToolRow, Turn, TurnRow } from "./rows.js";
 import { SessionState } from "./session.js";
@@ -32,6 +33,8 @@ export class Conversation {
   private readonly messages = new Map<string, Row[]>();
   private readonly turnRows = new Map<string, TurnRow>();
   private readonly open = new Map<ToolRow | undefined, TextRow>();
+  /** Prompts that wait for their turn, by UUID. */
+  private readonly held = new Map<string, EventFrame>();
   private changed = new Set<Row>();
   private grown = false;
   private sessionChanged = false;
@@ -72,14 +75,16 @@ export class Conversation {
         const turn = newTurn(event.operation_id ?? `turn at ${frame.seq}`, event.origin, frame.seq, frame.ts);
         this.turns.push(turn);
         this.turnRows.set(turn.id, this.add(frame, undefined, { kind: "turn", turn }));
+        this.serve(event.prompts);
         this.sessionChanged = true;
         return;
       }
       case "complete":
         return this.complete(frame, event);
       case "user_message": {
-        const { text, parts = [], uuid, synthetic = false } = event;
-        this.add(frame, this.thread(event.parent_tool_call_id), { kind: "user", text, parts, uuid, synthetic });
+        // What waits stands above the field; it takes its place in the conversation when the agent is given it.
+        if (event.uuid !== undefined && this.state.queue.has(event.uuid)) this.held.set(event.uuid, frame);
+        else this.say(frame, event);
         return;
       }
       case "permission_request":
@@ -120,6 +125,16 @@ export class Conversation {
       case "rate_limit": {
         const quiet = aside(event);
         if (quiet) return this.aside(frame, quiet);
+        const last = this.rows.at(-1);
+        if (
+          event.type === "process_status" &&
+          last?.kind === "fact" &&
+          last.event.type === "error" &&
+          last.event.code === "process_exited"
+        ) {
+          last.exit = event;
+          return this.touch(last, frame.seq);
+        }
         return void this.add(frame, undefined, { kind: "fact", event, over: true });
       }
       case "notice": {
@@ -134,6 +149,8 @@ export class Conversation {
       case "injected":
       case "withdrawn":
       case "consolidation": {
+        if (event.type === "injected") this.serve(event.prompts);
+        if (event.type === "withdrawn") this.held.delete(event.prompt ?? "");
         const quiet = aside(event);
         if (quiet) this.aside(frame, quiet);
         return;
@@ -145,6 +162,19 @@ export class Conversation {
         return; // Of the session as a whole.
       default:
         event satisfies never; // An event of a newer hub: it stands in the log, and makes no row.
+    }
+  }
+
+  private say(frame: EventFrame, event: UserMessage): void {
+    const { text, parts = [], uuid, synthetic = false } = event;
+    this.add(frame, this.thread(event.parent_tool_call_id), { kind: "user", text, parts, uuid, synthetic });
+  }
+
+  private serve(prompts: readonly string[] | undefined): void {
+    for (const uuid of prompts ?? []) {
+      const frame = this.held.get(uuid);
+      if (frame?.event.type === "user_message") this.say(frame, frame.event);
+      this.held.delete(uuid);
     }
   }
 
@@ -174,10 +204,11 @@ export class Conversation {
     this.modelSpoke(frame, event);
     const known = this.tools.get(event.tool_call_id);
     if (known) {
-      known.payload = event.normalized;
+      known.payload = this.state.named(event.normalized);
       return this.touch(known, frame.seq);
     }
     const row = this.add(frame, this.thread(event.parent_tool_call_id), newTool(event.tool_call_id, event));
+    row.payload = this.state.named(row.payload);
     const turn = this.running;
     if (turn) {
       turn.tools += 1;
@@ -191,7 +222,7 @@ export class Conversation {
     row.name = event.tool_name ?? row.name;
     row.title = event.tool_title ?? row.title;
     row.status = event.tool_status;
-    row.payload = event.normalized ?? row.payload;
+    row.payload = this.state.named(event.normalized) ?? row.payload;
     row.update = event;
     row.truncated = event.truncated ?? row.truncated;
     if (event.tool_status !== "running") {
@@ -210,6 +241,7 @@ export class Conversation {
     }
     this.open.clear();
     this.quietRetry(frame.seq);
+    this.serve(event.data.prompts);
     if (!row) return;
     endTurn(row.turn, frame.ts, event.data, event.error);
     this.touch(row, frame.seq);
@@ -237,6 +269,7 @@ export class Conversation {
     const row = this.requests.get(id);
     if (!row) return;
     note(row);
+    if (row.tool?.span) row.tool.span.waited += between(row.ts, frame.ts);
     closeSpan(this.running, row.span, frame.ts, row.resolved?.behavior === "deny");
     if (this.pending.delete(id)) this.sessionChanged = true;
     this.touch(row, frame.seq);

@@ -52,6 +52,8 @@ export interface Span {
   label: string;
   readonly start: string;
   end: string | undefined;
+  /** Milliseconds of it in which a human was waited for. */
+  waited: number;
   failed: boolean;
   readonly seq: number;
   readonly nested: boolean;
@@ -150,6 +152,8 @@ export interface NoticeRow extends RowBase {
 export interface FactRow extends RowBase {
   readonly kind: "fact";
   event: ApiRetry | RateLimit | CompactBoundary | ProcessStatus | ErrorEvent;
+  /** Of an error that tells that the process ended: how it did. */
+  exit?: ProcessStatus;
   /** The retries are over: the model spoke again. */
   over: boolean;
 }

@@ -1,10 +1,16 @@
 /** What is known of a session as a whole: the newest of each, and the prompts that wait. */
-import type { AgentEvent, AvailableCommands, ContextWindow, RateLimit, SessionInfo, TaskUpdate } from "turnwire-client";
+import type { AgentEvent, AvailableCommands, ContextWindow, NormalizedPayload, RateLimit, SessionInfo, TaskUpdate } from "turnwire-client";
 
 export interface QueuedPrompt {
   readonly uuid: string;
   position: number | undefined;
   text: string | undefined;
+}
+
+export interface Todo {
+  readonly description: string;
+  readonly status: string;
+  readonly active: string | undefined;
 }
 
 export class SessionState {
@@ -17,6 +23,8 @@ export class SessionState {
   cost: number | undefined;
   exited = false;
   readonly tasks = new Map<string, TaskUpdate>();
+  /** The to-do list as the newest calls left it, by id; what was deleted keeps its name. */
+  todos = new Map<string, Todo>();
   readonly queue = new Map<string, QueuedPrompt>();
   /** Texts of prompts by UUID: a queued prompt's text may be told before or after it is queued. */
   private readonly texts = new Map<string, string>();
@@ -63,10 +71,11 @@ export class SessionState {
         if (event.data.cost_usd !== undefined) this.cost = (this.cost ?? 0) + event.data.cost_usd;
         this.dequeue(event.data.prompts);
         return true;
+      case "tool_update":
+        return event.tool_status === "complete" && this.noteTodos(event.normalized);
       case "message_chunk":
       case "reasoning":
       case "tool_call":
-      case "tool_update":
       case "error":
       case "retraction":
       case "permission_request":
@@ -95,6 +104,40 @@ export class SessionState {
     this.texts.set(uuid, text);
     const waiting = this.queue.get(uuid);
     if (waiting) waiting.text = text;
+  }
+
+  /** The same payload with the names of to-dos that it tells by their ids alone. */
+  named(payload: NormalizedPayload | undefined): NormalizedPayload | undefined {
+    if (payload?.kind !== "manage_todos") return payload;
+    const { manage_todos: body } = payload;
+    const items = body.items.map((item) => (item.description ? item : { ...item, description: this.nameOf(item.id) }));
+    return { ...payload, manage_todos: { ...body, items } };
+  }
+
+  private nameOf(id: string | undefined): string {
+    return this.todos.get(id ?? "")?.description ?? (id === undefined ? "" : `Task ${id}`);
+  }
+
+  private noteTodos(payload: NormalizedPayload | undefined): boolean {
+    if (payload?.kind === "create_task") {
+      const { task_id: id, title, active_form: active } = payload.create_task;
+      if (id === undefined) return false;
+      this.todos.set(id, { description: title, status: "pending", active });
+      return true;
+    }
+    if (payload?.kind !== "manage_todos") return false;
+    const { items, operation } = payload.manage_todos;
+    if (operation === "write") this.todos = new Map();
+    items.forEach((item, index) => {
+      const id = item.id ?? String(index + 1);
+      const known = this.todos.get(id);
+      this.todos.set(id, {
+        description: item.description || this.nameOf(id),
+        status: item.status || (known?.status ?? "pending"),
+        active: item.active_form ?? known?.active,
+      });
+    });
+    return items.length > 0 || operation === "write";
   }
 
   private enqueue(uuid: string, position: number | undefined): void {

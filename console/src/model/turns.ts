@@ -1,5 +1,6 @@
 /** Turns and where their time went: model, tools, humans. Times stay the strings of the log until they are drawn. */
 import type { CompleteData } from "turnwire-client";
+import { between } from "../text/format.js";
 import type { Span, SpanKind, Turn } from "./rows.js";
 
 export function newTurn(id: string, origin: string, seq: number, ts: string): Turn {
@@ -24,16 +25,21 @@ export function modelSpoke(turn: Turn, messageId: string | undefined, seq: numbe
     turn.model.span.end = ts;
     return;
   }
-  const span: Span = { kind: "model", label: "model", start: turn.boundary, end: ts, failed: false, seq, nested: false };
+  const span: Span = { kind: "model", label: "model", start: turn.boundary, end: ts, waited: 0, failed: false, seq, nested: false };
   turn.spans.push(span);
   turn.model = { messageId, span };
   turn.boundary = ts;
 }
 
 export function openSpan(turn: Turn, kind: SpanKind, label: string, seq: number, ts: string, nested: boolean): Span {
-  const span: Span = { kind, label, start: ts, end: undefined, failed: false, seq, nested };
+  const span: Span = { kind, label, start: ts, end: undefined, waited: 0, failed: false, seq, nested };
   turn.spans.push(span);
   return span;
+}
+
+/** How long a span took, without what a human was waited for. */
+export function took(span: Span, end: string): number {
+  return Math.max(0, between(span.start, span.end ?? end) - span.waited);
 }
 
 export function closeSpan(turn: Turn | undefined, span: Span | undefined, ts: string, failed = false): void {

@@ -84,7 +84,7 @@ export function RequestDock() {
   }
 
   const said = (
-    <p class="heard" role="alert">
+    <p class="heard" role="status" aria-live="assertive">
       {row && visibleCode(requestTitle(row))}
     </p>
   );

@@ -16,6 +16,8 @@ export class LiveSession {
   readonly changed = new Source();
   /** Connection facts: catching up, lag. */
   readonly delivery = new Source();
+  /** Something was sent from here. */
+  readonly sent = new Source();
   caughtUp = false;
   behind = 0;
   refused: string | undefined;

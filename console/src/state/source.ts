@@ -10,7 +10,7 @@ export class Source {
 
   watch(watcher: () => void): Unwatch {
     this.watchers.add(watcher);
-    return () => this.watchers.delete(watcher);
+    return () => void this.watchers.delete(watcher);
   }
 
   emit(): void {

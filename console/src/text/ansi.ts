@@ -5,6 +5,9 @@ import { visibleCode } from "./visible.js";
 export interface Run {
   readonly text: string;
   readonly className: string;
+  /** A colour of its own, `rgb(r g b)`, beyond the sixteen that have names. */
+  readonly colour?: string;
+  readonly ground?: string;
 }
 
 /** More runs than this are no output for a human; such text is shown without colours. */
@@ -20,15 +23,44 @@ function lastOfLine(line: string): string {
   return line.slice(line.lastIndexOf("\r", end - 1) + 1, end);
 }
 
+/** The levels of the colour cube that the numbers 16 to 231 stand for. */
+const LEVELS = [0, 95, 135, 175, 215, 255];
+
+/** A colour that is none of the sixteen, as CSS has it. */
+function own(name: string | null, rgb: string | null): string | undefined {
+  if (name === "ansi-truecolor") {
+    const parts = rgb?.split(",").map(Number) ?? [];
+    return parts.length === 3 && parts.every((part) => part >= 0 && part <= 255) ? `rgb(${parts.join(" ")})` : undefined;
+  }
+  const number = Number(/^ansi-palette-(\d{1,3})$/.exec(name ?? "")?.[1] ?? Number.NaN);
+  if (!(number >= 16 && number <= 255)) return undefined;
+  if (number >= 232)
+    return `rgb(${Array(3)
+      .fill(8 + 10 * (number - 232))
+      .join(" ")})`;
+  const at = number - 16;
+  return `rgb(${[Math.floor(at / 36), Math.floor(at / 6) % 6, at % 6].map((level) => LEVELS[level]).join(" ")})`;
+}
+
 export function runs(text: string): Run[] {
   const plain = text.split("\n").map(lastOfLine).join("\n").replace(OTHER, "");
   let count = 0;
   for (let at = plain.indexOf("\u001b["); at >= 0 && count <= MOST_RUNS; at = plain.indexOf("\u001b[", at + 2)) count += 1;
   if (count === 0 || count > MOST_RUNS) return [{ text: visibleCode(plain.replace(COLOUR, "")), className: "" }];
-  return Anser.ansiToJson(plain, { use_classes: true, remove_empty: true, json: true }).map((part) => ({
-    text: visibleCode(part.content),
-    className: [part.fg, part.bg && `${part.bg}-bg`, ...part.decorations.map((name) => `ansi-${name}`)]
-      .filter((name) => typeof name === "string" && /^ansi-[a-z-]+$/.test(name))
-      .join(" "),
-  }));
+  return Anser.ansiToJson(plain, { use_classes: true, remove_empty: true, json: true }).map((part) => {
+    const colour = own(part.fg, part.fg_truecolor);
+    const ground = own(part.bg, part.bg_truecolor);
+    return {
+      text: visibleCode(part.content),
+      className: [
+        colour ? "ansi-own" : part.fg,
+        ground ? "ansi-own-bg" : part.bg && `${part.bg}-bg`,
+        ...part.decorations.map((name) => `ansi-${name}`),
+      ]
+        .filter((name) => typeof name === "string" && /^ansi-[a-z-]+$/.test(name))
+        .join(" "),
+      ...(colour && { colour }),
+      ...(ground && { ground }),
+    };
+  });
 }

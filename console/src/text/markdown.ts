@@ -7,15 +7,12 @@ import { visibleProse } from "./visible.js";
 const escapeHtml = (text: string) =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
-/** Headings of a message stand below those of the page: the session is the first level, the turn the second. */
-const BELOW = 2;
-
 const marked = new Marked({
   gfm: true,
   renderer: {
     heading({ tokens, depth }) {
-      const level = Math.min(6, depth + BELOW);
-      return `<h${level}>${this.parser.parseInline(tokens)}</h${level}>\n`;
+      // Below the session's and the turn's, and one level: a message's own may begin anywhere, and skip some.
+      return `<h3 class="md-${depth}">${this.parser.parseInline(tokens)}</h3>\n`;
     },
     code: ({ text, lang }) => {
       const language = (lang ?? "").split(/\s/)[0] ?? "";

@@ -7,8 +7,10 @@ const TAGS = [
   "ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td", "a", "span", "input", "kbd", "sub", "sup",
 ];
 const ATTRIBUTES = ["href", "title", "class", "start", "type", "checked", "disabled", "align", "aria-label"];
+/** What is written from right to left stands so, each by itself. */
+const BLOCKS = new Set(["P", "LI", "H1", "H2", "H3", "H4", "H5", "H6", "TD", "TH", "BLOCKQUOTE"]);
 const ADDRESS = /^(?:https?:|mailto:)/i;
-const CLASSES = /^(?:hljs[\w-]*|language-[\w+#-]+|image-link)$/;
+const CLASSES = /^(?:hljs[\w-]*|language-[\w+#-]+|image-link|md-[1-6])$/;
 
 const purifier = DOMPurify(window);
 purifier.addHook("uponSanitizeAttribute", (_node, attribute) => {
@@ -18,6 +20,7 @@ purifier.addHook("uponSanitizeAttribute", (_node, attribute) => {
   if (attribute.attrName === "href" && !ADDRESS.test(attribute.attrValue)) attribute.keepAttr = false;
 });
 purifier.addHook("afterSanitizeAttributes", (node) => {
+  if (BLOCKS.has(node.nodeName)) node.setAttribute("dir", "auto");
   if (node.nodeName === "A") {
     node.setAttribute("target", "_blank");
     node.setAttribute("rel", "noopener noreferrer");

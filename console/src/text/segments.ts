@@ -2,6 +2,17 @@
  * Cuts Markdown into pieces that can be rendered one by one, so that a text that grows costs only its last piece.
  * A cut is made at a blank line outside of fences and before something that surely begins anew.
  */
+/** What is shown of a long output: its beginning and, where most errors stand, its end. Cut at lines where some are near. */
+export function bothEnds(text: string, shown: number): { head: string; tail: string } {
+  if (text.length <= shown) return { head: text, tail: "" };
+  const from = Math.floor(shown / 3);
+  const line = text.lastIndexOf("\n", from);
+  const head = text.slice(0, line > from / 2 ? line + 1 : from);
+  const to = text.length - (shown - from);
+  const next = text.indexOf("\n", to);
+  return { head, tail: text.slice(next >= 0 && next < to + from ? next + 1 : to) };
+}
+
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const CONTINUES = /^(?:\s|[-*+] |\d+[.)] |>|\||<)/;
 

@@ -124,8 +124,10 @@ export function Todos({ items }: { items: readonly TodoItem[] }) {
           <span class="mark" role="img" aria-label={item.status.replace("_", " ") || "state not told"}>
             {item.status === "completed" && <Icon name="check" />}
           </span>
-          {visibleCode(item.status === "in_progress" ? (item.active_form ?? item.description) : item.description)}
-          {item.blocked_by && item.blocked_by.length > 0 && <small> after {item.blocked_by.join(", ")}</small>}
+          <span>
+            {visibleCode(item.status === "in_progress" ? (item.active_form ?? item.description) : item.description)}
+            {item.blocked_by && item.blocked_by.length > 0 && <small> after {item.blocked_by.join(", ")}</small>}
+          </span>
         </li>
       ))}
     </ul>

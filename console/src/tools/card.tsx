@@ -1,11 +1,13 @@
 /** A tool call as a card: one line, and what is behind it. Subagents hold the rows of their own thread. */
 import { useState } from "preact/hooks";
 import type { Row, ToolRow } from "../model/rows.js";
-import { between, bytes, duration } from "../text/format.js";
+import { took } from "../model/turns.js";
+import { bytes, duration } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 import { useLive, usePage } from "../view/context.js";
 import { Icon } from "../view/icons.js";
 import { Badge, Fold, type Tone } from "../view/parts.js";
+import { Path } from "../view/path.js";
 import { NestedRow } from "../view/row.js";
 import { Prose, Terminal } from "../view/text.js";
 import { ToolBody } from "./bodies.js";
@@ -19,7 +21,14 @@ const REASONS = {
   no_result: "no result",
 } as const;
 /** Kinds whose body says more than the line above it, and is short enough to stand open. */
-const OPEN = new Set(["modify_file", "manage_todos", "shell_exec"]);
+const OPEN = new Set(["modify_file", "shell_exec"]);
+
+/** Of a to-do list the whole of it; what becomes of one entry its head says already. */
+function opens({ payload }: ToolRow): boolean {
+  if (payload?.kind === "manage_todos") return payload.manage_todos.items.length > 1;
+  return OPEN.has(payload?.kind ?? "");
+}
+
 const CHILDREN = 30;
 
 function status(row: ToolRow): { tone: Tone; text: string } {
@@ -75,9 +84,9 @@ export function ToolCard({ row }: { row: ToolRow }) {
   const head = toolHead(row);
   const { tone, text } = status(row);
   const asked = [...live.conversation.pending.values()].some((request) => request.tool === row);
-  const open = row.view.open ?? ((row.parent === undefined && OPEN.has(row.payload?.kind ?? "") && !asked) || row.status === "error");
+  const open = row.view.open ?? ((row.parent === undefined && opens(row) && !asked) || row.status === "error");
   const words = report(row);
-  const took = row.span?.end === undefined ? undefined : between(row.span.start, row.span.end);
+  const ms = row.span?.end === undefined ? undefined : took(row.span, row.span.end);
   return (
     <article class={`card tool ${tone}`} aria-label={`${head.verb} ${head.subject}`.trim().slice(0, 120)}>
       <Fold
@@ -90,13 +99,15 @@ export function ToolCard({ row }: { row: ToolRow }) {
           <>
             <Icon name={head.icon} />
             <span class="verb">{visibleCode(head.verb)}</span>
-            <span class={`subject ${head.mono ? "mono" : ""}`}>{visibleCode(head.subject.slice(0, 300))}</span>
+            <span class={`subject ${head.mono ? "mono" : ""}`}>
+              {head.path ? <Path path={head.subject} /> : visibleCode(head.subject.slice(0, 300))}
+            </span>
             <span class="facts">
               {row.edited && <span>edited before it ran</span>}
               {head.facts.map((fact) => (
                 <span key={fact}>{fact}</span>
               ))}
-              {took !== undefined && took >= 1000 && <span>{duration(took)}</span>}
+              {ms !== undefined && ms >= 1000 && <span>{duration(ms)}</span>}
             </span>
             <Badge tone={asked ? "warn" : tone}>{asked ? "asked" : text}</Badge>
           </>

@@ -1,5 +1,5 @@
 /** What a tool card says in one line: an icon, a verb, and what it concerns. */
-import type { NormalizedPayload } from "turnwire-client";
+import type { NormalizedPayload, TodoItem } from "turnwire-client";
 import type { ToolRow } from "../model/rows.js";
 import { count, duration, plural } from "../text/format.js";
 import type { IconName } from "../view/icons.js";
@@ -10,12 +10,20 @@ export interface Head {
   readonly subject: string;
   /** The subject is code, a path or an address. */
   readonly mono: boolean;
+  /** The subject is a path. */
+  readonly path?: boolean;
   /** What came of it, in a few words. */
   readonly facts: string[];
 }
 
 const CHANGES = { create: "Create", overwrite: "Overwrite", edit: "Edit", insert: "Insert", delete: "Delete" } as const;
 const defined = (...facts: Array<string | undefined | false>) => facts.filter((fact): fact is string => Boolean(fact));
+
+/** What becomes of one to-do. */
+function changesOf(item: TodoItem | undefined): string[] {
+  const after = item?.blocked_by ?? [];
+  return defined(item?.status.replace("_", " "), after.length > 0 && `after ${after.join(", ")}`);
+}
 
 function ofPayload(payload: NormalizedPayload): Head | undefined {
   switch (payload.kind) {
@@ -27,6 +35,7 @@ function ofPayload(payload: NormalizedPayload): Head | undefined {
         verb: "Read",
         subject,
         mono: true,
+        path: true,
         facts: defined(lines !== undefined && plural(lines, "line"), output?.truncated && "more in the file"),
       };
     }
@@ -39,6 +48,7 @@ function ofPayload(payload: NormalizedPayload): Head | undefined {
         verb: CHANGES[mutations[0]?.type ?? "edit"],
         subject,
         mono: true,
+        path: true,
         facts: defined(
           added !== undefined && `+${added}`,
           removed !== undefined && `−${removed}`,
@@ -115,7 +125,8 @@ function ofPayload(payload: NormalizedPayload): Head | undefined {
         verb: "To do",
         subject: operation === "get" || operation === "update" ? (items[0]?.description ?? "") : "",
         mono: false,
-        facts: items.length > 0 ? [`${done} of ${items.length} done`] : [],
+        facts:
+          operation === "get" || operation === "update" ? changesOf(items[0]) : items.length > 0 ? [`${done} of ${items.length} done`] : [],
       };
     }
     case "show_plan": {
@@ -151,8 +162,9 @@ function ofPayload(payload: NormalizedPayload): Head | undefined {
 export function toolHead(row: ToolRow): Head {
   const head = row.payload && ofPayload(row.payload);
   if (!head) return { icon: "tool", verb: row.name || "Tool", subject: row.title === row.name ? "" : row.title, mono: false, facts: [] };
+  const list = row.payload?.kind === "manage_todos" ? row.payload.manage_todos : undefined;
   return head.subject === "" &&
-    row.payload?.kind !== "manage_todos" &&
+    (!list || (list.operation === "get" && list.items.length === 0)) &&
     row.payload?.kind !== "show_plan" &&
     row.title !== head.verb &&
     row.title !== row.name

@@ -98,6 +98,7 @@ export function FactView({ row }: { row: FactRow }) {
           {(event.code !== undefined || event.status !== undefined) && (
             <small>{[event.code, event.status && `HTTP ${event.status}`].filter(Boolean).join(" · ")}</small>
           )}
+          {row.exit?.stderr_tail && <Terminal text={row.exit.stderr_tail} label="The last it said on standard error" error />}
         </Bar>
       );
     case "process_status": {

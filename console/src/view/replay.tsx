@@ -1,17 +1,22 @@
 /** The controls of a session that plays a recording. */
-import type { CommandOf } from "turnwire-client";
+import type { CommandOf, SessionSummary } from "turnwire-client";
 import { useSource } from "../state/source.js";
 import { useLive, usePage } from "./context.js";
 import { IconButton } from "./parts.js";
 
 const SPEEDS = [0.5, 1, 2, 5, 10, 100];
 
+/** A recording that is played: nobody is there to be told anything. */
+export function isReplay(summary: SessionSummary | undefined): boolean {
+  return summary !== undefined && (summary.state === "replaying" || summary.position !== undefined);
+}
+
 export function ReplayBar() {
   const { hub } = usePage();
   const live = useLive();
   useSource(hub.changed);
   const summary = hub.summary;
-  if (!summary || (summary.state !== "replaying" && summary.position === undefined)) return null;
+  if (!summary || !isReplay(summary)) return null;
   const speed = summary.speed ?? 1;
   const playing = speed > 0;
   const position = summary.position ?? 0;

@@ -91,7 +91,14 @@ export function UserView({ row }: { row: UserRow }) {
       aria-label={row.synthetic ? "Said by the agent's program" : "What you said"}
     >
       {row.synthetic && <p class="quiet">Added by the agent’s program</p>}
-      {row.text.length > 0 && (row.text.length < 20_000 ? <p class="user-text">{visibleCode(row.text)}</p> : <Prose text={row.text} />)}
+      {row.text.length > 0 &&
+        (row.text.length < 20_000 ? (
+          <p class="user-text" dir="auto">
+            {visibleCode(row.text)}
+          </p>
+        ) : (
+          <Prose text={row.text} />
+        ))}
       <Parts parts={row.parts} />
     </article>
   );

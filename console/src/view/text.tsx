@@ -5,7 +5,7 @@ import { runs } from "../text/ansi.js";
 import { bytes } from "../text/format.js";
 import { highlight } from "../text/highlight.js";
 import { LONGEST_SEGMENT, render } from "../text/markdown.js";
-import { segments } from "../text/segments.js";
+import { bothEnds, segments } from "../text/segments.js";
 import { visibleCode, visibleProse } from "../text/visible.js";
 
 /** Characters shown at once; the reader asks for more. */
@@ -27,7 +27,7 @@ const Segment = memo(({ text }: { text: string }) => {
   if (PLAIN.test(text))
     return (
       <div class="prose">
-        <p>{visibleProse(text.trimEnd())}</p>
+        <p dir="auto">{visibleProse(text.trimEnd())}</p>
       </div>
     );
   if (text.length > LONGEST_SEGMENT) return <pre class="plain">{visibleCode(text)}</pre>;
@@ -69,7 +69,9 @@ export function Code({ text, language = "", start, label }: CodeProps) {
           </pre>
         )}
         {html === undefined ? (
-          <pre class="code">{visibleCode(visible)}</pre>
+          <pre class="code" dir="auto">
+            {visibleCode(visible)}
+          </pre>
         ) : (
           <pre class="code hljs" dangerouslySetInnerHTML={{ __html: html }} />
         )}
@@ -81,23 +83,30 @@ export function Code({ text, language = "", start, label }: CodeProps) {
 
 export function Terminal({ text, label, error = false }: { text: string; label: string; error?: boolean }) {
   const [shown, setShown] = useState(PANE);
-  const visible = text.length > shown ? text.slice(0, shown) : text;
-  const styled = useMemo(() => runs(visible), [visible]);
+  const { head, tail } = useMemo(() => bothEnds(text, shown), [text, shown]);
   return (
     <div class={`pane terminal ${error ? "stderr" : ""}`} tabIndex={0} role="group" aria-label={label}>
-      <pre class="code">
-        {styled.map((run, index) =>
-          run.className ? (
-            <span key={index} class={run.className}>
-              {run.text}
-            </span>
-          ) : (
-            run.text
-          ),
-        )}
-      </pre>
-      {text.length > shown && <More shown={shown} total={text.length} onMore={() => setShown(shown + STEP)} />}
+      <Styled text={head} />
+      {tail !== "" && <More shown={shown} total={text.length} onMore={() => setShown(shown + STEP)} />}
+      {tail !== "" && <Styled text={tail} />}
     </div>
+  );
+}
+
+function Styled({ text }: { text: string }) {
+  const styled = useMemo(() => runs(text), [text]);
+  return (
+    <pre class="code" dir="auto">
+      {styled.map((run, index) =>
+        run.className ? (
+          <span key={index} class={run.className} style={{ "--ansi": run.colour, "--ansi-ground": run.ground }}>
+            {run.text}
+          </span>
+        ) : (
+          run.text
+        ),
+      )}
+    </pre>
   );
 }
 

@@ -1,12 +1,14 @@
 /** The conversation on screen: the virtual list, what waits for an answer, and the way back to the end. */
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Row } from "../model/rows.js";
 import { useSource } from "../state/source.js";
 import { count } from "../text/format.js";
+import { visibleCode } from "../text/visible.js";
 import { type ListHandle, VirtualList } from "../virtual/list.js";
 import { useLive, usePage } from "./context.js";
 import { Icon } from "./icons.js";
 import { RowView } from "./row.js";
+import { outcome } from "./speech.js";
 
 const HEIGHTS: Record<Row["kind"], number> = {
   turn: 56,
@@ -29,6 +31,24 @@ function estimate(row: Row): number {
   return HEIGHTS[row.kind];
 }
 
+/** Characters of an answer that are read out without being asked for. */
+const READ_OUT = 600;
+
+/** Tells those who do not see the page what came of a turn, once it is over: not each piece of it. */
+function Spoken() {
+  const { conversation } = useLive();
+  const over = conversation.running === undefined ? conversation.turns.at(-1) : undefined;
+  const [first] = useState(over);
+  if (!over || over === first) return <p class="heard" role="status" />;
+  const answer = conversation.rows.findLast((row) => row.kind === "text" && row.seq > over.seq);
+  const words = answer?.kind === "text" ? `: ${answer.text.slice(0, READ_OUT)}` : "";
+  return (
+    <p class="heard" role="status">
+      {visibleCode(`The turn ${outcome(over).text}${words}`)}
+    </p>
+  );
+}
+
 const keyOf = (row: Row) => row.key;
 const renderRow = (row: Row) => <RowView row={row} />;
 
@@ -39,6 +59,9 @@ export function Transcript() {
   const handle = useRef<ListHandle>(null);
   const [following, setFollowing] = useState(true);
   const { conversation } = live;
+
+  // Who sends something wants to see what comes of it.
+  useEffect(() => live.sent.watch(() => handle.current?.toEnd()), [live]);
 
   if (live.refused)
     return (
@@ -67,6 +90,8 @@ export function Transcript() {
   }
   return (
     <div class="transcript">
+      <h2 class="heard">Conversation</h2>
+      <Spoken />
       <VirtualList
         items={conversation.rows}
         itemKey={keyOf}

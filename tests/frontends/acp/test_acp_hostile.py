@@ -20,6 +20,9 @@ from hub.wire.frames import AnyCommand
 from journal.base import Entry
 from normalize import events as ev
 from normalize.events import AgentEvent, to_json
+from normalize.payloads import McpToolPayload
+from normalize.payloads.files import ContentPart
+from normalize.payloads.work import McpTool
 from turnwire_client import connect
 
 TURN = "turn-1"
@@ -236,6 +239,25 @@ async def test_huge_texts_late_pieces_and_unknown_events_come_through() -> None:
         assert desk.editor.text() == f"{huge} late"
         assert desk.editor.calls() == {"never begun": "failed"}
         assert desk.editor.of("user_message_chunk") == []
+
+
+async def test_what_is_larger_than_clients_read_is_told_without_its_content() -> None:
+    image = ContentPart(type="image", media_type="image/png", base64="A" * (MOST_LINE // 3))
+    output = McpToolPayload(
+        mcp_tool=McpTool(server="s", tool="t", input={}, output=[image, image, image, image])
+    )
+    async with loaded() as (hub, desk):
+        await publish(
+            hub,
+            ev.ToolCall(
+                tool_call_id="t", tool_name="t", tool_title="T", tool_status="running", normalized=output
+            ),
+            ev.ToolUpdate(tool_call_id="t", tool_status="complete"),
+        )
+        await desk.editor.until(lambda: desk.editor.calls() == {"t": "completed"})
+        assert [set(update) for update in desk.editor.of("tool_call")] == [
+            {"sessionUpdate", "toolCallId", "title", "kind", "status"}
+        ]
 
 
 async def test_a_correction_adds_what_is_new_or_says_all_of_it_once_more() -> None:

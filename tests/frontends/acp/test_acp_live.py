@@ -10,54 +10,11 @@ import pytest
 from acp import schema
 from acp.exceptions import RequestError
 
-from acp_editor import FORMS, editing, started, within
+from acp_editor import FORMS, SCRIPT, editing, started, within
 from live import preloaded_running, scripted_stand
 from turnwire_client import connect
 from turnwire_client.events import Complete, PermissionRequest, PermissionResolved, ToolCall
 from turnwire_process import environment
-
-SCRIPT = """
-turns:
-  - match: "^change"
-    steps:
-      - thinking: "I look at the file."
-      - text: "I change it."
-      - todos:
-          - {content: "Change it", status: in_progress, activeForm: "Changing it"}
-      - tool: Edit
-        input: {file_path: src/app.py, old_string: "a", new_string: "b"}
-        permission: true
-        result: "The file has been updated."
-        structured:
-          filePath: src/app.py
-          oldString: "a"
-          newString: "b"
-          originalFile: "x\\na\\ny\\n"
-          structuredPatch: [{oldStart: 1, oldLines: 3, newStart: 1, newLines: 3, lines: [" x", "-a", "+b", " y"]}]
-      - text: "Changed."
-  - match: "^ask"
-    steps:
-      - ask:
-          - question: "Which one?"
-            header: "Choice"
-            options: [{label: "Red", description: "A colour"}, {label: "Blue", description: "Another"}]
-            multiSelect: false
-      - text: "Asked."
-  - match: "^fail"
-    steps:
-      - fail: error_during_execution
-        errors: ["It broke."]
-fallback:
-  steps:
-    - text: "I run {prompt}."
-    - tool: Bash
-      input: {command: "{prompt}", description: "As told"}
-      permission: true
-      seconds: 30
-      result: "ran"
-      structured: {stdout: "ran", stderr: "", interrupted: false}
-    - text: "Done."
-"""
 
 
 @pytest.fixture

@@ -1,0 +1,108 @@
+"""Hooks of the configuration, where the protocol has a place for them: PreToolUse, before anybody is asked for leave.
+
+An agent of this family runs no hooks itself, so only calls that it asks about are seen. All hooks whose matcher fits run; the
+strictest answer counts: one that denies, then one that asks, then one that allows. A rule that denies counts before any hook.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from adapter.hooks.settings import HookSetting, callback_id
+from adapter.permissions.requests import HookOutput, HookRequest, ToolRequest
+from protocol.json_values import JsonObject, text_at
+
+EVENT = "PreToolUse"
+
+_STRICTEST: tuple[Literal["deny", "ask", "allow"], ...] = ("deny", "ask", "allow")
+
+
+@dataclass(slots=True)
+class _Judging:
+    request: ToolRequest
+    waiting: set[str]
+    verdicts: dict[str, str] = field(default_factory=dict)
+    """What each hook has decided, by its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the hooks make of a request; it is asked now, and answered by a hook where one has decided."""
+
+    request: ToolRequest
+    verdict: Literal["allow", "deny", "ask"] = "ask"
+    """What the hooks decide; `ask` leaves it to policies and humans."""
+    by: str = ""
+    """Which hook."""
+
+
+class PermissionHooks:
+    """The hooks of one session, and the requests that wait for them."""
+
+    def __init__(self, hooks: Sequence[HookSetting], workspace: str) -> None:
+        self._hooks = [
+            (callback_id(number), hook) for number, hook in enumerate(hooks) if hook.event == EVENT
+        ]
+        self._workspace = workspace
+        self._judging: dict[str, _Judging] = {}
+        """By the id of each hook's request."""
+
+    def before(self, request: ToolRequest) -> Sequence[HookRequest]:
+        """Return the hooks to run before a request is asked; none when it can be asked at once."""
+        found = [
+            HookRequest(
+                request_id=f"{request.request_id}/hook-{number}",
+                callback=callback,
+                event=EVENT,
+                call=request.call,
+                payload=self._payload(request),
+                message=request.message,
+            )
+            for number, (callback, hook) in enumerate(self._hooks, 1)
+            if _fits(hook.matcher, request.call.tool)
+        ]
+        judging = _Judging(request, {hook.request_id for hook in found})
+        for hook in found:
+            self._judging.setdefault(hook.request_id, judging)
+        return found
+
+    def ran(self, hook: HookRequest, output: HookOutput) -> Judged | None:
+        """Take a hook's answer; return what all of them come to, once the last one has answered."""
+        judging = self._judging.pop(hook.request_id, None)
+        if judging is None:
+            return None
+        judging.waiting.discard(hook.request_id)
+        name = next(
+            (f"hook:{one.name}" for callback, one in self._hooks if callback == hook.callback), "hook"
+        )
+        judging.verdicts.setdefault(_decision(output.output), name)
+        if judging.waiting:
+            return None
+        for verdict in _STRICTEST:
+            if verdict in judging.verdicts:
+                return Judged(judging.request, verdict, judging.verdicts[verdict])
+        return Judged(judging.request)
+
+    def _payload(self, request: ToolRequest) -> JsonObject:
+        return {
+            "hook_event_name": EVENT,
+            "cwd": self._workspace,
+            "tool_name": request.call.tool,
+            "tool_input": request.call.arguments,
+        }
+
+
+def _decision(output: JsonObject) -> str:
+    if output.get("decision") == "block" or output.get("continue") is False:
+        return "deny"
+    return text_at(output.get("hookSpecificOutput"), "permissionDecision")
+
+
+def _fits(matcher: str | None, tool: str) -> bool:
+    if matcher in (None, "", "*"):
+        return True
+    try:
+        return re.fullmatch(matcher or "", tool) is not None
+    except re.error:
+        return matcher == tool

@@ -1,0 +1,430 @@
+"""Start a session with an agent of the Agent Client Protocol and see to its end.
+
+The agent is introduced to us and a conversation is opened (adapter/acp/handshake.py) while its lines are read already; a
+prompt waits for that. An agent with which none can be opened is stopped, and why is told to everybody.
+"""
+
+import asyncio
+import importlib.metadata
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from adapter.acp.client import AcpClient, messages_of
+from adapter.acp.files import WorkspaceFiles
+from adapter.acp.handshake import (
+    AgentFacts,
+    Conversation,
+    Wanted,
+    client_capabilities,
+    converse,
+    initialize,
+    kind_of,
+    named,
+)
+from adapter.acp.hooks import EVENT, Judged, PermissionHooks
+from adapter.acp.requests import INVALID_REQUEST, RequestDesk, Services
+from adapter.acp.session import AcpSession
+from adapter.acp.terminals import Terminals
+from adapter.acp.wire import AcpWire, cancelled
+from adapter.agent_session import RequestFailed, RequestTimeout
+from adapter.core import SessionCore
+from adapter.executor import SessionExecutor
+from adapter.inbox import Inbox
+from adapter.notices import Notify, SessionNotice
+from adapter.options import CommandError, SessionOptions
+from adapter.permissions.audit import AuditTrail
+from adapter.permissions.decisions import Answered, Asked, PermissionAnswer
+from adapter.permissions.grants import GrantStore
+from adapter.permissions.machine import State
+from adapter.permissions.places import real_paths_of_call, session_places
+from adapter.permissions.policies import PermissionSettings
+from adapter.permissions.requests import (
+    AgentRequest,
+    Deny,
+    HookOutput,
+    HookRequest,
+    Reply,
+    UnreadableRequest,
+)
+from adapter.process.cli import CliProcess, find_program
+from adapter.process.identity import MARK
+from adapter.process.transport import ProcessGone
+from adapter.process.watchdog import Watchdog
+from normalize.acp.core import AcpCore
+from normalize.core import Core, Happened
+from normalize.events import PermissionCancelled
+from normalize.inputs import Decision, Ended, Received, Sent
+from normalize.vocabulary import Policy
+from protocol.acp.messages import PermissionRequest, Request
+from protocol.depth import TOO_DEEP, outermost
+from protocol.malformed import Malformed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graces:
+    """Seconds that are waited for what an agent may still do."""
+
+    silent: float = 5.0
+    """For its exit, after it closed its stdout: nothing can be heard of it any more."""
+    told_again: float = 0.3
+    """Of silence, after which a conversation that is loaded counts as told again: some agents go on after their answer."""
+    told_again_at_most: float = 10.0
+    """For that silence."""
+
+
+_GRACES = Graces()
+
+
+@asynccontextmanager
+async def open_acp_session(
+    options: SessionOptions,
+    *,
+    core: Core | None = None,
+    watchdog: Watchdog | None = None,
+    audit: AuditTrail | None = None,
+    grants: GrantStore | None = None,
+    notify: Notify = lambda _: None,
+    graces: Graces = _GRACES,
+) -> AsyncIterator[AcpSession]:
+    """Run an agent while the context is open; leaving it stops the agent and all that it started.
+
+    The other arguments and errors are those of an Opener (adapter/families.py).
+    """
+    check_options(options)
+    find_program(options.executable[0], options.environment)
+    own = core if isinstance(core, AcpCore) else AcpCore()
+    settings = _permission_settings(options)
+    process = await CliProcess.spawn(
+        options.executable, workspace=options.workspace, environment=options.environment, watchdog=watchdog
+    )
+    hooks = PermissionHooks(options.hooks, str(options.workspace))
+    inbox, wire = Inbox(), AcpWire(own, hooks)
+    client = AcpClient(
+        process, on_sent=lambda item: _told(executor, wire, item), line_limit=options.line_limit
+    )
+    output = _Output(client, wire, inbox, hooks=hooks, judged=lambda judged: judgement.take(executor, judged))
+    judgement = _Judgement(wire, output, settings, audit)
+    failed: Exception | None = None
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            known = () if grants is None else grants.load(options.workspace)
+            executor = SessionExecutor(
+                SessionCore(
+                    own,
+                    wire,
+                    State(settings, grants=known),
+                    lambda call: real_paths_of_call(call, settings),
+                ),
+                output,
+                tasks=tasks,
+                workspace=options.workspace,
+                # with the mark, so that hooks go with the agent whatever happens
+                environment={**options.environment, MARK: process.identity.mark},
+                notify=notify,
+                audit=audit,
+                grants=grants,
+            )
+            services = _services(options, process, tasks, watchdog)
+            desk = RequestDesk(client, services, tasks=tasks, most=options.max_pending, notify=notify)
+            session = AcpSession(
+                options,
+                process=process,
+                argv=options.executable,
+                client=client,
+                inbox=inbox,
+                executor=executor,
+            )
+            lines = _Reader(process, client, executor=executor, wire=wire, desk=desk)
+            reader = tasks.create_task(lines.read(inbox, session, graces.silent))
+            helpers = [
+                tasks.create_task(client.lines.write_posted()),
+                tasks.create_task(_begin(session, client, services, notify=notify, graces=graces)),
+                tasks.create_task(session.serve()),
+            ]
+            if options.stall_after is not None:
+                watch = executor.turns.watch(
+                    options.stall_after,
+                    lambda: executor.waits,
+                    lambda seconds: _tell_stalled(notify, seconds),
+                )
+                helpers.append(tasks.create_task(watch))
+            try:
+                yield session
+            except Exception as error:  # noqa: BLE001  raised again below, outside of the group that would wrap it
+                failed = error
+            finally:
+                inbox.widen()
+                await session.stop()
+                await asyncio.wait([reader])
+                for helper in helpers:
+                    helper.cancel()
+                if services.terminals is not None:
+                    await services.terminals.close()
+    finally:
+        # only when something failed before the session was whole, or in its reader
+        if not process.has_exited:
+            process.kill()
+        if not process.is_over:
+            process.discard()
+            await process.wait()
+    if failed is not None:
+        raise failed
+
+
+def check_options(options: SessionOptions) -> None:
+    """Raise CommandError for what the protocol has no place for."""
+    if not options.executable or not options.executable[0]:
+        raise CommandError("executable", "no program to run; name the agent's")
+    if any("\0" in argument for argument in options.executable):
+        raise CommandError("executable", "an argument contains a NUL character")
+    if options.command.resume_at is not None:
+        raise CommandError(
+            "resume_at", "an agent that speaks acp cannot go back to a message; resume without it"
+        )
+    if options.command.continue_latest:
+        raise CommandError(
+            "continue_latest", "an agent that speaks acp goes on with a conversation by its id; name it"
+        )
+
+
+class _Output:
+    """What is decided becomes lines; what is decided by nobody any more is answered as cancelled."""
+
+    def __init__(
+        self,
+        client: AcpClient,
+        wire: AcpWire,
+        inbox: Inbox,
+        *,
+        hooks: PermissionHooks,
+        judged: Callable[[Judged], None],
+    ) -> None:
+        self._client = client
+        self._wire = wire
+        self._inbox = inbox
+        self._hooks = hooks
+        self._judged = judged
+
+    def respond(self, request: AgentRequest | UnreadableRequest, reply: Reply) -> None:
+        if isinstance(request, HookRequest):
+            judged = self._hooks.ran(request, reply if isinstance(reply, HookOutput) else HookOutput({}))
+            if judged is not None:
+                # not now: whatever else follows from the hook's answer comes first
+                asyncio.get_running_loop().call_soon(self._judged, judged)
+        elif self._wire.take(request.request_id) is not None:
+            for message in self._wire.replies(request, reply):
+                self._client.post(message)
+
+    def publish(self, happened: Happened) -> None:
+        for event in happened.events:
+            if isinstance(event, PermissionCancelled):
+                asked = self._wire.take(event.pending_id)
+                if asked is not None:
+                    self._client.post(cancelled(asked))
+        self._inbox.put(happened)
+
+    def failed(self, error: Exception) -> None:
+        self._inbox.fail(error)
+
+
+class _Judgement:
+    """Asks what the hooks of the configuration have looked at, and answers it where one of them has decided."""
+
+    def __init__(
+        self, wire: AcpWire, output: _Output, settings: PermissionSettings, audit: AuditTrail | None
+    ) -> None:
+        self._wire = wire
+        self._output = output
+        self._settings = settings
+        self._audit = audit
+
+    def take(self, executor: SessionExecutor, judged: Judged) -> None:
+        """Have a request decided, unless it is void by now."""
+        request = judged.request
+        name = request.request_id
+        if not self._wire.is_open(name):
+            return
+        kinds = ("reject_once", "reject_always") if judged.verdict == "deny" else ("allow_once",)
+        option = None if judged.verdict == "ask" else request.option_of(*kinds)
+        if judged.verdict == "deny" and option is None:
+            executor.happened(Decision(name, "deny", judged.by, 0))
+            self._output.respond(request, Deny("denied by a hook"))
+            return
+        if self._audit is not None:
+            self._audit.asked(request)
+        executor.happened(Asked(request, real_paths_of_call(request.call, self._settings)))
+        # a rule or a policy may have decided
+        if option is not None and self._wire.is_open(name):
+            executor.happened(Answered(name, PermissionAnswer(option), judged.by))
+
+
+def _told(executor: SessionExecutor, wire: AcpWire, item: Sent) -> None:
+    wire.sent(item.message)
+    executor.happened(item)
+
+
+class _Reader:
+    """Reads every line of the agent: to the core, then to whoever answers what it asks."""
+
+    def __init__(
+        self,
+        process: CliProcess,
+        client: AcpClient,
+        *,
+        executor: SessionExecutor,
+        wire: AcpWire,
+        desk: RequestDesk,
+    ) -> None:
+        self._process = process
+        self._client = client
+        self._executor = executor
+        self._wire = wire
+        self._desk = desk
+
+    async def read(self, inbox: Inbox, session: AcpSession, silent: float) -> None:
+        """Read everything, and tell how the agent ended."""
+        async for batch in self._client.batches():
+            for received in batch:
+                self._executor.happened(received)
+                self._route(received)
+            await inbox.room()
+        process = self._process
+        if not await process.exits_within(silent):
+            process.kill()
+        exit_ = await process.wait()
+        gone = ProcessGone(f"the agent has exited ({exit_.signal or f'code {exit_.code}'})")
+        self._client.give_up(gone)
+        session.refuse(gone)
+        self._desk.close()
+        session.withdraw_all()
+        ended = Ended(session.stopping or "exited", exit_.code, exit_.signal, process.stderr_tail)
+        self._executor.happened(ended)
+
+    def _route(self, received: Received) -> None:
+        """See that every request of a line has an answer, or will have one; never waits."""
+        for message in messages_of(received.message):
+            match message:
+                case PermissionRequest() | Request(method="elicitation/create"):
+                    if not self._wire.has_seen(message):
+                        # it came when there was nothing to ask about any more
+                        self._client.post(cancelled(message))
+                case Request():
+                    self._desk.take(message)
+                case Malformed(reason=reason) if reason == TOO_DEEP:
+                    said = outermost(received.line, ("method", "id"))
+                    if "method" in said and "id" in said:
+                        self._client.refuse(said["id"], INVALID_REQUEST, reason)
+                case _:
+                    pass
+
+
+async def _begin(
+    session: AcpSession, client: AcpClient, services: Services, *, notify: Notify, graces: Graces
+) -> None:
+    """Open the conversation: prompts wait for it."""
+    options = session.options
+    capabilities = client_capabilities(
+        reads=services.files is not None, writes=services.writes, terminals=services.terminals is not None
+    )
+    try:
+        facts = await initialize(
+            client, capabilities, importlib.metadata.version("turnwire"), options.initialize_deadline
+        )
+        wanted = _wanted(options, facts, notify)
+        conversation = await converse(client, facts, wanted, options.initialize_deadline)
+        mode = _mode(conversation, options.policy, options.command.permission_mode)
+        session.opened(facts, conversation)
+        if wanted.resume is not None:
+            await client.quiet(graces.told_again, graces.told_again_at_most)
+        if mode is not None:
+            await session.set_permission_mode(mode)
+        if options.command.model is not None:
+            await session.set_model(options.command.model)
+    except (RequestFailed, RequestTimeout, ProcessGone) as error:
+        notify(SessionNotice("initialize_failed", str(error)))
+        session.refuse(error)
+        # nothing can be said to it: the next prompt begins with a new one
+        await session.stop()
+    else:
+        session.begin()
+
+
+def _wanted(options: SessionOptions, facts: AgentFacts, notify: Notify) -> Wanted:
+    command = options.command
+    servers = dict(command.mcp_servers)
+    for name, hosted in options.hosted_servers.items():
+        if hosted.command:
+            program, *arguments = hosted.command
+            servers[name] = {"command": program, "args": arguments, "env": dict(hosted.env or {})}
+        else:
+            servers[name] = {"type": "sdk"}
+    for name, server in list(servers.items()):
+        if (kind := kind_of(server)) not in facts.mcp:
+            del servers[name]
+            who = facts.name or "the agent"
+            message = f"{who} connects to no MCP servers of the kind {kind}: it goes without {name}"
+            notify(SessionNotice("mcp_failed", message))
+    if command.add_dirs and not facts.more_folders:
+        raise RequestFailed(
+            f"{facts.name or 'the agent'} takes no folders beside the workspace; leave out add_dirs"
+        )
+    if others := {hook.event for hook in options.hooks} - {EVENT}:
+        message = (
+            f"with agents of the Agent Client Protocol, hooks of {EVENT} are run before leave is asked, and no others: "
+            f"those of {named(sorted(others))} are not run"
+        )
+        notify(SessionNotice("hooks_not_run", message))
+    return Wanted(
+        workspace=options.workspace,
+        resume=command.resume,
+        fork=command.fork,
+        servers=servers,
+        folders=command.add_dirs,
+    )
+
+
+def _mode(conversation: Conversation, policy: Policy | None, asked: str | None) -> str | None:
+    """Return the mode to go to; raises RequestFailed when a plan is wanted of an agent that makes none."""
+    if policy != "plan":
+        return asked
+    modes = conversation.modes.options if conversation.modes is not None else ()
+    found = next(
+        (mode for mode in modes if mode.rsplit("#", 1)[-1].rsplit("/", 1)[-1].lower() == "plan"), None
+    )
+    if found is None:
+        known = f"its modes are {named(modes)}" if modes else "it has no modes"
+        raise RequestFailed(
+            f"the policy plan needs a mode for plans, which the agent does not have ({known}); "
+            "choose supervised"
+        )
+    return found
+
+
+def _services(
+    options: SessionOptions, process: CliProcess, tasks: asyncio.TaskGroup, watchdog: Watchdog | None
+) -> Services:
+    files = None if options.client_files == "none" else WorkspaceFiles(options.workspace)
+    terminals = None
+    if options.client_terminals:
+        environment = {**options.environment, MARK: process.identity.mark}
+        terminals = Terminals(options.workspace, environment, tasks=tasks, watchdog=watchdog)
+    return Services(files=files, writes=options.client_files == "write", terminals=terminals)
+
+
+def _permission_settings(options: SessionOptions) -> PermissionSettings:
+    return PermissionSettings(
+        policy=options.policy,
+        rules=options.rules,
+        hooks=options.hooks,
+        workspace=str(options.workspace),
+        places=session_places(options.rules, str(options.workspace), options.environment.get("HOME", "")),
+        answer_timeout=options.answer_timeout,
+        max_pending=options.max_pending,
+        judges_requests=True,
+    )
+
+
+def _tell_stalled(notify: Notify, seconds: float) -> None:
+    message = f"the agent has said nothing for {seconds:.0f} s; interrupt it, or wait on"
+    notify(SessionNotice("stalled", message))

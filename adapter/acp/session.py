@@ -1,0 +1,354 @@
+"""One session with an agent of the Agent Client Protocol: commands in, what happened out; see adapter/session.py.
+
+Prompts wait here (adapter/acp/prompts.py) and one at a time is on the wire: its turn is over when the agent has answered
+the request, and only then the next one is said. The agent is interrupted by session/cancel, and has a deadline to end its
+turn; where it does not, it is stopped as any agent is (adapter/process/shutdown.py).
+"""
+
+import asyncio
+import base64
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Literal
+from uuid import uuid4
+
+from adapter.acp.client import AcpClient
+from adapter.acp.handshake import BEFORE, AgentFacts, Choice, Conversation, capabilities, named
+from adapter.acp.prompts import Prompt, PromptQueue
+from adapter.agent_session import RequestFailed, RequestTimeout
+from adapter.attachments import Attachment, AttachmentFolder, AttachmentSettings, check, sniff
+from adapter.capabilities import Capabilities
+from adapter.executor import SessionExecutor
+from adapter.inbox import Inbox
+from adapter.lines import fail
+from adapter.options import SessionOptions
+from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer, Stopping
+from adapter.process.cli import CliProcess
+from adapter.process.identity import ProcessIdentity
+from adapter.process.shutdown import climb
+from adapter.process.transport import ProcessGone
+from normalize.core import Happened
+from normalize.events import Queued, Withdrawn
+from normalize.inputs import Announced
+from normalize.vocabulary import Priority
+from protocol.json_values import Json, JsonObject
+
+
+class AcpSession:
+    """A running agent."""
+
+    def __init__(
+        self,
+        options: SessionOptions,
+        *,
+        process: CliProcess,
+        argv: Sequence[str],
+        client: AcpClient,
+        inbox: Inbox,
+        executor: SessionExecutor,
+    ) -> None:
+        self.options = options
+        self.identity: ProcessIdentity = process.identity
+        """What to record, to reap the agent after a crash."""
+        self.argv = tuple(argv)
+        """How the agent was started."""
+        self.version: str | None = None
+        """The agent's version; None until it has said it."""
+        self.initialized: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
+        """Done when a conversation is open; or why there is none."""
+        self.stopping: Literal["stopped", "hung"] | None = None
+        """Why we stop the agent; None while we do not."""
+        self._process = process
+        self._client = client
+        self._inbox = inbox
+        self._executor = executor
+        self._turns = executor.turns
+        self._queue = PromptQueue()
+        self._is_saying = False
+        """Whether a prompt is on the wire."""
+        self._composing = asyncio.Lock()
+        self._folder = AttachmentFolder(options.workspace, options.name)
+        self._facts: AgentFacts | None = None
+        self._conversation: Conversation | None = None
+
+    @property
+    def busy(self) -> bool:
+        """True while a turn runs."""
+        return self._turns.busy
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """The requests that wait for a human."""
+        return self._executor.pending
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the agent can do; what agents may be able to do until it has said so."""
+        if self._facts is None or self._conversation is None:
+            return BEFORE
+        return capabilities(self._facts, self._conversation)
+
+    @property
+    def blank_lines(self) -> int:
+        """Lines of nothing, in a row with others, that were passed over."""
+        return self._client.lines.blank
+
+    def batches(self) -> AsyncIterator[list[Happened]]:
+        """Yield what happens and what is published of it, in order, until Ended; for one consumer."""
+        return self._inbox.batches()
+
+    def opened(self, facts: AgentFacts, conversation: Conversation) -> None:
+        """Take in that a conversation is open."""
+        self._facts, self._conversation = facts, conversation
+        self.version = facts.release
+
+    def begin(self) -> None:
+        """Let prompts go on: the conversation is as it was wanted."""
+        if not self.initialized.done():
+            self.initialized.set_result({})
+
+    def refuse(self, error: Exception) -> None:
+        """Refuse whoever waits for the conversation to be open."""
+        fail(self.initialized, error)
+
+    async def prompt(
+        self,
+        text: str,
+        *,
+        attachments: Sequence[Attachment] = (),
+        priority: Priority = "next",
+        uuid: str | None = None,
+    ) -> str:
+        """Say something to the agent, at its turn, and return the prompt's uuid; waits for the conversation to be open.
+
+        Raises:
+            AttachmentRefused: an attachment is not taken.
+            TooManyPrompts: too many wait already.
+            ProcessGone, RequestTimeout, RequestFailed: there is no agent that could be spoken to.
+        """
+        await asyncio.shield(self.initialized)
+        facts, _ = await self._open()
+        uuid = uuid or str(uuid4())
+        # prompts keep their order, however long their files take to be written
+        async with self._composing:
+            self._queue.check_room()
+            blocks = await asyncio.to_thread(
+                compose,
+                self._folder,
+                text,
+                attachments,
+                self.options.attachments,
+                workspace=self.options.workspace,
+                images=facts.images,
+            )
+            if self._process.has_exited:
+                raise ProcessGone("the agent has exited")
+            place = self._queue.put(Prompt(uuid, blocks, priority))
+            # the first one is said at once where none is being said
+            place -= not self._is_saying
+            if place:
+                self._executor.happened(Announced(Queued(position=place, prompt=uuid)))
+        if priority == "now" and self.busy:
+            await self.interrupt()
+        return uuid
+
+    async def serve(self) -> None:
+        """Say the prompts, one after another, until the agent is gone; the one task that does."""
+        try:
+            await asyncio.shield(self.initialized)
+            _, conversation = await self._open()
+            while True:
+                prompt = await self._queue.next()
+                self._is_saying = True
+                await self._say(conversation.session_id, prompt)
+                self._is_saying = False
+        except (ProcessGone, RequestFailed, RequestTimeout):
+            pass  # told by whoever opened the conversation, or by the agent's end
+
+    async def _say(self, session_id: str, prompt: Prompt) -> None:
+        params: JsonObject = {
+            "sessionId": session_id,
+            "prompt": list(prompt.content),
+            "_meta": {"turnwire/prompt": prompt.uuid},
+        }
+        try:
+            await self._client.request("session/prompt", params, None)
+        except RequestFailed:
+            pass  # the core has published it as the turn's end
+
+    def withdraw_all(self) -> None:
+        """Take back what waits: the agent is gone and will hear nothing more."""
+        for prompt in self._queue.clear():
+            self._executor.happened(Announced(Withdrawn(prompt=prompt.uuid)))
+
+    async def withdraw(self, uuid: str) -> bool:
+        """Take back a prompt that still waits, and tell whether it did."""
+        if not self._queue.withdraw(uuid):
+            return False
+        self._executor.happened(Announced(Withdrawn(prompt=uuid)))
+        return True
+
+    async def interrupt(
+        self, deadline: float | None = None, *, escalate_after: float | None = None
+    ) -> JsonObject:
+        """Stop the running turn; what waits goes on after it. Raises RequestTimeout and ProcessGone.
+
+        With `escalate_after`, the whole agent is stopped when the turn has not ended so many seconds later.
+        """
+        turn = self._turns.running
+        if turn is None or self._conversation is None:
+            return {}
+        # the core takes what waits for a human for cancelled from here on, and the agent is told so
+        await self._client.notify("session/cancel", {"sessionId": self._conversation.session_id})
+        patience = escalate_after or deadline or self.options.control_deadline
+        if await self._turns.over_within(patience, turn):
+            return {}
+        if escalate_after is None:
+            raise RequestTimeout("session/cancel", patience)
+        await self.stop("hung")
+        return {}
+
+    def respond(self, pending_id: str, answer: PermissionAnswer, by: str) -> None:
+        """Answer a permission request; raises AnswerRefused."""
+        self._executor.answered(pending_id, answer, by)
+
+    def answer(self, pending_id: str, answer: QuestionAnswer, by: str) -> None:
+        """Answer an elicitation; raises AnswerRefused."""
+        self._executor.answered(pending_id, answer, by)
+
+    async def control(self, request: JsonObject, deadline: float | None = None) -> JsonObject:
+        """Make a request of the agent: {"subtype": …, …}; raises RequestTimeout, RequestFailed and ProcessGone.
+
+        `interrupt`, `set_model` {model}, `set_permission_mode` {mode}, `set_config_option` {id, value}, and what the agent adds
+        to the protocol, under its own name, which begins with "_".
+        """
+        match request:
+            case {"subtype": "interrupt"}:
+                return await self.interrupt(deadline)
+            case {"subtype": "set_model", "model": str() | None as model}:
+                return await self.set_model(model)
+            case {"subtype": "set_permission_mode", "mode": str() as mode}:
+                return await self.set_permission_mode(mode)
+            case {"subtype": "set_config_option", "id": str() as name, "value": str() as value}:
+                _, conversation = await self._open()
+                choice = conversation.options.get(name)
+                if choice is None:
+                    known = named(list(conversation.options)) or "none"
+                    raise RequestFailed(f"the agent has no option {name!r}; it has: {known}")
+                return await self._choose(choice, value, f"{name}", deadline)
+            case {"subtype": str() as subtype, **rest} if subtype.startswith("_"):
+                _, conversation = await self._open()
+                params: JsonObject = {"sessionId": conversation.session_id, **rest}
+                patience = deadline or self.options.control_deadline
+                return _object(await self._client.request(subtype, params, patience))
+            case _:
+                raise RequestFailed(
+                    f"an agent of the Agent Client Protocol has no control request {request.get('subtype')!r}; there are "
+                    "interrupt, set_model, set_permission_mode, set_config_option, and what begins with `_`"
+                )
+
+    async def set_model(self, model: str | None) -> JsonObject:
+        """Change the model; raises RequestFailed when the agent lets nobody choose, or does not have it."""
+        _, conversation = await self._open()
+        if model is None:
+            raise RequestFailed("the agent has no word for its default model; name one")
+        if conversation.models is None:
+            raise RequestFailed(
+                "the agent lets nobody choose its model; configure it in the agent's own settings"
+            )
+        return await self._choose(conversation.models, model, "model")
+
+    async def set_permission_mode(self, mode: str) -> JsonObject:
+        """Change the agent's mode; raises RequestFailed when it has none, or not this one."""
+        _, conversation = await self._open()
+        if conversation.modes is None:
+            raise RequestFailed("the agent has no modes")
+        return await self._choose(conversation.modes, mode, "mode")
+
+    async def stop(self, reason: Literal["stopped", "hung"] = "stopped") -> None:
+        """Climb the stop ladder until the agent is gone; `batches()` ends with Ended(reason)."""
+        if self.stopping is None and not self._process.has_exited:
+            self.stopping = reason
+        await climb(
+            self._process,
+            self.options.stop,
+            before=[self._end_turn, self._deny_pending] if reason == "stopped" else [self._deny_pending],
+        )
+
+    def remove_attachments(self) -> None:
+        """Remove the files that were saved for this session."""
+        self._folder.remove()
+
+    async def _open(self) -> tuple[AgentFacts, Conversation]:
+        if self._facts is None or self._conversation is None:
+            await asyncio.shield(self.initialized)
+        if self._facts is None or self._conversation is None:
+            raise RequestFailed("no conversation with the agent is open")
+        return self._facts, self._conversation
+
+    async def _choose(
+        self, choice: Choice, value: str, what: str, deadline: float | None = None
+    ) -> JsonObject:
+        if choice.options and value not in choice.options:
+            raise RequestFailed(f"the agent has no {what} {value!r}; it has: {named(choice.options)}")
+        _, conversation = await self._open()
+        params = choice.params(conversation.session_id, value)
+        said = await self._client.request(choice.method, params, deadline or self.options.control_deadline)
+        return _object(said)
+
+    async def _end_turn(self) -> None:
+        turn = self._turns.running
+        if turn is None or self._conversation is None:
+            return
+        try:
+            await self._client.notify("session/cancel", {"sessionId": self._conversation.session_id})
+        except ProcessGone:
+            return
+        await self._turns.over(turn)
+
+    async def _deny_pending(self) -> None:
+        """Answer what still waits while it can be answered."""
+        self._executor.happened(Stopping())
+        await self._client.lines.all_written()
+
+
+def compose(
+    folder: AttachmentFolder,
+    text: str,
+    attachments: Sequence[Attachment],
+    settings: AttachmentSettings,
+    *,
+    workspace: Path,
+    images: bool,
+) -> tuple[JsonObject, ...]:
+    """Return a prompt's content blocks, saving what has to be saved: all but images, and these where they are not taken.
+
+    Raises:
+        AttachmentRefused: one of them is not taken; none is saved then.
+        OSError: one of them cannot be saved.
+    """
+    check(attachments, settings)
+    blocks: list[JsonObject] = [{"type": "text", "text": text}] if text else []
+    for attachment in attachments:
+        kind = sniff(attachment.content)
+        if kind is not None and images and settings.mode == "blocks":
+            encoded = base64.b64encode(attachment.content).decode("ascii")
+            blocks.append({"type": "image", "mimeType": kind.media_type, "data": encoded})
+        else:
+            path = workspace / folder.save(attachment, kind)
+            blocks.append(_link(path, attachment, kind and kind.media_type))
+    return tuple(blocks)
+
+
+def _link(path: Path, attachment: Attachment, media_type: str | None) -> JsonObject:
+    link: JsonObject = {
+        "type": "resource_link",
+        "uri": path.as_uri(),
+        "name": attachment.name or path.name,
+        "size": len(attachment.content),
+    }
+    return link if media_type is None else {**link, "mimeType": media_type}
+
+
+def _object(said: Json) -> JsonObject:
+    return said if isinstance(said, dict) else {}

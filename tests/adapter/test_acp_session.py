@@ -1,0 +1,515 @@
+"""Live sessions with an agent of the Agent Client Protocol: what a person can do with it, and what its misbehaviour looks like."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from acp_stage import AcpStage
+
+from adapter.acp.opening import Graces
+from adapter.agent_session import RequestFailed, RequestTimeout
+from adapter.attachments import Attachment
+from adapter.executor import AnswerRefused
+from adapter.hooks.settings import HookSetting
+from adapter.options import CommandError, CommandOptions
+from adapter.permissions.audit import AuditTrail
+from adapter.permissions.decisions import PermissionAnswer
+from adapter.permissions.rules import read_rules
+from adapter.process.transport import ProcessGone
+from normalize import events as ev
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> AcpStage:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return AcpStage(folder.resolve())
+
+
+async def test_a_prompt_is_answered_and_its_turn_has_one_end(stage: AcpStage) -> None:
+    async with stage.session() as run:
+        assert (await run.turn("text text")).data.outcome == "completed"
+        assert (await run.turn("again")).data.outcome == "completed"
+        assert run.text == "Hello. Hello. again "
+        assert run.told[0]["params"]["protocolVersion"] == 1
+        assert run.told[0]["params"]["clientCapabilities"]["fs"] == {
+            "readTextFile": False,
+            "writeTextFile": False,
+        }
+        assert run.told[1]["params"] == {"cwd": str(stage.workspace), "mcpServers": []}
+        assert run.session.version == "1.2.3"
+
+
+async def test_prompts_wait_here_and_one_at_a_time_is_said(stage: AcpStage) -> None:
+    async with stage.session() as run:
+        first = await run.session.prompt("tool")
+        asked = await run.asked()
+        second, third = await run.session.prompt("second"), await run.session.prompt("third")
+        await run.until(lambda: len(run.of(ev.Queued)) == 2)
+        assert [(event.position, event.prompt) for event in run.of(ev.Queued)] == [(1, second), (2, third)]
+        assert await run.session.withdraw(third)
+        assert not await run.session.withdraw(third)
+        assert not await run.session.withdraw(first)
+        assert len([said for said in run.told if said.get("method") == "session/prompt"]) == 1
+        run.session.respond(asked.pending_id, PermissionAnswer("once"), "anna")
+        await run.until(lambda: len(run.of(ev.Complete)) == 2)
+        assert [event.prompts for event in run.of(ev.TurnStarted)] == [[first], [second]]
+        assert [event.prompt for event in run.of(ev.Withdrawn)] == [third]
+
+
+@pytest.mark.parametrize(
+    ("option", "outcome"),
+    [("once", "allow"), ("always", "allow"), ("no", "deny")],
+)
+async def test_a_human_answers_with_one_of_the_agents_options(
+    stage: AcpStage, option: str, outcome: str
+) -> None:
+    async with stage.session() as run:
+        await run.session.prompt("tool")
+        asked = await run.asked()
+        with pytest.raises(AnswerRefused, match="option_id must be one of once, always, no"):
+            run.session.respond(asked.pending_id, PermissionAnswer("maybe"), "anna")
+        with pytest.raises(AnswerRefused, match="no other arguments"):
+            run.session.respond(asked.pending_id, PermissionAnswer("once", updated_input={}), "anna")
+        run.session.respond(asked.pending_id, PermissionAnswer(option), "anna")
+        with pytest.raises(AnswerRefused, match="anna has already decided"):
+            run.session.respond(asked.pending_id, PermissionAnswer("once"), "bert")
+        await run.until(lambda: run.of(ev.Complete))
+        assert [(event.behavior, event.by, event.option_id) for event in run.of(ev.PermissionResolved)] == [
+            (outcome, "anna", option)
+        ]
+        assert f'"optionId": "{option}", "outcome": "selected"' in run.text
+
+
+async def test_a_denial_that_stops_the_turn_cancels_it(stage: AcpStage) -> None:
+    async with stage.session() as run:
+        await run.session.prompt("tool wait")
+        asked = await run.asked()
+        run.session.respond(asked.pending_id, PermissionAnswer("no", interrupt=True), "anna")
+        await run.until(lambda: run.of(ev.Complete))
+        assert run.outcomes == ["interrupted"]
+
+
+async def test_rules_and_policies_answer_in_the_agents_options_and_the_first_that_fits(
+    stage: AcpStage,
+) -> None:
+    rules = read_rules([{"action": "deny", "tool": "Bash", "input": {"command": "touch *"}, "reason": "no"}])
+    async with stage.session(rules=rules) as run:
+        await run.turn("tool")
+        assert [(event.behavior, event.by) for event in run.of(ev.PermissionResolved)] == [("deny", "rule:1")]
+        assert '"optionId": "no"' in run.text
+    async with stage.session(policy="autonomous") as run:
+        await run.turn("tool")
+        assert [(event.behavior, event.by) for event in run.of(ev.PermissionResolved)] == [
+            ("allow", "policy:autonomous")
+        ]
+        assert '"optionId": "once"' in run.text
+
+
+async def test_nobody_answers_in_time(stage: AcpStage) -> None:
+    async with stage.session(answer_timeout=0.01) as run:
+        await run.turn("tool")
+        assert [(event.behavior, event.by) for event in run.of(ev.PermissionResolved)] == [
+            ("deny", "timeout")
+        ]
+
+
+async def test_an_interrupt_cancels_what_waits_for_a_human_and_ends_the_turn_once(stage: AcpStage) -> None:
+    async with stage.session() as run:
+        await run.session.prompt("leave-open tool wait")
+        asked = await run.asked()
+        await run.session.prompt("after")
+        assert await run.session.interrupt() == {}
+        await run.until(lambda: len(run.of(ev.Complete)) == 2)
+        assert run.outcomes == ["interrupted", "completed"]
+        assert [(event.pending_id, event.reason) for event in run.of(ev.PermissionCancelled)] == [
+            (asked.pending_id, "interrupted")
+        ]
+        assert '"outcome": {"outcome": "cancelled"}' in run.text
+        with pytest.raises(AnswerRefused, match="waits no more"):
+            run.session.respond(asked.pending_id, PermissionAnswer("once"), "anna")
+
+
+async def test_an_interrupt_with_nothing_to_stop_says_nothing(stage: AcpStage) -> None:
+    async with stage.session() as run:
+        await run.turn("text")
+        assert await run.session.interrupt() == {}
+        assert [said for said in run.told if said.get("method") == "session/cancel"] == []
+
+
+async def test_a_prompt_for_now_stops_the_turn_and_goes_before_what_waits(stage: AcpStage) -> None:
+    async with stage.session() as run:
+        await run.session.prompt("tool wait")
+        await run.asked()
+        later = await run.session.prompt("later")
+        now = await run.session.prompt("now", priority="now")
+        await run.until(lambda: len(run.of(ev.Complete)) == 3)
+        assert [event.prompts for event in run.of(ev.TurnStarted)][1:] == [[now], [later]]
+
+
+async def test_an_agent_that_hears_no_interrupt_is_told_of_and_stopped_when_that_was_asked_for(
+    stage: AcpStage,
+) -> None:
+    async with stage.session() as run:
+        await run.session.prompt("text deaf")
+        await run.until(lambda: run.text)
+        with pytest.raises(RequestTimeout, match="session/cancel"):
+            await run.session.interrupt(0.01)
+        await run.session.interrupt(60, escalate_after=0.01)
+        await run.until(lambda: run.of(ev.ProcessStatus))
+        assert run.outcomes in (["process_exited"], ["hung"])
+
+
+async def test_modes_and_models_are_chosen_of_what_the_agent_has(stage: AcpStage) -> None:
+    command = CommandOptions(model="large", permission_mode="code")
+    async with stage.session(command=command) as run:
+        await run.turn("text")
+        await run.session.set_permission_mode("ask")
+        await run.session.set_model("small")
+        with pytest.raises(RequestFailed, match="no mode 'yolo'; it has: ask, plan, code"):
+            await run.session.set_permission_mode("yolo")
+        with pytest.raises(RequestFailed, match="no model 'huge'; it has: small, large"):
+            await run.session.control({"subtype": "set_model", "model": "huge"})
+        with pytest.raises(RequestFailed, match="no control request 'mcp_status'"):
+            await run.session.control({"subtype": "mcp_status"})
+        said = await run.session.control({"subtype": "_tester/echo", "a": 1})
+        assert said == {"said": {"sessionId": "agent-session-1", "a": 1}}
+        chosen = [said["params"] for said in run.told if str(said.get("method")).startswith("session/set")]
+        assert [list(params.values())[1] for params in chosen] == ["code", "large", "ask", "small"]
+
+
+async def test_the_policy_plan_begins_in_the_mode_for_plans_or_not_at_all(stage: AcpStage) -> None:
+    async with stage.session(policy="plan") as run:
+        await run.turn("text")
+        assert run.told[2]["params"] == {"sessionId": "agent-session-1", "modeId": "plan"}
+    async with stage.session("bare", policy="plan") as run:
+        with pytest.raises(RequestFailed, match="needs a mode for plans"):
+            await run.session.prompt("text")
+
+
+async def test_images_go_as_blocks_and_other_files_as_links_to_the_workspace(stage: AcpStage) -> None:
+    attachments = [Attachment(PNG, "a.png"), Attachment(b"notes", "notes.txt")]
+    for ways, kinds in ((), ["image", "resource_link"]), (("bare",), ["resource_link", "resource_link"]):
+        async with stage.session(*ways, name="s-1") as run:
+            await run.session.prompt("look", attachments=attachments)
+            await run.until(lambda run=run: run.of(ev.Complete))  # type: ignore[misc]
+            blocks = run.told[2]["params"]["prompt"]
+            assert [block["type"] for block in blocks] == ["text", *kinds]
+            link = blocks[-1]
+            assert (link["name"], link["size"]) == ("notes.txt", 5)
+            assert Path(link["uri"].removeprefix("file://")).read_bytes() == b"notes"
+            run.session.remove_attachments()
+
+
+async def test_what_an_agent_can_do_is_known_once_it_has_said_so(stage: AcpStage) -> None:
+    async with stage.session() as run:
+        assert run.session.capabilities.names_modes
+        await run.turn("text")
+        can = run.session.capabilities
+        assert (can.resumes, can.forks, can.models, can.images) == (True, False, True, True)
+        assert can.permission_modes == ("ask", "plan", "code")
+    async with stage.session("bare") as run:
+        await run.turn("text")
+        can = run.session.capabilities
+        assert (can.resumes, can.models, can.images, can.permission_modes) == (False, False, False, ())
+
+
+async def test_servers_of_the_session_are_handed_over_and_those_the_agent_cannot_reach_are_told_of(
+    stage: AcpStage,
+) -> None:
+    servers = {
+        "local": {"command": "tool", "args": ["-x"], "env": {"A": "b"}},
+        "far": {"type": "http", "url": "http://127.0.0.1:1/mcp", "headers": {}},
+    }
+    async with stage.session(command=CommandOptions(mcp_servers=servers)) as run:
+        await run.turn("text")
+        assert run.told[1]["params"]["mcpServers"] == [
+            {"name": "local", "command": "tool", "args": ["-x"], "env": [{"name": "A", "value": "b"}]}
+        ]
+        assert [(notice.code, "goes without far" in notice.message) for notice in run.notices] == [
+            ("mcp_failed", True)
+        ]
+
+
+async def test_a_conversation_goes_on_and_what_the_agent_tells_again_is_no_turn(stage: AcpStage) -> None:
+    async with stage.session(command=CommandOptions(resume="agent-session-1")) as run:
+        await run.turn("text")
+        assert run.told[1]["method"] == "session/load"
+        assert len(run.of(ev.TurnStarted)) == 1
+
+
+async def test_an_agent_that_cannot_go_on_with_a_conversation_is_told_of(stage: AcpStage) -> None:
+    async with stage.session("bare", command=CommandOptions(resume="agent-session-1")) as run:
+        with pytest.raises(RequestFailed, match="cannot go on with an earlier conversation"):
+            await run.session.prompt("text")
+        await run.until(lambda: run.of(ev.ProcessStatus))
+    async with stage.session(command=CommandOptions(resume="lost")) as run:
+        with pytest.raises(RequestFailed, match="refuses session/load: no session lost"):
+            await run.session.prompt("text")
+
+
+async def test_an_agent_that_wants_a_login_says_so_and_is_stopped(stage: AcpStage) -> None:
+    async with stage.session("login") as run:
+        with pytest.raises(RequestFailed, match=r"Tester wants a login first.*it offers: A key"):
+            await run.session.prompt("text")
+        await run.until(lambda: run.of(ev.ProcessStatus))
+        assert [notice.code for notice in run.notices] == ["initialize_failed"]
+        with pytest.raises(RequestFailed, match="wants a login"):
+            await run.session.prompt("again")
+
+
+async def test_an_agent_that_never_answers_initialize_costs_its_deadline(stage: AcpStage) -> None:
+    async with stage.session("mute", initialize_deadline=0.05) as run:
+        with pytest.raises(RequestTimeout, match="did not answer initialize"):
+            await run.session.prompt("text")
+        await run.until(lambda: run.of(ev.ProcessStatus))
+        assert [notice.code for notice in run.notices] == ["initialize_failed"]
+
+
+async def test_an_agent_of_another_version_is_told_of(stage: AcpStage) -> None:
+    async with stage.session("v9") as run:
+        with pytest.raises(RequestFailed, match="speaks version 9"):
+            await run.session.prompt("text")
+
+
+async def test_an_agent_that_is_gone_before_it_could_be_spoken_to_is_told_of(stage: AcpStage) -> None:
+    async with stage.session(executable=("/bin/sh", "-c", "echo broken >&2; exit 3")) as run:
+        with pytest.raises(ProcessGone, match="exited"):
+            await run.session.prompt("text")
+        await run.until(lambda: run.of(ev.ProcessStatus))
+        assert run.of(ev.ProcessStatus)[-1].exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"command": CommandOptions(disallowed_tools=["Bash"])}, "disallowed_tools: .* cannot do this"),
+        ({"command": CommandOptions(max_turns=3)}, "max_turns: .* cannot do this"),
+        ({"command": CommandOptions(resume="x", resume_at="y")}, "cannot go back to a message"),
+        ({"command": CommandOptions(continue_latest=True)}, "by its id; name it"),
+        ({"executable": ()}, "no program to run"),
+        ({"executable": ("a\0b",)}, "NUL"),
+    ],
+)
+async def test_options_that_an_agent_cannot_be_told_are_refused_before_it_starts(
+    stage: AcpStage, options: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(CommandError, match=why):
+        async with stage.session(**options):
+            pass
+
+
+async def test_a_turn_that_fails_has_an_end_that_says_why(stage: AcpStage) -> None:
+    async with stage.session() as run:
+        end = await run.turn("refuse")
+        assert (end.data.outcome, end.data.is_error) == ("error", True)
+        assert (await run.turn("text")).data.outcome == "completed"
+
+
+async def test_an_agent_that_answers_twice_ends_its_turn_once(stage: AcpStage) -> None:
+    async with stage.session() as run:
+        await run.turn("twice")
+        await run.turn("text")
+        assert run.outcomes == ["completed", "completed"]
+
+
+async def test_an_agent_that_dies_in_a_turn_ends_it_and_what_waits_is_taken_back(stage: AcpStage) -> None:
+    async with stage.session() as run:
+        await run.session.prompt("leave-open tool die")
+        asked = await run.asked()
+        waiting = await run.session.prompt("later")
+        run.session.respond(asked.pending_id, PermissionAnswer("once"), "anna")
+        await run.until(lambda: run.of(ev.ProcessStatus))
+        assert run.outcomes == ["process_exited"]
+        assert [event.prompt for event in run.of(ev.Withdrawn)] == [waiting]
+        assert run.of(ev.ProcessStatus)[-1].signal == "SIGKILL"
+        with pytest.raises(ProcessGone):
+            await run.session.prompt("too late")
+
+
+async def test_an_agent_that_dies_while_a_human_is_asked_takes_its_question_with_it(stage: AcpStage) -> None:
+    async with stage.session() as run:
+        await run.session.prompt("tool")
+        asked = await run.asked()
+        await run.session.stop("hung")
+        await run.until(lambda: run.of(ev.ProcessStatus))
+        with pytest.raises(AnswerRefused):
+            run.session.respond(asked.pending_id, PermissionAnswer("once"), "anna")
+
+
+async def test_garbage_costs_itself_and_the_turn_goes_on(stage: AcpStage) -> None:
+    async with stage.session() as run:
+        assert (await run.turn("garbage text")).data.outcome == "completed"
+        assert run.text == "Hello. "
+
+
+async def test_a_flood_is_read_to_its_end(stage: AcpStage) -> None:
+    async with stage.session() as run:
+        assert (await run.turn("flood")).data.outcome == "completed"
+        assert len(run.text) == 20_000 * 50
+
+
+async def test_a_request_that_comes_when_no_turn_runs_is_asked_and_answered_all_the_same(
+    stage: AcpStage,
+) -> None:
+    async with stage.session() as run:
+        await run.turn("late-ask")
+        asked = await run.asked()
+        assert not run.session.busy
+        run.session.respond(asked.pending_id, PermissionAnswer("no"), "anna")
+        await run.until(lambda: [said for said in run.told if "result" in said])
+        assert run.told[-1]["result"] == {"outcome": {"outcome": "selected", "optionId": "no"}}
+
+
+async def test_a_request_that_comes_after_an_interrupt_is_answered_as_cancelled(stage: AcpStage) -> None:
+    async with stage.session() as run:
+        await run.session.prompt("text until-cancelled tool wait")
+        await run.until(lambda: run.text)
+        await run.session.interrupt()
+        await run.until(lambda: run.of(ev.Complete))
+        assert '"outcome": {"outcome": "cancelled"}' in run.text
+        assert run.outcomes == ["interrupted"]
+
+
+HOOK = """
+import json, sys
+asked = json.load(sys.stdin)
+assert asked["hook_event_name"] == "PreToolUse" and asked["tool_input"]["command"] == "touch made.txt", asked
+json.dump({"decision": sys.argv[1], "reason": "because"}, sys.stdout)
+"""
+
+
+@pytest.mark.parametrize(
+    ("decisions", "behavior"),
+    [(["allow"], "allow"), (["allow", "deny"], "deny"), (["ask", "allow"], None), (["fail"], "deny")],
+)
+async def test_hooks_are_run_before_leave_is_asked_and_the_strictest_counts(
+    stage: AcpStage, decisions: list[str], behavior: str | None
+) -> None:
+    script = stage.workspace / "hook.py"
+    script.write_text(HOOK)
+    hooks = [
+        HookSetting(
+            event="PreToolUse",
+            matcher="Bash|Edit",
+            command=(sys.executable, "-I", str(script), *(() if decision == "fail" else (decision,))),
+        )
+        for decision in decisions
+    ]
+    others = [
+        HookSetting(event="PreToolUse", matcher="Edit", command=("false",)),
+        HookSetting(event="Stop", url="http://127.0.0.1:1"),
+    ]
+    async with stage.session(hooks=[*hooks, *others]) as run:
+        await run.session.prompt("tool")
+        if behavior is None:
+            asked = await run.asked()
+            await run.until(lambda: run.session.pending)
+            async with asyncio.timeout(60):
+                while True:  # a hook runs first; who answers before is told that nothing waits yet
+                    try:
+                        run.session.respond(asked.pending_id, PermissionAnswer("once"), "anna")
+                        break
+                    except AnswerRefused as refused:
+                        assert refused.code == "unknown_request"  # noqa: PT017
+                        await asyncio.sleep(0.01)
+        await run.until(lambda: run.of(ev.Complete))
+        resolved = run.of(ev.PermissionResolved)
+        assert [event.behavior for event in resolved] == [behavior or "allow"]
+        if behavior is not None:
+            assert str(resolved[0].by).startswith("hook:PreToolUse")
+        assert [notice.code for notice in run.notices if notice.code != "hook_failed"] == ["hooks_not_run"]
+
+
+async def test_a_hook_allows_nothing_that_a_rule_denies(stage: AcpStage) -> None:
+    script = stage.workspace / "hook.py"
+    script.write_text(HOOK)
+    rules = read_rules([{"action": "deny", "tool": "Bash"}])
+    hook = HookSetting(event="PreToolUse", command=(sys.executable, "-I", str(script), "allow"))
+    async with stage.session(hooks=[hook], rules=rules) as run:
+        await run.turn("tool")
+        assert [(event.behavior, event.by) for event in run.of(ev.PermissionResolved)] == [("deny", "rule:1")]
+
+
+async def test_the_audit_trail_has_what_was_asked_and_who_decided(stage: AcpStage, tmp_path: Path) -> None:
+    trail = AuditTrail(tmp_path / "audit.jsonl", "s-1")
+    async with stage.session(audit=trail, policy="autonomous") as run:
+        await run.turn("tool")
+    trail.close()
+    rows = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [row["what"] for row in rows] == ["asked", "decided"]
+    assert rows[0]["request"]["toolCall"]["rawInput"] == {"command": "touch made.txt"}
+    assert (rows[1]["behavior"], rows[1]["by"]) == ("allow", "policy:autonomous")
+
+
+async def test_an_agent_that_closes_its_output_and_lives_is_ended(stage: AcpStage) -> None:
+    async with stage.session(graces=Graces(silent=0.05)) as run:
+        await run.session.prompt("text close")
+        await run.until(lambda: run.of(ev.ProcessStatus))
+        assert run.outcomes == ["process_exited"]
+
+
+async def test_methods_that_turnwire_does_not_have_are_refused(stage: AcpStage) -> None:
+    async with stage.session() as run:
+        await run.turn("unknown-request")
+        assert '"code": -32601' in run.text
+        await run.turn('ask fs/read_text_file {"path":"/etc/passwd"} ask terminal/create {"command":"ls"}')
+        assert run.text.count('"code": -32601') == 3
+
+
+async def test_files_of_the_workspace_alone_are_read_and_written_where_that_is_allowed(
+    stage: AcpStage,
+) -> None:
+    inside = stage.workspace / "a.txt"
+    inside.write_text("inside", encoding="utf-8")
+    (stage.workspace / "out").symlink_to("/etc")
+    async with stage.session(client_files="read") as run:
+        assert run.session.options.client_files == "read"
+        for path in (
+            inside,
+            "/etc/passwd",
+            stage.workspace / "out/passwd",
+            f"{stage.workspace}/../x",
+            "a\\u0000",
+        ):
+            await run.turn(f'ask fs/read_text_file {{"path":"{path}"}}')
+        assert run.text.count('"result": {"content": "inside"}') == 1
+        assert run.text.count('"code": -32602') == 4
+        await run.turn(f'ask fs/write_text_file {{"path":"{inside}","content":"x"}}')
+        assert '"code": -32601' in run.text
+        await run.turn(f'ask fs/read_text_file {{"path":"{inside}2"}} ask fs/read_text_file {{}}')
+        assert '"code": -32002' in run.text
+    async with stage.session(client_files="write") as run:
+        await run.turn(f'ask fs/write_text_file {{"path":"{inside}","content":"written"}}')
+        assert inside.read_text(encoding="utf-8") == "written"
+
+
+async def test_terminals_run_where_they_are_allowed(stage: AcpStage) -> None:
+    async with stage.session(client_terminals=True) as run:
+        await run.turn(
+            'ask terminal/create {"command":"echo","args":["hi"]} ask terminal/wait_for_exit {"terminalId":"terminal-1"} '
+            'ask terminal/output {"terminalId":"terminal-1"} ask terminal/create {"command":"sleep","args":["600"]}'
+        )
+        assert '"output": "hi\\n"' in run.text
+
+
+async def test_a_session_stops_in_the_middle_of_a_turn_and_nothing_is_left(stage: AcpStage) -> None:
+    async with stage.session() as run:
+        await run.session.prompt("tool wait")
+        await run.asked()
+        await run.session.stop()
+        await run.until(lambda: run.of(ev.ProcessStatus))
+        assert run.outcomes == ["interrupted"]
+
+
+async def test_many_prompts_at_once_keep_their_order(stage: AcpStage) -> None:
+    async with stage.session() as run:
+        names = [f"p{number}" for number in range(20)]
+        await asyncio.gather(*(run.session.prompt(name) for name in names))
+        await run.until(lambda: len(run.of(ev.Complete)) == 20)
+        assert run.text.split() == names

@@ -1,0 +1,130 @@
+"""What one sees, types and touches, on a desk and on a phone."""
+
+from typing import Any
+
+import pytest
+from hub_stand import until
+from playwright.async_api import Browser, expect
+
+from console_page import console
+from console_states import empty_stand, entries, made, show, stand
+from normalize.events import MessageChunk, ToolCall, ToolUpdate, TurnStarted, UserMessage
+from normalize.payloads import ModifyFilePayload
+from normalize.payloads.files import ModifyFile, ModifyOutput, Mutation
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+TABLE = (
+    "| name | what it is |\n|:--|--:|\n| a-long-word-that-fits | thirteen words " + "and more " * 9 + "|\n"
+)
+LINES = "".join(f"+line {n}\n" for n in range(1, 121))
+
+
+def edit() -> list[ToolCall | ToolUpdate]:
+    """A new file of 120 lines."""
+    body = ModifyFile(
+        file_path="/srv/work/src/greeting.py",
+        mutations=[Mutation(type="create", diff=f"@@ -0,0 +1,120 @@\n{LINES}")],
+        output=ModifyOutput(applied=True),
+    )
+    payload = ModifyFilePayload(modify_file=body)
+    call = ToolCall(
+        tool_call_id="t1", tool_name="Write", tool_title="Write", tool_status="running", normalized=payload
+    )
+    return [
+        call,
+        ToolUpdate(tool_call_id="t1", tool_name="Write", tool_status="complete", normalized=payload),
+    ]
+
+
+async def test_on_a_desk_nothing_that_was_written_or_attached_is_lost_or_broken(browser: Browser) -> None:
+    async with stand(host=empty_stand()) as where:
+        events = [UserMessage(text="hello\n" * 60), *edit(), MessageChunk(text=TABLE, message_id="m")]
+        await show(where, "work", made(events), workspace="/srv/work")
+        async with console(browser, where.url) as page:
+            field = page.get_by_role("textbox", name="Prompt")
+            await expect(page.locator(".diff .number").first).to_be_visible()
+
+            tall = await page.locator(".diff tr").evaluate_all(
+                "rows => rows.filter(row => row.getBoundingClientRect().height > 24).map(row => row.innerText)"
+            )
+            assert tall == []
+            head = page.locator(".card.tool .subject .path")
+            assert await head.locator("bdi").all_inner_texts() == ["greeting.py", "src"]
+
+            aligned = await page.locator(".prose td").evaluate_all(
+                "cells => cells.map(cell => getComputedStyle(cell).textAlign.replace('-webkit-', ''))"
+            )
+            assert aligned == ["left", "right"]
+
+            files = [
+                {"name": name, "mimeType": "text/plain", "buffer": name.encode()} for name in ("a", "b", "c")
+            ]
+            await page.locator("input[type=file]").set_input_files(files)  # type: ignore[arg-type]
+            await expect(
+                page.get_by_role("list", name="Attached files").get_by_role("listitem")
+            ).to_have_count(3)
+
+            await field.fill("half a sentence")
+            await page.reload()
+            await expect(field).to_have_value("half a sentence")
+
+            await where.journal.append("work", made([TurnStarted(operation_id="turn-1", origin="user")]))
+            later = page.get_by_label("When it is heard")
+            await later.select_option("later")
+            scroller = page.locator(".scroller[aria-label=Conversation]")
+            await scroller.evaluate("node => node.scrollTo(0, 0)")
+            await expect(page.get_by_role("button", name="To the end")).to_be_visible()
+            await page.get_by_role("button", name="Send").click()
+            await until(lambda: len(where.host.commands) == 1)
+            assert where.host.commands[0][0].model_dump()["priority"] == "later"
+            await expect(page.get_by_role("button", name="To the end")).to_have_count(0)
+            await expect(later).to_have_value("next")
+            await expect(field).to_be_focused()
+
+            await page.reload()
+            await expect(field).to_be_visible()
+            await page.keyboard.press("Tab")
+            await page.keyboard.press("Enter")
+            await expect(field).to_be_focused()
+
+
+PHONE: dict[str, Any] = {"has_touch": True, "is_mobile": True}
+SMALL = """() => [...document.querySelectorAll('button, select, input, textarea, .choice')]
+  .filter(node => node.checkVisibility({ visibilityProperty: true }) && node.type !== 'radio' && node.type !== 'checkbox'
+    && node.type !== 'file' && !node.classList.contains('skip'))
+  .map(node => [node, node.getBoundingClientRect()])
+  .filter(([, { width, height }]) => width > 0 && (height < 43.5 || width < 43.5))
+  .map(([node, { width, height }]) => `${node.outerHTML.slice(0, 90)} ${width}x${height}`)"""
+ZOOMED = """() => [...document.querySelectorAll('input, select, textarea')]
+  .filter(node => parseFloat(getComputedStyle(node).fontSize) < 16).map(node => node.outerHTML.slice(0, 90))"""
+
+
+async def test_on_a_phone_a_finger_hits_what_it_means(browser: Browser) -> None:
+    async with stand(host=empty_stand()) as where:
+        asked = entries("perm-allow-always", up_to="permission_request")
+        await show(where, "asked", [*entries("tool-bash"), *asked], agent="demo", state="waiting", pending=1)
+        await show(where, "question", entries("ask-denied", up_to="question_request"))
+        async with console(browser, f"{where.url}&session=asked", width=390, height=844, **PHONE) as page:
+            await expect(page.locator(".request")).to_be_visible()
+            assert await page.evaluate(SMALL) == []
+            assert await page.evaluate(ZOOMED) == []
+            wide = "[document.documentElement.scrollWidth, document.querySelector('.composer').scrollWidth]"
+            assert max(await page.evaluate(wide)) <= 390
+            tools = await page.locator(".composer .tools").bounding_box()
+            assert tools is not None and tools["height"] < 60
+
+            field = page.get_by_role("textbox", name="Prompt")
+            await field.tap()
+            await page.keyboard.type("one")
+            await page.keyboard.press("Enter")
+            await page.keyboard.type("two")
+            await expect(field).to_have_value("one\ntwo")
+            assert where.host.commands == []
+            await page.get_by_role("button", name="Send").tap()
+            await until(lambda: len(where.host.commands) == 1)
+
+            await page.get_by_role("button", name="Sessions").tap()
+            await page.locator(".session", has_text="question").tap()
+            await expect(page.locator(".request legend").first).to_be_visible()
+            assert await page.evaluate(SMALL) == []

@@ -1,0 +1,113 @@
+"""Which events receivers are told of, read from a journal."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from journal.base import Entry
+from journal.memory import MemoryJournal
+from normalize.events import AgentEvent, Complete, CompleteData, MessageChunk, PermissionCancelled, to_json
+from sidecar.config import secrecy
+from sidecar.config.settings import ConfigurationError, Webhook, load
+from sidecar.webhooks.configured import wanted
+from sidecar.webhooks.delivery import Deliverer, receiver
+from sidecar.webhooks.watching import Wanted, Watching
+
+DONE = Complete(data=CompleteData(outcome="completed", is_error=False))
+
+
+async def append(journal: MemoryJournal, session: str, *events: AgentEvent) -> None:
+    await journal.append(session, [Entry(to_json(event)) for event in events])
+
+
+async def test_receivers_are_told_of_what_they_want_from_now_on() -> None:
+    told: list[tuple[str, str, int]] = []
+    loop, last = asyncio.get_running_loop(), asyncio.Event()
+
+    def post(url: str, body: bytes, _: Mapping[str, str]) -> tuple[int, float | None]:
+        said = json.loads(body)
+        told.append((said["data"]["session"], said["type"], said["data"]["seq"]))
+        if said["data"]["session"] == "new":
+            loop.call_soon_threadsafe(last.set)
+        return 200, None
+
+    journal = MemoryJournal()
+    await append(journal, "old", DONE)
+    to = Deliverer(receiver(1, "http://127.0.0.1:9/", b"k" * 16), post=post)
+    watching = Watching(journal, [Wanted(frozenset({"complete"}), to)])
+    await watching.begin()
+    running = asyncio.create_task(watching.run())
+    await asyncio.sleep(0)
+    await append(journal, "old", *[MessageChunk(text="x")] * 2000, DONE)
+    await append(journal, "new", PermissionCancelled(pending_id="q"), DONE)
+    async with asyncio.timeout(60):
+        await last.wait()
+    running.cancel()
+    watching.stop()
+    assert sorted(told) == [("new", "complete", 2), ("old", "complete", 2002)]
+
+
+def hook(**more: object) -> Webhook:
+    return Webhook.model_validate(
+        {"url": "https://hooks.example/x", "secret_env": "TURNWIRE_WEBHOOK_SECRET", **more}
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"url": "ftp://hooks.example/"},
+        {"url": "file:///etc/passwd"},
+        {"url": "https://user:pw@hooks.example/"},
+        {"url": "https://hooks.example:port/"},
+        {"url": "https://"},
+        {"url": "https://hooks.example/a b"},
+        {"secret_env": "HOME"},
+        {"secret_env": None},
+        {"secret_file": "/x"},
+        {"events": ["message_chunk"]},
+        {"token": "x"},
+    ],
+)
+def test_a_webhook_that_is_none_is_refused_by_name(wrong: dict[str, object], tmp_path: Path) -> None:
+    table = {"url": "https://hooks.example/x", "secret_env": "TURNWIRE_WEBHOOK_SECRET", **wrong}
+    lines = [f"{name} = {json.dumps(value)}" for name, value in table.items() if value is not None]
+    file = tmp_path / "named.toml"
+    file.write_text("\n".join(["[[webhooks]]", *lines]))
+    with pytest.raises(ConfigurationError, match="setting webhooks") as error:
+        load({}, file)
+    assert "pw" not in str(error.value)
+
+
+def test_a_secret_is_read_from_a_private_file_or_a_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("0123456789abcdef\n")
+    secret.chmod(0o600)
+    by_file = hook(secret_env=None, secret_file=str(secret))
+    assert len(wanted([by_file])) == 1
+    secret.chmod(0o644)
+    with pytest.raises(ConfigurationError, match="chmod 600"):
+        wanted([by_file])
+    with pytest.raises(ConfigurationError, match="is not set"):
+        wanted([hook()])
+    monkeypatch.setenv("TURNWIRE_WEBHOOK_SECRET", "short")
+    with pytest.raises(ConfigurationError, match="at least 16 bytes") as error:
+        wanted([hook()])
+    assert "short" not in str(error.value)
+    monkeypatch.setenv("TURNWIRE_WEBHOOK_SECRET", "0123456789abcdef")
+    assert wanted([hook()])[0].kinds == {
+        "permission_request",
+        "question_request",
+        "complete",
+        "process_status",
+    }
+
+
+def test_the_variables_of_secrets_are_taken_out_of_the_environment() -> None:
+    assert secrecy.is_secret("TURNWIRE_WEBHOOK_SECRET_SLACK")
+    assert not secrecy.is_secret("TURNWIRE_WEBHOOKS")

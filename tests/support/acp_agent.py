@@ -1,0 +1,262 @@
+"""A small agent of the Agent Client Protocol, for tests: `python acp_agent.py [WAY …]`; what a prompt says, it does.
+
+Ways of beginning: `mute` (answers nothing), `login` (wants one), `v9` (speaks another version), `bare` (can do nothing
+beyond a prompt), `refuse-load`. Words of a prompt, each done in turn: see `_WORDS`. Uses the standard library alone.
+"""
+
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+WAYS = frozenset(sys.argv[1:])
+SESSION = "agent-session-1"
+
+_ids = count()
+_answers: dict[object, Any] = {}
+_answered = threading.Condition()
+_cancelled = threading.Event()
+_writing = threading.Lock()
+
+
+def say(message: object) -> None:
+    line = message if isinstance(message, bytes) else json.dumps({"jsonrpc": "2.0", **message}).encode()  # type: ignore[dict-item]
+    with _writing:
+        sys.stdout.buffer.write(line + b"\n")
+        sys.stdout.buffer.flush()
+
+
+def update(what: str, **fields: object) -> None:
+    say(
+        {
+            "method": "session/update",
+            "params": {"sessionId": SESSION, "update": {"sessionUpdate": what, **fields}},
+        }
+    )
+
+
+def text(words: str) -> None:
+    update("agent_message_chunk", content={"type": "text", "text": words})
+
+
+def ask(method: str, params: dict[str, object]) -> Any:
+    """Ask the client and wait for its answer."""
+    number = next(_ids)
+    say({"id": number, "method": method, "params": {"sessionId": SESSION, **params}})
+    with _answered:
+        _answered.wait_for(lambda: number in _answers)
+        return _answers.pop(number)
+
+
+def ask_leave(call: str, command: str) -> Any:
+    return ask(
+        "session/request_permission",
+        {
+            "toolCall": {
+                "toolCallId": call,
+                "title": command,
+                "kind": "execute",
+                "status": "pending",
+                "rawInput": {"command": command},
+            },
+            "options": [
+                {"optionId": "once", "name": "Allow", "kind": "allow_once"},
+                {"optionId": "always", "name": "Always", "kind": "allow_always"},
+                {"optionId": "no", "name": "Reject", "kind": "reject_once"},
+            ],
+        },
+    )
+
+
+def run_tool(command: str) -> None:
+    """Ask for leave to run a command, and tell what came of it."""
+    call = f"call-{next(_ids)}"
+    update(
+        "tool_call",
+        toolCallId=call,
+        title=command,
+        kind="execute",
+        status="pending",
+        rawInput={"command": command},
+    )
+    said = ask_leave(call, command)
+    chosen = said.get("result", {}).get("outcome", {}).get("optionId")
+    if chosen in ("once", "always"):
+        update(
+            "tool_call_update",
+            toolCallId=call,
+            status="completed",
+            content=[{"type": "content", "content": {"type": "text", "text": "done"}}],
+        )
+    else:
+        update("tool_call_update", toolCallId=call, status="failed")
+    text(f"[{json.dumps(said, sort_keys=True)}]")
+
+
+def told(words: list[str]) -> str | None:
+    """Do what a prompt says; return the stop reason, None when it is not to be answered."""
+    rest = iter(words)
+    for word in rest:
+        match word:
+            case "text":
+                text("Hello. ")
+            case "tool":
+                run_tool("touch made.txt")
+            case "leave-open":  # a call that is never ended
+                update("tool_call", toolCallId="open-1", title="sleep", kind="execute", status="in_progress")
+            case "ask":  # METHOD and its parameters as JSON
+                said = ask(next(rest), json.loads(next(rest)))
+                text(f"[{json.dumps(said, sort_keys=True)}]")
+            case "wait":  # until cancelled
+                _cancelled.wait()
+                return "cancelled"
+            case "until-cancelled":
+                _cancelled.wait()
+            case "deaf":  # until killed
+                threading.Event().wait()
+            case "flood":
+                for _ in range(20_000):
+                    text("x" * 50)
+            case "garbage":
+                for line in (
+                    b"no json",
+                    b"[]",
+                    b"{}",
+                    b"null",
+                    b'{"jsonrpc":"2.0"}',
+                    b"\xff\xfe",
+                    b"[" * 5000,
+                ):
+                    say(line)
+                say({"id": 999, "result": {}})
+                say({"method": "session/update", "params": 3})
+                say({"method": "session/update"})
+                say({"method": "vendor/unknown", "params": {"a": 1}})
+            case "unknown-request":
+                text(f"[{json.dumps(ask('vendor/question', {}), sort_keys=True)}]")
+            case "late-ask":
+                threading.Timer(0.05, ask_leave, ("late-1", "late")).start()
+            case "die":
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "close":
+                sys.stdout.close()
+                os.close(1)
+                threading.Event().wait()
+            case "refuse":
+                raise Refusal(-32603, "the model is not there")
+            case "twice":
+                return "twice"
+            case _:
+                text(f"{word} ")
+    return "end_turn"
+
+
+class Refusal(Exception):
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def prompt(params: dict[str, Any]) -> object:
+    _cancelled.clear()
+    words: list[str] = []
+    for block in params["prompt"]:
+        words += block["text"].split() if block["type"] == "text" else [json.dumps(block).replace(" ", "")]
+    return told(words)
+
+
+def new_session(_: dict[str, Any]) -> object:
+    if "login" in WAYS:
+        raise Refusal(-32000, "Authentication required")
+    opened: dict[str, object] = {"sessionId": SESSION}
+    if "bare" not in WAYS:
+        opened["modes"] = {
+            "currentModeId": "ask",
+            "availableModes": [
+                {"id": "ask", "name": "Ask"},
+                {"id": "plan", "name": "Plan"},
+                {"id": "code", "name": "Code"},
+            ],
+        }
+        opened["models"] = {
+            "currentModelId": "small",
+            "availableModels": [{"modelId": "small", "name": "Small"}, {"modelId": "large", "name": "Large"}],
+        }
+    return opened
+
+
+def load(params: dict[str, Any]) -> object:
+    if params["sessionId"] != SESSION or "refuse-load" in WAYS:
+        raise Refusal(-32002, f"no session {params['sessionId']}")
+    update("user_message_chunk", content={"type": "text", "text": "an old prompt"})
+    text("an old answer")
+    return {name: value for name, value in new_session({}).items() if name != "sessionId"}  # type: ignore[attr-defined]
+
+
+def initialize(_: dict[str, Any]) -> object:
+    said: dict[str, object] = {
+        "protocolVersion": 9 if "v9" in WAYS else 1,
+        "agentInfo": {"name": "tester", "title": "Tester", "version": "1.2.3"},
+    }
+    if "bare" not in WAYS:
+        said["agentCapabilities"] = {"loadSession": True, "promptCapabilities": {"image": True}}
+        said["authMethods"] = [{"id": "key", "name": "A key"}]
+    return said
+
+
+def echo(params: dict[str, Any]) -> object:
+    return {"said": params}
+
+
+_METHODS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "initialize": initialize,
+    "session/new": new_session,
+    "session/load": load,
+    "session/prompt": prompt,
+    "session/set_mode": lambda _: {},
+    "session/set_model": lambda _: {},
+    "_tester/echo": echo,
+}
+
+
+def answer(message: dict[str, Any]) -> None:
+    number, method = message["id"], message["method"]
+    try:
+        if method not in _METHODS:
+            raise Refusal(-32601, f"no method {method}")
+        result = _METHODS[method](message.get("params") or {})
+    except Refusal as refusal:
+        say({"id": number, "error": {"code": refusal.code, "message": str(refusal)}})
+        return
+    if method == "session/prompt":
+        stops = ["end_turn", "end_turn"] if result == "twice" else [result]
+        for stop in stops:
+            say({"id": number, "result": {"stopReason": stop}})
+    else:
+        say({"id": number, "result": result})
+
+
+def main() -> None:
+    for line in sys.stdin.buffer:
+        message = json.loads(line)
+        if "mute" in WAYS:
+            continue
+        if "method" not in message:
+            with _answered:
+                _answers[message["id"]] = {
+                    name: message[name] for name in ("result", "error") if name in message
+                }
+                _answered.notify_all()
+        elif "id" in message:
+            threading.Thread(target=answer, args=(message,), daemon=True).start()
+        elif message["method"] == "session/cancel":
+            _cancelled.set()
+
+
+if __name__ == "__main__":
+    main()
+    os._exit(0)  # whatever its threads still do
