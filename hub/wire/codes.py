@@ -26,6 +26,7 @@ REPLY_CODES = {
     "cancelled": "It is void: withdrawn, or its turn is over.",
     "invalid_answer": "The answer does not fit the request; the message says how.",
     "refused_by_cli": "The CLI refused the request, or the message to go back to; it says why.",
+    "not_supported": "The session's agent cannot do this at all, see its `abilities`. Nothing was stopped.",
     "timeout": "The CLI did not answer in time.",
     "internal": "The sidecar failed at this command; its log says why.",
 }

@@ -19,6 +19,27 @@ class Frame(Published, frozen=True, kw_only=True, tag_field="type"):
         return str(self.__struct_config__.tag)
 
 
+class Abilities(Published, frozen=True, kw_only=True):
+    """What a session's agent can do; what it cannot is refused, and need not be offered. Before it runs: what agents like it can."""
+
+    resume: bool
+    """`session.resume` and a prompt start it again with its conversation."""
+    rewind: bool
+    """`session.resume` and `session.fork` go back to a message."""
+    fork: bool
+    """`session.fork` branches its conversation off."""
+    interrupt: bool
+    """`interrupt` stops its turn, and it lives on."""
+    withdraw: bool
+    """`prompt.withdraw` takes back a prompt that waits."""
+    set_model: bool
+    """`set_model` changes its model."""
+    modes: list[str] | None = None
+    """What `set_permission_mode` takes; absent where that is not known, or it has none."""
+    images: bool
+    """It sees images; otherwise they are saved in the workspace and named."""
+
+
 class SessionSummary(Published, frozen=True, kw_only=True):
     """A session as frontends list it."""
 
@@ -50,6 +71,8 @@ class SessionSummary(Published, frozen=True, kw_only=True):
     """RFC 3339."""
     trouble: str | None = None
     """Why its events cannot be kept, and so not be shown, at present; they come when they can. Until then it takes no prompt."""
+    abilities: Abilities | None = None
+    """What its agent can do; absent of a replay."""
     position: float | None = None
     """Of a replay: share of the recording that was played."""
     speed: float | None = None

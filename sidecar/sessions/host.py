@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import assert_never
+from typing import NoReturn, assert_never
 
 from msgspec import to_builtins
 from pydantic import JsonValue
@@ -220,6 +220,7 @@ class LiveHost:
                 refuse("running", f"session {session.session} already runs", "session")
             else:
                 await self._start(session, ResumePoint.on(session.record))
+                await _opened(session)
         return {"session": session.session}
 
     async def _go_back(self, session: LiveSession, at: str) -> None:
@@ -242,6 +243,8 @@ class LiveHost:
         origin = parent.record
         if origin.cli_session_id is None:
             refuse("nothing_to_resume", f"session {origin.session} has no conversation yet", "session")
+        if not parent.capabilities.forks:
+            _cannot(parent, "branch off a conversation; begin a new session")
         record = SessionRecord(
             session=f"s-{secrets.token_hex(5)}",
             created=timestamp(),
@@ -262,12 +265,14 @@ class LiveHost:
             family = family_of(origin, self._settings)
             place = await place_of(self._services.journal, origin, command.at, family)
         session = await self._add(record, ResumePoint.fork(origin, at=place), parent.env)
-        if command.at is not None:
-            try:
+        try:
+            if command.at is None:
+                await _opened(session)
+            else:
                 await _accepted(session, command.at)
-            except CommandRefused:
-                await self._forget(session.session)
-                raise
+        except CommandRefused:
+            await self._forget(session.session)
+            raise
         return {"session": session.session}
 
     async def _retry(self, command: frames.SessionRetry) -> JsonValue:
@@ -283,8 +288,10 @@ class LiveHost:
                     "the attachments of the last prompt were not kept over the sidecar's restart; send it anew",
                     "session",
                 )
+            can = session.capabilities
+            if record.turns > 1 and session.cli is not None and not can.resumes:
+                _cannot(session, "go on with its conversation, so nothing can be retried; prompt it again")
             await session.stop()
-            can = family_of(record, self._settings).capabilities(record.cli_version)
             await self._start(session, ResumePoint.back(record, can))
         return await self.say(session, record.last_prompt, attachments)
 
@@ -356,6 +363,18 @@ class LiveHost:
         except (*CANNOT_START, JournalError, OSError, ProcessGone) as error:
             refuse("cannot_start", str(error))
         self._services.changed()
+
+
+def _cannot(session: LiveSession, what: str) -> NoReturn:
+    refuse("not_supported", f"{session.record.agent or 'the agent'} cannot {what}", "session")
+
+
+async def _opened(session: LiveSession) -> None:
+    """Wait until an agent that says on its start whether it goes on with a conversation has said so."""
+    if session.capabilities.says_whether_it_resumes:
+        trouble = await session.refusal(GREETING_S)
+        if trouble is not None:
+            refuse("refused_by_cli", trouble, "session")
 
 
 async def _accepted(session: LiveSession, at: str) -> None:

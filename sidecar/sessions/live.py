@@ -12,11 +12,12 @@ from pathlib import Path
 
 from adapter.agent_session import AgentSession, RequestFailed, RequestTimeout
 from adapter.attachments import AttachmentFolder
+from adapter.capabilities import Capabilities
 from adapter.families import open_session
 from adapter.notices import SessionNotice
 from adapter.options import SessionOptions
 from adapter.process.transport import ProcessGone
-from hub.wire.frames_out import SessionSummary
+from hub.wire.frames_out import Abilities, SessionSummary
 from journal.base import JournalError
 from journal.sessions import SessionRecord
 from normalize import events as ev
@@ -114,7 +115,15 @@ class LiveSession:
             pending=len(state.pending),
             created=record.created,
             trouble=self._trouble(),
+            abilities=_abilities(self.capabilities),
         )
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the agent can do: the one that runs, or else what agents like it can."""
+        if (cli := self.cli) is not None:
+            return cli.capabilities
+        return family_of(self.record, self._services.settings).capabilities(self.record.cli_version)
 
     def _trouble(self) -> str | None:
         found = self._services.journal.trouble
@@ -157,6 +166,19 @@ class LiveSession:
         if self._task is not None:
             await asyncio.wait([self._task])
         return f"{self.record.agent} ended at once, {self._end()}"
+
+    async def refusal(self, deadline: float) -> str | None:
+        """Wait until the agent has opened a conversation; return why it has not, None when it has or has not said."""
+        cli = self._cli
+        try:
+            if cli is not None:
+                async with asyncio.timeout(deadline):
+                    await asyncio.shield(cli.initialized)
+        except TimeoutError:
+            return None  # some agents take long; a prompt waits for it, and hears what came of it
+        except (ProcessGone, RequestFailed, RequestTimeout) as error:
+            return str(error)
+        return None
 
     def _end(self) -> str:
         end = self._exit
@@ -225,6 +247,8 @@ class LiveSession:
             )
             async with opened as cli:
                 self._cli, self._exit, whole = cli, None, False
+                # by then it is known what the agent can do
+                cli.initialized.add_done_callback(lambda _: self._services.changed())
                 await self._begin(cli, resume_point)
                 running.set_result(None)
                 unwatch = self._services.journal.watch_trouble(self._look_for_refusal)
@@ -390,3 +414,16 @@ class LiveSession:
             await self.announce(event)
         except JournalError as error:
             log.warning("a notice was not published", extra={"session": self.session, "error": str(error)})
+
+
+def _abilities(can: Capabilities) -> Abilities:
+    return Abilities(
+        resume=can.resumes,
+        rewind=can.resume_at != "nothing",
+        fork=can.forks,
+        interrupt=can.interrupts,
+        withdraw=can.withdraws_prompts,
+        set_model=can.models,
+        modes=list(can.permission_modes) or None,
+        images=can.images,
+    )

@@ -50,10 +50,32 @@ export interface SessionSummary {
   created?: string;
   /** Why its events cannot be kept, and so not be shown, at present; they come when they can. Until then it takes no prompt. */
   trouble?: string;
+  /** What its agent can do; absent of a replay. */
+  abilities?: Abilities;
   /** Of a replay: share of the recording that was played. */
   position?: number;
   /** Of a replay: times the recorded pace; 0 when paused. */
   speed?: number;
+}
+
+/** What a session's agent can do; what it cannot is refused, and need not be offered. Before it runs: what agents like it can. */
+export interface Abilities {
+  /** `session.resume` and a prompt start it again with its conversation. */
+  resume: boolean;
+  /** `session.resume` and `session.fork` go back to a message. */
+  rewind: boolean;
+  /** `session.fork` branches its conversation off. */
+  fork: boolean;
+  /** `interrupt` stops its turn, and it lives on. */
+  interrupt: boolean;
+  /** `prompt.withdraw` takes back a prompt that waits. */
+  withdraw: boolean;
+  /** `set_model` changes its model. */
+  set_model: boolean;
+  /** What `set_permission_mode` takes; absent where that is not known, or it has none. */
+  modes?: string[];
+  /** It sees images; otherwise they are saved in the workspace and named. */
+  images: boolean;
 }
 
 /** The list of sessions, or their state, has changed. */
