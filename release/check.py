@@ -99,6 +99,31 @@ def check_installed(source: Path, wheel: Path, version: str, place: Path) -> Non
         )
 
 
+def check_editors(source: Path, wheel: Path, client: Path, place: Path) -> None:
+    """Install turnwire for editors from both wheels alone, and have it answer one; raises NotReady."""
+    venv.create(place, with_pip=True)
+    program = place / "bin"
+    extra = f"turnwire[acp] @ {wheel.as_uri()}"
+    run(
+        program / "python",
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "-c",
+        source / "constraints.txt",
+        extra,
+        client,
+        cwd=place,
+    )
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(place), "LANG": "C.UTF-8"}
+    hello = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}})
+    command = ("sh", "-c", 'echo "$1" | "$2" acp --agent demo --port 0', "sh", hello, program / "turnwire")
+    said = json.loads(run(*command, cwd=place, env=env))
+    if said.get("result", {}).get("protocolVersion") != 1:
+        raise NotReady(f"turnwire acp, installed alone, answers an editor with {said}")
+
+
 def check_python_client(source: Path, wheel: Path, place: Path) -> None:
     """Install the Python client's wheel alone and import it; raises NotReady."""
     venv.create(place, with_pip=True)
@@ -152,6 +177,8 @@ def main() -> int:
             client = check_wheel(source / PYTHON, made, "turnwire_client")
             check_python_client(source, client, folder / "client")
             print(f"{client.name}: built, and from the sdist as well; installed alone, imported")
+            check_editors(source, wheel, client, folder / "editors")
+            print("turnwire[acp]: installed from both wheels, answers an editor")
             check_typescript_client(source, made, folder / "bare")
             print("npm package: packed, installed alone, imported")
         except NotReady as why:

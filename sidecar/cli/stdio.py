@@ -111,7 +111,7 @@ def acp_command(
     try:
         from sidecar.acp.command import serve_elsewhere, serve_here
     except ModuleNotFoundError as error:
-        if error.name != "turnwire_client":
+        if (error.name or "").partition(".")[0] != "turnwire_client":
             raise
         fail("this needs the Python client; install it with: pip install 'turnwire[acp]'")
     settings = configured(context)
