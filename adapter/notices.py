@@ -15,6 +15,7 @@ class SessionNotice:
         "initialize_failed",
         "hook_failed",
         "hooks_not_run",
+        "not_restored",
         "mcp_failed",
         "grant_lost",
         "plan_classifier",

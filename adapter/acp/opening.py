@@ -337,10 +337,7 @@ async def _begin(
         session.opened(facts, conversation)
         if wanted.resume is not None:
             await client.quiet(graces.told_again, graces.told_again_at_most)
-        if mode is not None:
-            await session.set_permission_mode(mode)
-        if options.command.model is not None:
-            await session.set_model(options.command.model)
+        await _choose(session, conversation, mode, notify)
     except (RequestFailed, RequestTimeout, ProcessGone) as error:
         notify(SessionNotice("initialize_failed", str(error)))
         session.refuse(error)
@@ -348,6 +345,27 @@ async def _begin(
         await session.stop()
     else:
         session.begin()
+
+
+async def _choose(session: AcpSession, conversation: Conversation, mode: str | None, notify: Notify) -> None:
+    """Go to the mode and the model that are wanted; raises RequestFailed where a new conversation has them not.
+
+    Those of an old one may be what the agent has called them in its news, which is not always what can be chosen.
+    """
+    command = session.options.command
+    wishes = (
+        (mode, conversation.modes, session.set_permission_mode),
+        (command.model, conversation.models, session.set_model),
+    )
+    for wish, choice, choose in wishes:
+        if wish is None or (choice is not None and choice.current == wish):
+            continue
+        try:
+            await choose(wish)
+        except RequestFailed as error:
+            if command.resume is None or session.options.policy == "plan":
+                raise
+            notify(SessionNotice("not_restored", f"the conversation goes on as the agent has it: {error}"))
 
 
 def _wanted(options: SessionOptions, facts: AgentFacts, notify: Notify) -> Wanted:

@@ -243,6 +243,17 @@ async def test_a_conversation_goes_on_and_what_the_agent_tells_again_is_no_turn(
         assert len(run.of(ev.TurnStarted)) == 1
 
 
+async def test_a_mode_or_model_that_a_conversation_cannot_go_on_with_is_told_of(stage: AcpStage) -> None:
+    command = CommandOptions(resume="agent-session-1", model="some-large-model", permission_mode="ask")
+    async with stage.session(command=command) as run:
+        await run.turn("text")
+        assert [notice.code for notice in run.notices] == ["not_restored"]
+        assert "no model 'some-large-model'" in run.notices[0].message
+    async with stage.session(command=CommandOptions(model="some-large-model")) as run:
+        with pytest.raises(RequestFailed, match="no model 'some-large-model'"):
+            await run.session.prompt("text")
+
+
 async def test_an_agent_that_cannot_go_on_with_a_conversation_is_told_of(stage: AcpStage) -> None:
     async with stage.session("bare", command=CommandOptions(resume="agent-session-1")) as run:
         with pytest.raises(RequestFailed, match="cannot go on with an earlier conversation"):
