@@ -1,10 +1,11 @@
 """What an editor may choose in a session: its permission mode and its model, as ACP's modes and as config options.
 
-Both are told twice, since editors differ in which they know. turnwire's events name what is chosen and not what there is
-to choose, so Claude Code's own words are listed for it, and for any agent what has been seen.
+Both are told twice, since editors differ in which they know. The hub says which modes an agent has and whether its model
+can be changed; which models there are nobody says, so Claude Code's own words are listed for it, and for any agent those
+that were seen.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from turnwire_client.values import JsonObject
 
@@ -14,10 +15,10 @@ MODES = {
     "plan": ("Plan", "The agent plans, and changes nothing"),
     "dontAsk": ("Don't ask", "What is not allowed already is refused without asking"),
 }
-"""Claude Code's modes that frontends may choose, wherever they connect from; any other is listed once it is on."""
+"""Names and descriptions of Claude Code's modes; what an older hub, which does not say, is taken to have."""
 
-CLAUDES_MODES = frozenset({*MODES, "bypassPermissions", "auto"})
-"""All of Claude Code's modes; an agent that is in another one has none of these."""
+LOOSE = frozenset({"auto", "bypassPermissions"})
+"""Modes in which nobody is asked: a hub refuses them to frontends unless it is configured otherwise. Listed once one is on."""
 
 CLAUDE_MODELS = {"default": "Default", "opus": "Opus", "sonnet": "Sonnet", "haiku": "Haiku"}
 """Words that Claude Code takes for the newest of a kind."""
@@ -29,68 +30,92 @@ class Choices:
     """The modes and models of one session."""
 
     def __init__(self, agent: str | None = None) -> None:
-        """Take the agent's name; Claude Code's words are listed for agents of that name, and of models by that name."""
+        """Take the agent's name: Claude Code's words are listed for agents of that name, and of models by that name."""
         self._is_claude = agent is None or "claude" in agent
-        self.mode = "default"
-        self.model: str | None = None
-        self._modes: dict[str, None] = dict.fromkeys(MODES)
+        self._mode: str | None = None
+        self._model: str | None = None
+        self._modes: tuple[str, ...] = tuple(MODES)
+        self._sets_model = True
         self._models: dict[str, None] = {}
+
+    def offer(self, modes: Sequence[str], *, sets_model: bool) -> Iterable[JsonObject]:
+        """Note what the agent can do; returns the updates that tell so, none when it was so before."""
+        offered = tuple(modes)
+        if (offered, sets_model) == (self._modes, self._sets_model):
+            return []
+        self._modes, self._sets_model = offered, sets_model
+        return [self._options_update()]
 
     def changed(self, *, mode: str | None = None, model: str | None = None) -> Iterable[JsonObject]:
         """Note what is chosen now; returns the updates that tell so, none when it was so before."""
         updates: list[JsonObject] = []
-        if mode is not None and mode != self.mode:
-            if mode not in CLAUDES_MODES:
-                self._modes = {each: None for each in self._modes if each not in CLAUDES_MODES}
-            self.mode = mode
-            self._modes[mode] = None
-            updates.append(self.mode_update())
-        is_new = model is not None and model != self.model
-        if model is not None and is_new:
-            self.model = model
+        if mode is not None and mode != self._mode:
+            is_shown = mode == self._shown_mode()
+            self._mode = mode
+            if not is_shown:
+                updates += [self._mode_update(mode), self._options_update()]
+        if model is not None and model != self._model:
+            self._model = model
             self._models[model] = None
-        if updates or is_new:
-            updates.append({"sessionUpdate": "config_option_update", "configOptions": self.options()})
+            updates = [each for each in updates if each["sessionUpdate"] != "config_option_update"]
+            updates.append(self._options_update())
         return updates
 
-    def mode_update(self) -> JsonObject:
-        """Return the update that names the mode."""
-        return {"sessionUpdate": "current_mode_update", "currentModeId": self.mode}
+    def state(self) -> JsonObject | None:
+        """Return the update that names the mode; None where there is none."""
+        mode = self._shown_mode()
+        return None if mode is None else self._mode_update(mode)
 
-    def modes(self) -> JsonObject:
-        """Return ACP's state of modes."""
+    def modes(self) -> JsonObject | None:
+        """Return ACP's state of modes; None where the agent has none."""
+        current = self._shown_mode()
+        if current is None:
+            return None
         listed = [
             {
                 "id": mode,
                 "name": MODES.get(mode, (mode, ""))[0],
-                "description": MODES.get(mode, ("", mode))[1],
+                **({"description": MODES[mode][1]} if mode in MODES else {}),
             }
-            for mode in self._modes
+            for mode in dict.fromkeys((*self._modes, current))
+            if mode not in LOOSE or mode == current
         ]
-        return {"currentModeId": self.mode, "availableModes": listed}
+        return {"currentModeId": current, "availableModes": listed}
 
     def options(self) -> list[JsonObject]:
-        """Return ACP's config options."""
-        mode = {
-            "type": "select",
-            "id": "mode",
-            "name": "Mode",
-            "category": "mode",
-            "currentValue": self.mode,
-            "options": [
-                {"value": each["id"], "name": each["name"]} for each in self.modes()["availableModes"]
-            ],
-        }
-        known = {DEFAULT_MODEL: "Default"}
-        if self._is_claude or "claude" in (self.model or ""):
-            known = CLAUDE_MODELS
-        names = {**known, **{model: model for model in self._models if model not in known}}
-        model = {
-            "type": "select",
-            "id": "model",
-            "name": "Model",
-            "category": "model",
-            "currentValue": self.model or DEFAULT_MODEL,
-            "options": [{"value": value, "name": name} for value, name in names.items()],
-        }
-        return [mode, model]
+        """Return ACP's config options: all that can be chosen."""
+        options: list[JsonObject] = []
+        if (modes := self.modes()) is not None:
+            listed = [{"value": each["id"], "name": each["name"]} for each in modes["availableModes"]]
+            options.append(_select("mode", "Mode", modes["currentModeId"], listed))
+        if self._sets_model:
+            known = {DEFAULT_MODEL: "Default"}
+            if self._is_claude or "claude" in (self._model or ""):
+                known = CLAUDE_MODELS
+            names = {**known, **{model: model for model in self._models if model not in known}}
+            listed = [{"value": value, "name": name} for value, name in names.items()]
+            options.append(_select("model", "Model", self._model or DEFAULT_MODEL, listed))
+        return options
+
+    def _shown_mode(self) -> str | None:
+        """Return the mode; before it is known the one that agents begin in."""
+        if self._mode is not None or not self._modes:
+            return self._mode
+        return "default" if "default" in self._modes else self._modes[0]
+
+    def _mode_update(self, mode: str) -> JsonObject:
+        return {"sessionUpdate": "current_mode_update", "currentModeId": mode}
+
+    def _options_update(self) -> JsonObject:
+        return {"sessionUpdate": "config_option_update", "configOptions": self.options()}
+
+
+def _select(name: str, title: str, current: str, options: list[JsonObject]) -> JsonObject:
+    return {
+        "type": "select",
+        "id": name,
+        "name": title,
+        "category": name,
+        "currentValue": current,
+        "options": options,
+    }

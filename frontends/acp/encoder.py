@@ -47,7 +47,7 @@ class Encoder:
 
     def state(self) -> list[JsonObject]:
         """Return the updates that say how things are now, for an editor that did not follow how they came about."""
-        states = (self._commands, self._plan.update(), self._usage_update(), self.choices.mode_update())
+        states = (self._commands, self._plan.update(), self._usage_update(), self.choices.state())
         return [update for update in states if update is not None]
 
     def _message(self, event: ev.MessageChunk) -> Iterable[JsonObject]:

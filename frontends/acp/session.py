@@ -6,9 +6,10 @@ as soon as somebody else has answered.
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from frontends.acp.choices import Choices
 from frontends.acp.dialogs import FORM, BadAnswer, Decision, Offered, Reply, Respond, Stop, dialog
 from frontends.acp.encoder import Encoder, note
 from frontends.acp.folding import Folded
@@ -67,7 +68,8 @@ class EditorSession:
     def choices(self) -> JsonObject:
         """The modes and models, as the answers to session/new and its like have them."""
         choices = self._encoder.choices
-        return {"modes": choices.modes(), "configOptions": choices.options()}
+        modes = choices.modes()
+        return {**({} if modes is None else {"modes": modes}), "configOptions": choices.options()}
 
     async def join(self, *, shows_past: bool) -> None:
         """Follow it from its first event, and wait until the past is over; raises RpcError when it cannot be followed."""
@@ -201,6 +203,8 @@ class EditorSession:
             case _:
                 pass
         updates = self._encoder.take(event)
+        if isinstance(event, ev.SessionMode | ev.SessionInfo):
+            updates += self._offered()
         if answered := self._prompts.take(event):
             # What led to the end comes before the answer.
             for update in updates:
@@ -219,13 +223,19 @@ class EditorSession:
             note("gap", f"Events {gap.first} to {gap.last} are kept no more.", first=gap.first, last=gap.last)
         ]
 
+    def _offered(self) -> list[JsonObject]:
+        """Note what the agent can do, which some tell only once they run."""
+        known = (each for each in self._client.known_sessions if each.session == self.session)
+        return list(_offer(self._encoder.choices, next(known, self._summary)))
+
     def _new_encoder(self) -> Encoder:
         summary = self._summary
         encoder = Encoder(
             cwd=summary.workspace, shows_terminals=self._editor.shows_terminals, agent=summary.agent
         )
         # what the record says, until the events do
-        list(encoder.choices.changed(mode=summary.permission_mode, model=summary.model))
+        encoder.choices.changed(mode=summary.permission_mode, model=summary.model)
+        _offer(encoder.choices, summary)
         return encoder
 
     def _answer(self, answered: Sequence[tuple[str, TurnResult]]) -> None:
@@ -293,3 +303,8 @@ class EditorSession:
                 await self._client.answer(self.session, pending, answer)
             case Stop():
                 await self.cancel()
+
+
+def _offer(choices: Choices, summary: SessionSummary) -> Iterable[JsonObject]:
+    can = summary.abilities
+    return () if can is None else choices.offer(can.modes or (), sets_model=can.set_model)
