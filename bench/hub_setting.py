@@ -39,6 +39,9 @@ class NoHost:
     def sessions(self) -> Sequence[SessionSummary]:
         return [SessionSummary(session=SESSION, state="idle", last_seq=0, pending=0)]
 
+    def agents(self) -> None:
+        return None
+
     def watch_sessions(self, watcher: Callable[[], None]) -> Callable[[], None]:
         return watcher
 

@@ -7,7 +7,7 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from hub.wire.frames import AnyCommand
-from hub.wire.frames_out import SessionSummary
+from hub.wire.frames_out import AgentChoice, SessionSummary
 from normalize.vocabulary import Role
 from protocol.errors import TurnwireError
 
@@ -40,6 +40,10 @@ class Host(Protocol):
 
     def sessions(self) -> Sequence[SessionSummary]:
         """Return all sessions as they are now."""
+        ...
+
+    def agents(self) -> Sequence[AgentChoice] | None:
+        """Return the agents for new sessions, the default one first; None where no session can be created."""
         ...
 
     def watch_sessions(self, watcher: Callable[[], None]) -> Callable[[], None]:

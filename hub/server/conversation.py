@@ -190,6 +190,7 @@ class Conversation:
 
     def _welcome(self, role: Role, name: str | None) -> None:
         context = self._context
+        agents = context.host.agents()
         self._frontend = Frontend(context.frontends.take_name(name), role)
         self._sink.tell(
             Welcome(
@@ -199,6 +200,7 @@ class Conversation:
                 role=role,
                 sessions=list(context.host.sessions()),
                 trace_url=context.config.trace_url,
+                agents=None if agents is None else list(agents),
             )
         )
         context.frontends.join(self._sink)

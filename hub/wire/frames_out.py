@@ -79,6 +79,25 @@ class SessionSummary(Published, frozen=True, kw_only=True):
     """Of a replay: times the recorded pace; 0 when paused."""
 
 
+class AgentChoice(Published, frozen=True, kw_only=True):
+    """An agent that is here and may be chosen for a new session."""
+
+    agent: str
+    """What `agent` of session.create takes."""
+    title: str
+    """What to call it."""
+    family: str
+    """What it speaks: claude, qwen, acp."""
+    scripted: bool | None = None
+    """True for the scripted agent."""
+    capabilities: list[str]
+    """What it can do: resumes, continues_latest, forks, interrupts, withdraws_prompts, models, policies, hooks, mcp_servers, images, rewinds_files, …; what depends on its version is told as of the newest known."""
+    options: list[str]
+    """Which of session.create's `options` mean something to it; others are refused."""
+    permission_modes: list[str]
+    """The permission modes that it can be started in; empty where it has none, or names its own once it runs."""
+
+
 class Welcome(Frame, frozen=True, kw_only=True, tag="welcome"):
     """The first frame after access was granted."""
 
@@ -94,6 +113,8 @@ class Welcome(Frame, frozen=True, kw_only=True, tag="welcome"):
     """All sessions."""
     trace_url: str | None = None
     """Template of the link to a trace, with {trace_id}, when configured."""
+    agents: list[AgentChoice] | None = None
+    """The agents for new sessions, the default one first; absent where no session can be created."""
 
 
 class Sessions(Frame, frozen=True, kw_only=True, tag="sessions"):

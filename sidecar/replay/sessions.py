@@ -159,6 +159,10 @@ class ReplayHost:
         """Return all replays."""
         return list(self._registry.sessions.values())
 
+    def agents(self) -> None:
+        """Return None: recordings are what there is."""
+        return
+
     def watch_sessions(self, watcher: Changed) -> Callable[[], None]:
         """Tell the watcher when the list has changed."""
         return self._registry.watch(watcher)

@@ -16,10 +16,11 @@ from adapter.process.identity import ProcessIdentity, reap
 from adapter.process.transport import ProcessGone
 from hub.host import CommandRefused, Frontend
 from hub.wire import frames
-from hub.wire.frames_out import SessionSummary
+from hub.wire.frames_out import AgentChoice, SessionSummary
 from journal.base import JournalError
 from journal.sessions import SessionRecord, SessionStore
 from sidecar.config.rulebook import Rulebook
+from sidecar.sessions.choices import agent_choices
 from sidecar.sessions.commands import execute
 from sidecar.sessions.floor import Floor
 from sidecar.sessions.hosted import Changed, refuse, timestamp
@@ -99,6 +100,10 @@ class LiveHost:
     def sessions(self) -> Sequence[SessionSummary]:
         """Return all sessions as they are now."""
         return self._registry.summaries()
+
+    def agents(self) -> Sequence[AgentChoice]:
+        """Return the agents that frontends may choose, the default one first."""
+        return agent_choices(self._settings, self._floor.agents)
 
     def watch_sessions(self, watcher: Changed) -> Callable[[], None]:
         """Tell the watcher when the list has changed."""

@@ -20,6 +20,7 @@ from sidecar.config.agents import (
 from sidecar.config.known_agents import KNOWN, recognised
 from sidecar.config.settings import Settings, load
 from sidecar.doctor.agents import logged_in
+from sidecar.sessions.choices import agent_choices
 from sidecar.sessions.floor import Floor
 from turnwire_process import environment
 
@@ -194,3 +195,26 @@ def test_family_belongs_to_a_command_line(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert b"--family says what the CLI after `--` speaks" in done.stderr
+
+
+def test_frontends_are_told_of_the_agents_that_are_here_and_may_be_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("gemini", "qwen", "mine"):
+        program(tmp_path, name)
+    settings = Settings(
+        agent="gemini", agents={"mine": AgentSetting(command=["mine"])}, frontend_options=["agent"]
+    )
+    told = agent_choices(settings, Floor(settings, tmp_path).agents)
+    assert [(one.agent, one.title, one.family) for one in told] == [
+        ("gemini", "Gemini CLI", "acp"),
+        ("mine", "mine", "claude"),
+        ("qwen", "Qwen Code", "qwen"),
+    ]
+    gemini, mine, qwen = (set(one.capabilities) for one in told)
+    assert {"resumes", "interrupts", "policies"} <= gemini & mine & qwen
+    assert "hooks" in mine - qwen
+    assert ("effort" in told[1].options, "effort" in told[2].options) == (True, False)
+    assert agent_choices(Settings(agent="demo-acp"), ["demo-acp"])[0].scripted is True

@@ -52,6 +52,9 @@ class StubHost:
     def sessions(self) -> Sequence[SessionSummary]:
         return self.summaries
 
+    def agents(self) -> None:
+        return None
+
     def watch_sessions(self, watcher: Callable[[], None]) -> Callable[[], None]:
         self.watchers.append(watcher)
         return lambda: self.watchers.remove(watcher)

@@ -18,6 +18,8 @@ export interface Welcome {
   sessions: SessionSummary[];
   /** Template of the link to a trace, with {trace_id}, when configured. */
   trace_url?: string;
+  /** The agents for new sessions, the default one first; absent where no session can be created. */
+  agents?: AgentChoice[];
 }
 
 /** A session as frontends list it. */
@@ -76,6 +78,24 @@ export interface Abilities {
   modes?: string[];
   /** It sees images; otherwise they are saved in the workspace and named. */
   images: boolean;
+}
+
+/** An agent that is here and may be chosen for a new session. */
+export interface AgentChoice {
+  /** What `agent` of session.create takes. */
+  agent: string;
+  /** What to call it. */
+  title: string;
+  /** What it speaks: claude, qwen, acp. */
+  family: string;
+  /** True for the scripted agent. */
+  scripted?: boolean;
+  /** What it can do: resumes, continues_latest, forks, interrupts, withdraws_prompts, models, policies, hooks, mcp_servers, images, rewinds_files, …; what depends on its version is told as of the newest known. */
+  capabilities: string[];
+  /** Which of session.create's `options` mean something to it; others are refused. */
+  options: string[];
+  /** The permission modes that it can be started in; empty where it has none, or names its own once it runs. */
+  permission_modes: string[];
 }
 
 /** The list of sessions, or their state, has changed. */

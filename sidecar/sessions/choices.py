@@ -1,0 +1,41 @@
+"""The agents that a frontend may choose for a new session, and what each can do."""
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+from adapter.capabilities import Capabilities
+from adapter.families import FAMILIES
+from hub.wire.frames_out import AgentChoice
+from sidecar.config.agents import DEMOS, AgentNotFoundError, find
+from sidecar.config.known_agents import KNOWN, recognised
+from sidecar.config.settings import Settings
+
+
+def agent_choices(settings: Settings, names: Sequence[str]) -> list[AgentChoice]:
+    """Return those of the named agents whose programs are here, in that order."""
+    choices = []
+    for name in names:
+        try:
+            agent = find(name, settings.agents)
+        except AgentNotFoundError:
+            continue
+        family = settings.dialect if agent.family == "claude" else agent.family
+        known = recognised(agent.argv) or (None if name in settings.agents else KNOWN.get(name))
+        can = FAMILIES[family].capabilities(None)
+        choices.append(
+            AgentChoice(
+                agent=name,
+                title=known.title if known else agent.name,
+                family=agent.family,
+                scripted=name in DEMOS or None,
+                capabilities=abilities(can),
+                options=sorted(can.options),
+                permission_modes=list(can.permission_modes),
+            )
+        )
+    return choices
+
+
+def abilities(can: Capabilities) -> list[str]:
+    """Return the names of what an agent can do or not."""
+    return [one.name for one in fields(Capabilities) if getattr(can, one.name) is True]
