@@ -16,7 +16,7 @@ from normalize.acp.calls import Leave
 from normalize.acp.errors import AUTHENTICATION_REQUIRED, problem
 from normalize.acp.facts import Facts, command_line
 from normalize.acp.parts import blocks_of, prompt_of
-from normalize.acp.requests import Asked, Pending, leave_of, name_of_request, permission, question
+from normalize.acp.requests import Asked, Pending, leave_of, permission, question
 from normalize.acp.session import Prompt, Session
 from normalize.acp.state import NOWHERE, OurRequest, State, Terminal, key, named, notice
 from normalize.acp.tools import name_of
@@ -276,7 +276,7 @@ class AcpCore:
             call = session.calls.find(call_id)
             if call is not None:
                 call.leave = "asked"
-        pending_id = name_of_request(session.place, message.id)
+        pending_id = session.requests.name(message.id)
         asked = message
         events += session.requests.add(Pending(pending_id, asked, call_id, name_of(facts)))
         return [
@@ -291,7 +291,7 @@ class AcpCore:
         session = state.last if session_id is None else state.session(session_id)
         here = NOWHERE if session is None else session.place.here
         if method in _ELICITATIONS and session is not None:
-            pending_id = name_of_request(session.place, message.id)
+            pending_id = session.requests.name(message.id)
             events = session.requests.add(Pending(pending_id, message, text(params, "toolCallId"), None))
             return [*events, question(session.place, pending_id, message)]
         if method.startswith("terminal/"):

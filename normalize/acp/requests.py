@@ -34,6 +34,7 @@ from normalize.payloads import (
 )
 from normalize.payloads.fields import fields, shallow, text
 from normalize.place import Place
+from normalize.recent import Recent
 from normalize.vocabulary import VoidReason
 from protocol.acp.messages import Id, Option, PermissionRequest, Request, Response
 
@@ -42,6 +43,10 @@ Asked: TypeAlias = PermissionRequest | Request
 Behavior = Literal["allow", "deny", "ask", "answer"]
 Kind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 Action = Literal["command", "file_write", "file_read", "network", "mcp_tool", "other"]
+
+
+MOST_NAMED = 1000
+"""Names that are remembered."""
 
 
 class Pending(Struct, gc=False):
@@ -147,6 +152,15 @@ class Requests:
     def __init__(self, place: Place) -> None:
         self._place = place
         self.pending: dict[str, Pending] = {}
+        self._named: Recent[int] = Recent(MOST_NAMED)
+        """How often a name was given."""
+
+    def name(self, request_id: Id) -> str:
+        """Return what a new request is called: another name each time, also where an agent uses an id again."""
+        name = name_of_request(self._place, request_id)
+        times = (self._named.get(name) or 0) + 1
+        self._named.put(name, times)
+        return name if times == 1 else f"{name}#{times}"
 
     def add(self, pending: Pending) -> list[AgentEvent]:
         """Keep a request; one that has its name already will never be answered."""

@@ -16,7 +16,7 @@ from adapter.executor import AnswerRefused
 from adapter.hooks.settings import HookSetting
 from adapter.options import CommandError, CommandOptions
 from adapter.permissions.audit import AuditTrail
-from adapter.permissions.decisions import PermissionAnswer
+from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
 from adapter.permissions.rules import read_rules
 from adapter.process.transport import ProcessGone
 from normalize import events as ev
@@ -385,6 +385,60 @@ async def test_a_request_that_comes_after_an_interrupt_is_answered_as_cancelled(
         await run.until(lambda: run.of(ev.Complete))
         assert '"outcome": {"outcome": "cancelled"}' in run.text
         assert run.outcomes == ["interrupted"]
+
+
+async def test_an_agent_that_asks_without_end_is_refused_what_nobody_could_look_at(stage: AcpStage) -> None:
+    async with stage.session(max_pending=5) as run:
+        await run.session.prompt("ask-flood 50")
+        await run.until(lambda: len(run.of(ev.PermissionResolved)) == 45)
+        assert len(run.session.pending) == 5
+        assert [notice.code for notice in run.notices] == ["too_many_requests"]
+        for name in run.session.pending:
+            run.session.respond(name, PermissionAnswer("once"), "anna")
+        await run.until(lambda: run.of(ev.Complete))
+        assert run.text == '[{"no": 45, "once": 5}]'
+
+
+async def test_an_id_that_is_used_again_is_another_request(stage: AcpStage) -> None:
+    async with stage.session() as run:
+        await run.session.prompt("same-id")
+        for number in (1, 2):
+            asked = await run.asked(number)
+            run.session.respond(asked.pending_id, PermissionAnswer("once"), "anna")
+        await run.until(lambda: run.of(ev.Complete))
+        assert run.text.count('"optionId": "once"') == 2
+        await run.session.prompt("same-id-at-once")
+        for number in (3, 4):
+            asked = await run.asked(number)
+            run.session.respond(asked.pending_id, PermissionAnswer("once"), "anna")
+        await run.until(lambda: len(run.of(ev.Complete)) == 2)
+        assert len({event.pending_id for event in run.of(ev.PermissionRequest)}) == 4
+
+
+async def test_a_form_is_answered_by_a_human_declined_or_void(stage: AcpStage) -> None:
+    form = json.dumps(
+        {
+            "mode": "form",
+            "message": "Which?",
+            "requestedSchema": {"type": "object", "properties": {"a": {"type": "string"}}},
+        },
+        separators=(",", ":"),
+    )
+    async with stage.session() as run:
+        for answer, told in (
+            (QuestionAnswer(content={"a": "x"}), '{"action": "accept", "content": {"a": "x"}}'),
+            (QuestionAnswer(action="decline"), '{"action": "decline"}'),
+        ):
+            before = len(run.of(ev.QuestionRequest))
+            await run.session.prompt(f"ask elicitation/create {form}")
+            await run.until(lambda before=before: len(run.of(ev.QuestionRequest)) > before)  # type: ignore[misc]
+            run.session.answer(run.of(ev.QuestionRequest)[-1].pending_id, answer, "anna")
+            await run.until(lambda told=told: told in run.text)  # type: ignore[misc]
+        await run.until(lambda: len(run.of(ev.Complete)) == 2)
+        await run.session.prompt(f"ask elicitation/create {form} wait")
+        await run.until(lambda: len(run.of(ev.QuestionRequest)) == 3)
+        await run.session.interrupt()
+        assert '{"action": "cancel"}' in run.text
 
 
 HOOK = """

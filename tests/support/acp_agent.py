@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable
 from itertools import count
 from typing import Any
@@ -43,33 +44,46 @@ def text(words: str) -> None:
     update("agent_message_chunk", content={"type": "text", "text": words})
 
 
-def ask(method: str, params: dict[str, object]) -> Any:
+def ask(method: str, params: dict[str, object], number: object = None) -> Any:
     """Ask the client and wait for its answer."""
-    number = next(_ids)
+    number = next(_ids) if number is None else number
     say({"id": number, "method": method, "params": {"sessionId": SESSION, **params}})
+    return answer_to(number)
+
+
+def answer_to(number: object) -> Any:
     with _answered:
         _answered.wait_for(lambda: number in _answers)
         return _answers.pop(number)
 
 
-def ask_leave(call: str, command: str) -> Any:
-    return ask(
-        "session/request_permission",
-        {
-            "toolCall": {
-                "toolCallId": call,
-                "title": command,
-                "kind": "execute",
-                "status": "pending",
-                "rawInput": {"command": command},
-            },
-            "options": [
-                {"optionId": "once", "name": "Allow", "kind": "allow_once"},
-                {"optionId": "always", "name": "Always", "kind": "allow_always"},
-                {"optionId": "no", "name": "Reject", "kind": "reject_once"},
-            ],
+def leave(call: str, command: str) -> dict[str, object]:
+    return {
+        "toolCall": {
+            "toolCallId": call,
+            "title": command,
+            "kind": "execute",
+            "status": "pending",
+            "rawInput": {"command": command},
         },
-    )
+        "options": [
+            {"optionId": "once", "name": "Allow", "kind": "allow_once"},
+            {"optionId": "always", "name": "Always", "kind": "allow_always"},
+            {"optionId": "no", "name": "Reject", "kind": "reject_once"},
+        ],
+    }
+
+
+def ask_leave(call: str, command: str) -> Any:
+    return ask("session/request_permission", leave(call, command))
+
+
+def ask_soon(call: str, number: object = None) -> object:
+    """Ask for leave, and do not wait; return the request's number."""
+    number = next(_ids) if number is None else number
+    params = {"sessionId": SESSION, **leave(call, "x")}
+    say({"id": number, "method": "session/request_permission", "params": params})
+    return number
 
 
 def run_tool(command: str) -> None:
@@ -138,6 +152,19 @@ def told(words: list[str]) -> str | None:
                 say({"method": "vendor/unknown", "params": {"a": 1}})
             case "unknown-request":
                 text(f"[{json.dumps(ask('vendor/question', {}), sort_keys=True)}]")
+            case "ask-flood":  # NUMBER requests at once, then all answers
+                numbers = [ask_soon(f"flood-{number}") for number in range(int(next(rest)))]
+                answers = [answer_to(number) for number in numbers]
+                chosen = Counter(
+                    answer["result"]["outcome"].get("optionId", "cancelled") for answer in answers
+                )
+                text(f"[{json.dumps(chosen, sort_keys=True)}]")
+            case "same-id":  # two requests under one id, the second after the first was answered
+                for _ in range(2):
+                    text(f"[{json.dumps(answer_to(ask_soon('same', number='always-this')), sort_keys=True)}]")
+            case "same-id-at-once":
+                ask_soon("same", number="this")
+                text(f"[{json.dumps(answer_to(ask_soon('same', number='this')), sort_keys=True)}]")
             case "late-ask":
                 threading.Timer(0.05, ask_leave, ("late-1", "late")).start()
             case "die":
