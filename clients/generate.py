@@ -101,7 +101,8 @@ def docstring(text: str, indent: str) -> str:
     escaped = "\n".join(f"{indent}{line}" if line else "" for line in escaped.split("\n")).removeprefix(
         indent
     )
-    return f'{indent}"""{escaped}"""\n'
+    end = f"\n{indent}" if "\n\n" in escaped else ""
+    return f'{indent}"""{escaped}{end}"""\n'
 
 
 def field(name: str, schema: Schema, *, required: bool) -> str:

@@ -16,7 +16,19 @@ from normalize.vocabulary import Role
 from protocol.depth import TOO_DEEP, is_too_deep, outermost
 from protocol.json_values import text_at
 
-VIEW_COMMANDS = frozenset({"hello", "subscribe", "unsubscribe", "session.list", "payload.get"})
+VIEW_COMMANDS = frozenset(
+    {
+        "hello",
+        "subscribe",
+        "unsubscribe",
+        "session.list",
+        "payload.get",
+        "library.list",
+        "library.search",
+        "library.export",
+        "library.usage",
+    }
+)
 """What the role view may send."""
 
 NEWCOMER_COMMANDS = frozenset({"hello"})

@@ -190,6 +190,9 @@ class SessionCreate(Command):
     """What to call it."""
     prompt: str | None = None
     """First prompt."""
+    resume: str | None = Field(default=None, max_length=NAME_LENGTH)
+    """A conversation that `library.list` names: the session begins with all of it in its log, in its own folder, and the
+    next prompt starts a CLI that goes on with it."""
 
 
 class SessionList(Command):
@@ -220,6 +223,14 @@ class SessionRetry(SessionCommand):
     """Go back to before the last turn and send its prompt again."""
 
     type: Literal["session.retry"]
+
+
+class SessionRename(SessionCommand):
+    """Call a session otherwise."""
+
+    type: Literal["session.rename"]
+    title: Annotated[str, Field(min_length=1, max_length=NAME_LENGTH)]
+    """What to call it."""
 
 
 class SessionClose(SessionCommand):
@@ -339,6 +350,103 @@ class PayloadGet(SessionCommand):
     """The event's place in the log."""
 
 
+class LibraryCommand(Command):
+    """A command about conversations that agents on the sidecar's machine have kept themselves."""
+
+
+class LibraryList(LibraryCommand):
+    """Ask for such conversations, the newest first: result {conversations, next, complete}.
+
+    Each has `id`, `agent`, `folder`, `title`, `first_prompt`, `began`, `ended`, `turns`, `cost_usd`, `cost_is_whole`,
+    `git_branch`, `model`, `version`, `bytes`, `branches`, `running` (somebody's CLI has it open) and `session` (turnwire's
+    own session with this conversation). `next` goes into `before` for the next page; `complete` is false while the folders
+    are looked over for the first time.
+    """
+
+    type: Literal["library.list"]
+    limit: int = Field(default=100, ge=1, le=1000)
+    """How many."""
+    before: str | None = Field(default=None, max_length=NAME_LENGTH)
+    """The `next` of the page before."""
+    agent: str | None = Field(default=None, max_length=NAME_LENGTH)
+    """Only those of an agent."""
+    folder: str | None = Field(default=None, max_length=PATH_LENGTH)
+    """Only those in a folder, and below it."""
+
+
+class LibrarySearch(LibraryCommand):
+    """Search titles, prompts, texts, commands and paths of these conversations and of turnwire's own: result {hits, complete}.
+
+    Each hit has `source` (library or live), `id`, `message`, `seq` (of live ones), `kind`, `title`, `folder`, `at`, and
+    `snippet`: parts with `text` and `hit`.
+    """
+
+    type: Literal["library.search"]
+    text: Annotated[str, Field(min_length=1, max_length=1000)]
+    """Words, which must all be there; a phrase in double quotes."""
+    limit: int = Field(default=50, ge=1, le=500)
+    """How many hits."""
+    agent: str | None = Field(default=None, max_length=NAME_LENGTH)
+    """Only those of an agent."""
+    folder: str | None = Field(default=None, max_length=PATH_LENGTH)
+    """Only those in a folder, and below it."""
+
+
+class LibraryOpen(LibraryCommand):
+    """Open a conversation to be read: result {session}. Its log is filled from the file, and follows it while it grows.
+
+    The next prompt goes on with it, as with `session.create` and its `resume`, if frontends may work in its folder and
+    nobody's own CLI has it open.
+    """
+
+    type: Literal["library.open"]
+    conversation: str = Field(max_length=NAME_LENGTH)
+    """Its id."""
+
+
+class LibraryRename(LibraryCommand):
+    """Call a conversation otherwise; its file is left as it is."""
+
+    type: Literal["library.rename"]
+    conversation: str = Field(max_length=NAME_LENGTH)
+    """Its id."""
+    title: str | None = Field(default=None, min_length=1, max_length=NAME_LENGTH)
+    """What to call it; as its agent does when absent."""
+
+
+class LibraryExport(LibraryCommand):
+    """Ask for a conversation as a document: result {name, content}."""
+
+    type: Literal["library.export"]
+    conversation: str = Field(max_length=NAME_LENGTH)
+    """Its id; or `live:SESSION` for one of turnwire's own sessions."""
+    format: Literal["markdown", "html"] = "markdown"
+    """What to write."""
+    redact: bool = False
+    """Replace secrets, tokens, e-mail addresses and home paths."""
+
+
+class LibraryUsage(LibraryCommand):
+    """Ask what was used, of these conversations and of turnwire's own: result {usage, complete}.
+
+    Each entry has `group`, `answers`, `input_tokens`, `output_tokens`, `cache_read_input_tokens`,
+    `cache_creation_input_tokens`, `cost_usd` and `cost_is_whole`.
+    """
+
+    type: Literal["library.usage"]
+    by: (
+        Annotated[list[Literal["day", "project", "model", "agent"]], Field(fail_fast=True, max_length=4)]
+        | None
+    ) = None
+    """What to sum up by; the day when absent."""
+    since: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}-\d{2}$")
+    """From this day on, UTC."""
+    until: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}-\d{2}$")
+    """Up to this day, included."""
+    folder: str | None = Field(default=None, max_length=PATH_LENGTH)
+    """Only in a folder, and below it."""
+
+
 class ReplayControl(SessionCommand):
     """Steer a session that plays a recording."""
 
@@ -360,6 +468,7 @@ AnyCommand = Annotated[
     | SessionResume
     | SessionFork
     | SessionRetry
+    | SessionRename
     | SessionClose
     | SessionDelete
     | Prompt
@@ -371,6 +480,12 @@ AnyCommand = Annotated[
     | SetPermissionMode
     | Control
     | PayloadGet
+    | LibraryList
+    | LibrarySearch
+    | LibraryOpen
+    | LibraryRename
+    | LibraryExport
+    | LibraryUsage
     | ReplayControl,
     Field(discriminator="type"),
 ]

@@ -44,6 +44,7 @@ CREATE TABLE sessions (
   git_branch TEXT, model TEXT, version TEXT, size INTEGER NOT NULL, leaf TEXT, branches INTEGER NOT NULL,
   unreadable INTEGER NOT NULL
 );
+CREATE INDEX sessions_by_path ON sessions (path);
 CREATE INDEX sessions_by_time ON sessions (ended DESC, id);
 CREATE TABLE titles (leaf TEXT PRIMARY KEY, title TEXT NOT NULL);
 CREATE TABLE names (id TEXT PRIMARY KEY, title TEXT NOT NULL);
@@ -151,9 +152,9 @@ class LogPiece:
     """The log's life."""
     seq: int
     """The number."""
-    said: Sequence[tuple[Said, int | None]]
+    said: list[tuple[Said, int | None]]
     """Texts that were not taken in yet, each with its number."""
-    answers: Sequence[Answer]
+    answers: list[Answer]
     """What turns took that were not taken in yet."""
     listed: Listed
     """The session."""
@@ -431,7 +432,12 @@ class Index:
         query = query_of(text)
         if not query:
             raise LibraryError("there is no word to look for; give letters or digits")
-        conditions, values = ["words MATCH ?"], list[object]([query])
+        # A conversation that is also one of turnwire's own sessions is found there, where it is open.
+        conditions = [
+            "words MATCH ?",
+            "NOT EXISTS (SELECT 1 FROM sessions AS own WHERE own.path = said.session AND own.id LIKE 'live:%')",
+        ]
+        values: list[object] = [query]
         if agent is not None:
             conditions.append("sessions.agent = ?")
             values.append(agent)
@@ -489,6 +495,7 @@ class Index:
             conditions.append("(folder = ? OR folder LIKE ? ESCAPE '\\')")
             values += [folder, f"{_escaped(folder.rstrip('/'))}/%"]
         by = ", ".join(str(number + 1) for number in range(len(chosen)))
+        # A session of turnwire's own that left a file as well is counted by the file.
         # SQLite gives the other columns of the row that has the minimum: the original, not its copies
         statement = f"""
             WITH once AS (
@@ -497,6 +504,8 @@ class Index:
               SELECT once.at AS at, folder, once.model AS model, agent, 1 AS answers, input, output, cache_read,
                      cache_creation, once.cost_usd AS cost, once.cost_usd IS NULL AS unknown
               FROM once JOIN sessions ON sessions.id = once.session
+              WHERE once.session NOT LIKE 'live:%'
+                 OR NOT EXISTS (SELECT 1 FROM sessions AS kept WHERE kept.id = rtrim(substr(once.key, 6, 36)))
               UNION ALL
               SELECT ended, folder, '(other)', agent, 0, 0, 0, 0, 0, other_usd, 0 FROM sessions WHERE other_usd > 0
             )

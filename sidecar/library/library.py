@@ -8,10 +8,12 @@ from typing import Literal
 
 from normalize.events import AgentEvent
 from normalize.families import new_core
+from normalize.session_files import SessionFiles
 from sidecar.config.settings import Settings, state_directory
 from sidecar.library.conversation import folded
 from sidecar.library.export import Heading, as_html, as_markdown
 from sidecar.library.folders import folders
+from sidecar.library.following import Follower
 from sidecar.library.index import Index, LibraryError, Listed, Looked, open_now
 from tracing.recordings.recorded import Timed
 from tracing.recordings.session_file import format_of, read_session_file
@@ -65,18 +67,30 @@ class Library:
             raise LibraryError(f"there is no conversation {name!r}; `turnwire sessions` lists them")
         return found
 
-    def read(self, listed: Listed, leaf: str | None = None) -> Iterator[Timed]:
-        """Read a conversation; raises LibraryError."""
+    def _file(self, listed: Listed) -> tuple[Path, SessionFiles]:
+        """Return a conversation's file, and how it is read; raises LibraryError and OSError."""
         path = Path(listed.path)
         if not any(path.is_relative_to(folder) for folder in self.folders):
             raise LibraryError(
                 f"{path} is in none of the folders that the settings allow; see `history_dirs`"
             )
+        found = format_of(path)
+        if found is None:
+            raise LibraryError(f"{path} is no conversation any more; look again")
+        return path, found[1]
+
+    def follower(self, listed: Listed) -> Follower:
+        """Return who reads a conversation's file as it grows; raises LibraryError."""
         try:
-            found = format_of(path)
-            if found is None:
-                raise LibraryError(f"{path} is no conversation any more; look again")
-            yield from read_session_file(path, found[1], leaf)
+            return Follower(*self._file(listed))
+        except OSError as error:
+            raise LibraryError(f"{listed.path} cannot be read: {error.strerror}") from error
+
+    def read(self, listed: Listed, leaf: str | None = None) -> Iterator[Timed]:
+        """Read a conversation; raises LibraryError."""
+        path = Path(listed.path)
+        try:
+            yield from read_session_file(*self._file(listed), leaf)
         except OSError as error:
             raise LibraryError(f"{path} cannot be read: {error.strerror}") from error
         except KeyError:

@@ -23,6 +23,7 @@ from sidecar.config.rulebook import Rulebook
 from sidecar.sessions.choices import agent_choices
 from sidecar.sessions.commands import execute
 from sidecar.sessions.floor import Floor
+from sidecar.sessions.history import History, about, listed_title
 from sidecar.sessions.hosted import Changed, refuse, timestamp
 from sidecar.sessions.launch import CANNOT_START, family_of, merged, options_for
 from sidecar.sessions.live import ATTACHED, LiveSession
@@ -35,6 +36,15 @@ from sidecar.sessions.services import SessionServices
 from sidecar.sessions.state import short
 
 log = logging.getLogger(f"turnwire.{__name__}")
+
+CONVERSATION = "conversation"
+"""The option of a record that says which conversation of the library it began as."""
+
+READING = "reading"
+"""The option of a record that says that it was opened to be read: whether frontends may work there is still to be asked."""
+
+FOLLOW_S = 1.0
+"""How often a conversation is looked at that others may go on with."""
 
 GREETING_S = 15.0
 """How long a CLI that goes back to a message may take to answer `initialize` before it counts as running."""
@@ -56,6 +66,7 @@ class LiveHost:
         self._rulebook = rulebook
         self._registry = registry
         self._stopping = False
+        self._history = History(services.settings, services.journal, services.spawn)
         self._floor = Floor(services.settings, Path())
         self._operators: set[str] = set()
         """Sessions that the operator has begun in this life."""
@@ -96,6 +107,7 @@ class LiveHost:
             # One that was deleted meanwhile is refused.
             if isinstance(failed, BaseException) and not isinstance(failed, CommandRefused):
                 log.error("a session was not stopped as it should be", exc_info=failed)
+        self._history.close()
 
     def sessions(self) -> Sequence[SessionSummary]:
         """Return all sessions as they are now."""
@@ -128,6 +140,15 @@ class LiveHost:
                 return await self._fork(command)
             case frames.SessionRetry():
                 return await self._retry(command)
+            case frames.SessionRename():
+                session = self._registry.find(command.session)
+                session.amend(title=command.title)
+                self._services.changed()
+                return None
+            case frames.LibraryOpen():
+                return {"session": (await self._open_history(command.conversation)).session}
+            case frames.LibraryCommand():
+                return await self._history.execute(command, list(self._registry.sessions.values()))
             case frames.SessionClose():
                 await self._close(command.session)
                 return None
@@ -211,10 +232,94 @@ class LiveHost:
         return await self.execute(prompt, Frontend("sidecar", "control"))
 
     async def _create(self, command: frames.SessionCreate) -> JsonValue:
+        if command.resume is not None:
+            session = await self._open_history(command.resume, command)
+            if command.prompt:
+                await self.say(session, command.prompt)
+            return {"session": session.session}
         session = await self.open(command, by_operator=False)
         if command.prompt:
             await self.say(session, command.prompt)
         return {"session": session.session}
+
+    async def _open_history(self, name: str, command: frames.SessionCreate | None = None) -> LiveSession:
+        """Open a conversation of the library: to be read, or with a command to go on with, which is then looked at as others are."""
+        await self._check_journal()
+        settings = self._settings
+        listed = await self._history.find(name)
+        own = next(
+            (
+                one
+                for one in self._registry.sessions.values()
+                if one.record.options.get(CONVERSATION) == listed.id
+            ),
+            None,
+        )
+        if own is not None and command is None:
+            return own
+        if len(self._registry.sessions) >= settings.max_sessions:
+            refuse(
+                "limit_sessions",
+                f"there are {settings.max_sessions} sessions, the most allowed; raise max_sessions",
+            )
+        asked = command or frames.SessionCreate(type="session.create", id="sidecar")
+        if asked.workspace is not None and asked.workspace != listed.folder:
+            refuse(
+                "invalid_params",
+                f"the conversation is one of {listed.folder!r}; leave `workspace` out",
+                "workspace",
+            )
+        record = SessionRecord(
+            session=f"s-{secrets.token_hex(5)}",
+            created=timestamp(),
+            title=short(asked.title or listed_title(listed)),
+            agent=asked.agent or settings.agent,
+            workspace=listed.folder,
+            policy=asked.policy or settings.policy,
+            model=asked.model or settings.model,
+            permission_mode=asked.permission_mode,
+            options={
+                "mcp_servers": asked.mcp_servers or settings.mcp_servers,
+                AGENT_OPTIONS: merged(settings.session_options, asked.options),
+                CONVERSATION: listed.id,
+            },
+            env_names=tuple(asked.env or ()),
+            cli_session_id=listed.id,
+            cli_version=listed.version,
+            state="exited",
+        )
+        if command is not None:
+            workspace_of(listed.folder)
+            record = self._floor.new(record, asked.env or {})
+        else:
+            record = replace(record, options={**record.options, READING: True})
+        follower = await self._history.follower(listed)
+        session = LiveSession(record, self._services, asked.env)
+        self._registry.sessions[record.session] = session
+        try:
+            async with session.changing:
+                await self._services.keep(record)
+                running = await self._history.is_running(listed.id)
+                await session.import_history(follower, about(listed), running=running)
+        except BaseException:
+            del self._registry.sessions[record.session]
+            await self._services.forget(record.session)
+            await self._services.journal.delete(record.session)
+            raise
+        self._services.spawn(session.session, self._follow(session, listed.id))
+        self._services.changed()
+        return session
+
+    async def _follow(self, session: LiveSession, conversation: str) -> None:
+        """Follow a conversation until a CLI of ours has it, or nobody wants it any more."""
+        while (
+            session.followable
+            and self._registry.sessions.get(session.session) is session
+            and not self._stopping
+        ):
+            await asyncio.sleep(FOLLOW_S)
+            async with session.changing:
+                await session.follow(running=await self._history.is_running(conversation))
 
     async def _resume(self, command: frames.SessionResume) -> JsonValue:
         async with self._alone_with(command.session) as session:
@@ -227,6 +332,24 @@ class LiveHost:
                 await self._start(session, ResumePoint.on(session.record))
                 await _opened(session)
         return {"session": session.session}
+
+    async def _check_history(self, session: LiveSession) -> None:
+        """Refuse to go on with a conversation that somebody's own CLI has open, or whose folder is not for frontends."""
+        record = session.record
+        conversation = record.options.get(CONVERSATION)
+        if not isinstance(conversation, str):
+            return
+        if record.cli_session_id == conversation and await self._history.is_running(conversation):
+            refuse(
+                "followed",
+                f"somebody's own CLI has the conversation {conversation} open; close it there, or fork the session",
+                "session",
+            )
+        if READING in record.options:
+            workspace_of(record.workspace)
+            self._floor.new(record, session.env)
+            options = {name: value for name, value in record.options.items() if name != READING}
+            session.amend(options=options)
 
     async def _go_back(self, session: LiveSession, at: str) -> None:
         """Go on from a message; when the CLI does not take it, what ran runs on from where it was."""
@@ -316,6 +439,7 @@ class LiveHost:
             del self._registry.sessions[name]
             await self._services.forget(name)
             await self._services.journal.delete(name)
+            await self._history.forget(name)
             session.remove_attachments()
         self._services.changed()
 
@@ -351,6 +475,7 @@ class LiveHost:
     async def _start(self, session: LiveSession, resume_point: ResumePoint) -> None:
         """Start a CLI; nothing is awaited between the look at the limit and the start."""
         await session.cleared()
+        await self._check_history(session)
         if self._stopping:
             refuse("cannot_start", "the sidecar is stopping")
         running = sum(other.has_process for other in self._registry.sessions.values())

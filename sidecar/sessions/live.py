@@ -6,7 +6,7 @@ The session outlives its CLI: when the process ends, the log and the record stay
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +24,8 @@ from normalize import events as ev
 from normalize.core import Core, Happened
 from normalize.events import AgentEvent
 from normalize.inputs import Announced, Ended, SessionInput
+from normalize.model import JsonObject
+from sidecar.library.following import Follower
 from sidecar.sessions.launch import family_of
 from sidecar.sessions.pipeline import Pipeline
 from sidecar.sessions.prompt_history import PromptHistory
@@ -39,8 +41,25 @@ ATTACHED = "attached"
 
 PAUSED = "The agent is paused until there is room again: its output is not read, and nothing of it is lost."
 
+IMPORTED_AT_ONCE = 256
+"""Inputs of an old conversation that are taken in at a time."""
+
 LOOK_S = 1.0
 """How often someone who stops a session looks whether the journal still has room for its end."""
+
+
+def _some(pieces: Iterator[Sequence[SessionInput]]) -> list[SessionInput]:
+    """Take some inputs at a time."""
+    batch: list[SessionInput] = []
+    for piece in pieces:
+        batch += piece
+        if len(batch) >= IMPORTED_AT_ONCE:
+            break
+    return batch
+
+
+def _history(state: str, text: str, about: JsonObject) -> ev.Notice:
+    return ev.Notice(kind="history", level="info", text=text, details={"state": state, **about})
 
 
 class LiveSession:
@@ -67,6 +86,13 @@ class LiveSession:
         """Whether the CLI is not read, since the journal takes nothing more."""
         self._failure: str | None = None
         """What went wrong in turnwire itself and ended the last CLI."""
+        self.followed = False
+        """Whether somebody's own CLI has the conversation open."""
+        self._follower: Follower | None = None
+        """Who reads what others add to the conversation, while no CLI of ours runs."""
+        self._following = asyncio.Lock()
+        self._importing = False
+        self._before_turn: str | None = None
         self._state = ObservedState(
             state="exited",
             model=record.model,
@@ -116,6 +142,7 @@ class LiveSession:
             created=record.created,
             trouble=self._trouble(),
             abilities=_abilities(self.capabilities),
+            followed=self.followed or None,
         )
 
     @property
@@ -141,8 +168,57 @@ class LiveSession:
         if (self._exit is not None or self._stopped) and self._task is not None:
             await asyncio.wait([self._task])
 
+    async def import_history(self, follower: Follower, about: JsonObject, *, running: bool) -> None:
+        """Fill the log with a conversation that others have had, between two notices; what they add is read by `follow`.
+
+        Raises JournalError and OSError.
+        """
+        await self.announce(
+            _history("began", "What follows was said before turnwire had this conversation.", about)
+        )
+        pieces = follower.first()
+        self._importing = True
+        try:
+            while batch := await asyncio.to_thread(_some, pieces):
+                await self._pipeline.feed(batch)
+            self._follower = follower
+            await self.follow(running=running)
+        finally:
+            self._importing = False
+        await self.announce(_history("ended", "Here ends what was said before.", about))
+
+    @property
+    def followable(self) -> bool:
+        """Whether others may have added to the conversation: no CLI of ours has gone on with it yet."""
+        return self._follower is not None
+
+    async def follow(self, *, running: bool) -> None:
+        """Take in what others have added to the conversation since; `running`: a CLI of theirs has it open."""
+        if self.cli is not None or self.has_process:
+            return
+        await self._catch_up(over=not running)
+        if running != self.followed:
+            self.followed = running
+            self._services.changed()
+
+    async def _catch_up(self, *, over: bool) -> None:
+        """Read what was added; `over`: nobody adds more, so that the last turn has ended, in one way or the other."""
+        async with self._following:
+            if self._follower is None:
+                return
+            added = await asyncio.to_thread(self._follower.more)
+            if added:
+                await self._pipeline.feed(added)
+            if over and self._pipeline.core.busy:
+                await self._pipeline.feed(self._follower.close())
+                if self._pipeline.core.busy:
+                    await self._pipeline.feed([Ended("end_of_input")])
+
     async def start(self, options: SessionOptions, resume_point: ResumePoint) -> None:
         """Start a CLI; returns once it runs. Raises what sidecar.sessions.launch.CANNOT_START names, and JournalError."""
+        if self._follower is not None:
+            await self._catch_up(over=True)
+            self._follower, self.followed = None, False
         running: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task = self._services.spawn(self.session, self._live(options, resume_point, running))
         # Not the future alone: whatever ends the task, nobody waits here for ever.
@@ -366,6 +442,8 @@ class LiveSession:
         state, changed = self._state, False
         for event in events:
             before = state.resume_token
+            if self._importing:
+                self._imported(event)
             changed |= state.observe((event,))
             match event:
                 case ev.TurnStarted() | ev.Injected() if self.prompt_history.observe(event):
@@ -389,6 +467,16 @@ class LiveSession:
                 turns=self._pipeline.core.turns,
             )
             self._services.changed()
+
+    def _imported(self, event: AgentEvent) -> None:
+        """Remember what a retry would go back to, and say again."""
+        match event:
+            case ev.TurnStarted():
+                self._before_turn = self._state.resume_token
+            case ev.UserMessage() if event.parent_tool_call_id is None and not event.synthetic:
+                self.amend(last_prompt=event.text, retry_token=self._before_turn)
+            case _:
+                pass
 
     def _said(self, before: str | None, event: AgentEvent) -> None:
         """A retry goes back to where the conversation was before this turn, and says all that it serves."""

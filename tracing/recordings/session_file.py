@@ -75,7 +75,7 @@ def survey_of(path: Path, files: SessionFiles, tell: Callable[[Said], None] | No
     """Look over a session file and its subagents'; raises OSError. `tell` gets what can be searched for."""
     survey = files.survey()
     for agent in agent_files(path):
-        if (call := _call_of(agent.path)) is not None:
+        if (call := call_of(agent.path)) is not None:
             survey.calls(agent.agent, call)
     _look_over(survey, path, None, tell)
     for agent in agent_files(path, survey.agents()):
@@ -133,7 +133,8 @@ def _timed(path: Path, agent: str | None, files: SessionFiles) -> Iterator[_Line
         yield _Line(latest, agent, raw)
 
 
-def _call_of(path: Path) -> str | None:
+def call_of(path: Path) -> str | None:
+    """Return the call that started a subagent, by what the CLI notes beside its file; None where it notes none."""
     try:
         return _decode_meta(path.with_suffix(".meta.json").read_bytes()).call
     except (OSError, msgspec.MsgspecError, RecursionError):

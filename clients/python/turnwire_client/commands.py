@@ -82,6 +82,90 @@ class Interrupt(Command, frozen=True, kw_only=True, tag="interrupt"):
     """turnwire's session id, as in `welcome` and `sessions`."""
 
 
+class LibraryExport(Command, frozen=True, kw_only=True, tag="library.export"):
+    """Ask for a conversation as a document: result {name, content}."""
+
+    conversation: str
+    """Its id; or `live:SESSION` for one of turnwire's own sessions."""
+    format: Literal["markdown", "html"] = "markdown"
+    """What to write."""
+    redact: bool = False
+    """Replace secrets, tokens, e-mail addresses and home paths."""
+
+
+class LibraryList(Command, frozen=True, kw_only=True, tag="library.list"):
+    """Ask for such conversations, the newest first: result {conversations, next, complete}.
+
+    Each has `id`, `agent`, `folder`, `title`, `first_prompt`, `began`, `ended`, `turns`, `cost_usd`, `cost_is_whole`,
+    `git_branch`, `model`, `version`, `bytes`, `branches`, `running` (somebody's CLI has it open) and `session` (turnwire's
+    own session with this conversation). `next` goes into `before` for the next page; `complete` is false while the folders
+    are looked over for the first time.
+    """
+
+    limit: int = 100
+    """How many."""
+    before: str | None = None
+    """The `next` of the page before."""
+    agent: str | None = None
+    """Only those of an agent."""
+    folder: str | None = None
+    """Only those in a folder, and below it."""
+
+
+class LibraryOpen(Command, frozen=True, kw_only=True, tag="library.open"):
+    """Open a conversation to be read: result {session}. Its log is filled from the file, and follows it while it grows.
+
+    The next prompt goes on with it, as with `session.create` and its `resume`, if frontends may work in its folder and
+    nobody's own CLI has it open.
+    """
+
+    conversation: str
+    """Its id."""
+
+
+class LibraryRename(Command, frozen=True, kw_only=True, tag="library.rename"):
+    """Call a conversation otherwise; its file is left as it is."""
+
+    conversation: str
+    """Its id."""
+    title: str | None = None
+    """What to call it; as its agent does when absent."""
+
+
+class LibrarySearch(Command, frozen=True, kw_only=True, tag="library.search"):
+    """Search titles, prompts, texts, commands and paths of these conversations and of turnwire's own: result {hits, complete}.
+
+    Each hit has `source` (library or live), `id`, `message`, `seq` (of live ones), `kind`, `title`, `folder`, `at`, and
+    `snippet`: parts with `text` and `hit`.
+    """
+
+    text: str
+    """Words, which must all be there; a phrase in double quotes."""
+    limit: int = 50
+    """How many hits."""
+    agent: str | None = None
+    """Only those of an agent."""
+    folder: str | None = None
+    """Only those in a folder, and below it."""
+
+
+class LibraryUsage(Command, frozen=True, kw_only=True, tag="library.usage"):
+    """Ask what was used, of these conversations and of turnwire's own: result {usage, complete}.
+
+    Each entry has `group`, `answers`, `input_tokens`, `output_tokens`, `cache_read_input_tokens`,
+    `cache_creation_input_tokens`, `cost_usd` and `cost_is_whole`.
+    """
+
+    by: list[Literal["day", "project", "model", "agent"]] | None = None
+    """What to sum up by; the day when absent."""
+    since: str | None = None
+    """From this day on, UTC."""
+    until: str | None = None
+    """Up to this day, included."""
+    folder: str | None = None
+    """Only in a folder, and below it."""
+
+
 class PayloadGet(Command, frozen=True, kw_only=True, tag="payload.get"):
     """Ask for an event uncut, and the line it came from: result {event, raw}."""
 
@@ -194,6 +278,9 @@ class SessionCreate(Command, frozen=True, kw_only=True, tag="session.create"):
     """What to call it."""
     prompt: str | None = None
     """First prompt."""
+    resume: str | None = None
+    """A conversation that `library.list` names: the session begins with all of it in its log, in its own folder, and the
+    next prompt starts a CLI that goes on with it."""
 
 
 class SessionDelete(Command, frozen=True, kw_only=True, tag="session.delete"):
@@ -214,6 +301,15 @@ class SessionFork(Command, frozen=True, kw_only=True, tag="session.fork"):
 
 class SessionList(Command, frozen=True, kw_only=True, tag="session.list"):
     """Ask for all sessions; the reply's result has them."""
+
+
+class SessionRename(Command, frozen=True, kw_only=True, tag="session.rename"):
+    """Call a session otherwise."""
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+    title: str
+    """What to call it."""
 
 
 class SessionResume(Command, frozen=True, kw_only=True, tag="session.resume"):
@@ -279,6 +375,7 @@ AnyCommand: TypeAlias = (
     | SessionResume
     | SessionFork
     | SessionRetry
+    | SessionRename
     | SessionClose
     | SessionDelete
     | Prompt
@@ -290,6 +387,12 @@ AnyCommand: TypeAlias = (
     | SetPermissionMode
     | Control
     | PayloadGet
+    | LibraryList
+    | LibrarySearch
+    | LibraryOpen
+    | LibraryRename
+    | LibraryExport
+    | LibraryUsage
     | ReplayControl
 )
 """Any command; `type` tells which."""
@@ -302,6 +405,12 @@ __all__ = [
     "Control",
     "Hello",
     "Interrupt",
+    "LibraryExport",
+    "LibraryList",
+    "LibraryOpen",
+    "LibraryRename",
+    "LibrarySearch",
+    "LibraryUsage",
     "PayloadGet",
     "PermissionRespond",
     "Prompt",
@@ -313,6 +422,7 @@ __all__ = [
     "SessionDelete",
     "SessionFork",
     "SessionList",
+    "SessionRename",
     "SessionResume",
     "SessionRetry",
     "SetModel",

@@ -70,6 +70,8 @@ class SessionSummary(Value, frozen=True, kw_only=True):
     """Why its events cannot be kept, and so not be shown, at present; they come when they can. Until then it takes no prompt."""
     abilities: Abilities | None = None
     """What its agent can do; absent of a replay."""
+    followed: bool | None = None
+    """True while somebody's own CLI has the conversation open: it is shown as it grows, and takes no prompt."""
     position: float | None = None
     """Of a replay: share of the recording that was played."""
     speed: float | None = None

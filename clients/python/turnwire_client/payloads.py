@@ -87,7 +87,8 @@ class Mutation(Value, frozen=True, kw_only=True):
     type: Literal["create", "overwrite", "edit", "insert", "delete"]
     """What happens: a new file, a file replaced, a passage replaced, a notebook cell added or removed.
 
-    Whether a file is new or replaced is known by the result; a call that writes a whole file says `create`."""
+    Whether a file is new or replaced is known by the result; a call that writes a whole file says `create`.
+    """
     content: str | None = None
     """The whole new content, of create, overwrite and insert."""
     old_content: str | None = None
@@ -97,7 +98,8 @@ class Mutation(Value, frozen=True, kw_only=True):
     diff: str | None = None
     """Unified diff with the file's true line numbers, as far as they are known; `git apply` takes it, unless `relative`.
 
-    It is one of the file as the agent reads it: with CR LF read as LF, and with U+FFFD for what is not UTF-8."""
+    It is one of the file as the agent reads it: with CR LF read as LF, and with U+FFFD for what is not UTF-8.
+    """
     file_path: str | None = None
     """The file, where one call changes several and it is another than the call's first."""
     relative: bool | None = None

@@ -54,6 +54,8 @@ export interface SessionSummary {
   trouble?: string;
   /** What its agent can do; absent of a replay. */
   abilities?: Abilities;
+  /** True while somebody's own CLI has the conversation open: it is shown as it grows, and takes no prompt. */
+  followed?: boolean;
   /** Of a replay: share of the recording that was played. */
   position?: number;
   /** Of a replay: times the recorded pace; 0 when paused. */
@@ -1704,6 +1706,106 @@ export interface Interrupt {
   type: "interrupt";
 }
 
+/** Ask for a conversation as a document: result {name, content}. */
+export interface LibraryExport {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  type: "library.export";
+  /** Its id; or `live:SESSION` for one of turnwire's own sessions. */
+  conversation: string;
+  /** What to write. */
+  format?: "markdown" | "html";
+  /** Replace secrets, tokens, e-mail addresses and home paths. */
+  redact?: boolean;
+}
+
+/**
+ * Ask for such conversations, the newest first: result {conversations, next, complete}.
+ *
+ * Each has `id`, `agent`, `folder`, `title`, `first_prompt`, `began`, `ended`, `turns`, `cost_usd`, `cost_is_whole`,
+ * `git_branch`, `model`, `version`, `bytes`, `branches`, `running` (somebody's CLI has it open) and `session` (turnwire's
+ * own session with this conversation). `next` goes into `before` for the next page; `complete` is false while the folders
+ * are looked over for the first time.
+ */
+export interface LibraryList {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  type: "library.list";
+  /** How many. */
+  limit?: number;
+  /** The `next` of the page before. */
+  before?: string;
+  /** Only those of an agent. */
+  agent?: string;
+  /** Only those in a folder, and below it. */
+  folder?: string;
+}
+
+/**
+ * Open a conversation to be read: result {session}. Its log is filled from the file, and follows it while it grows.
+ *
+ * The next prompt goes on with it, as with `session.create` and its `resume`, if frontends may work in its folder and
+ * nobody's own CLI has it open.
+ */
+export interface LibraryOpen {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  type: "library.open";
+  /** Its id. */
+  conversation: string;
+}
+
+/** Call a conversation otherwise; its file is left as it is. */
+export interface LibraryRename {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  type: "library.rename";
+  /** Its id. */
+  conversation: string;
+  /** What to call it; as its agent does when absent. */
+  title?: string;
+}
+
+/**
+ * Search titles, prompts, texts, commands and paths of these conversations and of turnwire's own: result {hits, complete}.
+ *
+ * Each hit has `source` (library or live), `id`, `message`, `seq` (of live ones), `kind`, `title`, `folder`, `at`, and
+ * `snippet`: parts with `text` and `hit`.
+ */
+export interface LibrarySearch {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  type: "library.search";
+  /** Words, which must all be there; a phrase in double quotes. */
+  text: string;
+  /** How many hits. */
+  limit?: number;
+  /** Only those of an agent. */
+  agent?: string;
+  /** Only those in a folder, and below it. */
+  folder?: string;
+}
+
+/**
+ * Ask what was used, of these conversations and of turnwire's own: result {usage, complete}.
+ *
+ * Each entry has `group`, `answers`, `input_tokens`, `output_tokens`, `cache_read_input_tokens`,
+ * `cache_creation_input_tokens`, `cost_usd` and `cost_is_whole`.
+ */
+export interface LibraryUsage {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  type: "library.usage";
+  /** What to sum up by; the day when absent. */
+  by?: Array<"day" | "project" | "model" | "agent">;
+  /** From this day on, UTC. */
+  since?: string;
+  /** Up to this day, included. */
+  until?: string;
+  /** Only in a folder, and below it. */
+  folder?: string;
+}
+
 /** Ask for an event uncut, and the line it came from: result {event, raw}. */
 export interface PayloadGet {
   /** Chosen by the frontend; the reply repeats it. */
@@ -1832,6 +1934,11 @@ export interface SessionCreate {
   title?: string;
   /** First prompt. */
   prompt?: string;
+  /**
+   * A conversation that `library.list` names: the session begins with all of it in its log, in its own folder, and the
+   * next prompt starts a CLI that goes on with it.
+   */
+  resume?: string;
 }
 
 /** Stop the session's CLI and forget the session: its record, its events, its attachments. */
@@ -1859,6 +1966,17 @@ export interface SessionList {
   /** Chosen by the frontend; the reply repeats it. */
   id: string;
   type: "session.list";
+}
+
+/** Call a session otherwise. */
+export interface SessionRename {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "session.rename";
+  /** What to call it. */
+  title: string;
 }
 
 /** Start a CLI that goes on with this session's conversation. */
@@ -1930,7 +2048,7 @@ export interface Unsubscribe {
 }
 
 /** Any command a frontend sends; `type` tells which. */
-export type AnyCommand = Hello | Subscribe | Unsubscribe | SessionCreate | SessionList | SessionResume | SessionFork | SessionRetry | SessionClose | SessionDelete | Prompt | PromptWithdraw | Interrupt | PermissionRespond | QuestionAnswer | SetModel | SetPermissionMode | Control | PayloadGet | ReplayControl;
+export type AnyCommand = Hello | Subscribe | Unsubscribe | SessionCreate | SessionList | SessionResume | SessionFork | SessionRetry | SessionRename | SessionClose | SessionDelete | Prompt | PromptWithdraw | Interrupt | PermissionRespond | QuestionAnswer | SetModel | SetPermissionMode | Control | PayloadGet | LibraryList | LibrarySearch | LibraryOpen | LibraryRename | LibraryExport | LibraryUsage | ReplayControl;
 
 /** Any event of a session; `type` tells which. */
 export type AgentEvent = TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | SessionOptions | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | ApiRetry | Consolidation | ProcessStatus | Notice | Unknown | Malformed;

@@ -1,0 +1,116 @@
+"""A conversation's file as the inputs of a core: all that is there, and then what is added while somebody goes on with it.
+
+Only whole lines are taken. Blocking: who has an event loop calls it in a thread. The file is read and never written.
+"""
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from normalize.inputs import SessionInput
+from normalize.session_files import Reader, SessionFiles, Survey
+from tracing.recordings.session_file import agent_files, call_of
+
+CHUNK = 1 << 20
+"""Bytes that are read at a time."""
+
+LONGEST = 64 << 20
+"""Bytes of a line; a longer one is passed over."""
+
+
+@dataclass(slots=True)
+class _Place:
+    """How far a file has been read."""
+
+    path: Path
+    agent: str | None
+    offset: int = 0
+    size: int = -1
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the whole lines that were added."""
+        try:
+            size = self.path.stat().st_size
+        except OSError:
+            return
+        if size == self.size:
+            return
+        self.size = size
+        held = bytearray()
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self.offset)
+                while chunk := file.read(CHUNK):
+                    begun, newline, rest = chunk.rpartition(b"\n")
+                    if not newline:
+                        held += chunk
+                        if len(held) > LONGEST:
+                            return
+                        continue
+                    held += begun
+                    for line in bytes(held).split(b"\n"):
+                        self.offset += len(line) + 1
+                        yield line
+                    held = bytearray(rest)
+        except OSError:
+            return
+
+
+class Follower:
+    """Reads a conversation's file as it grows."""
+
+    def __init__(self, path: Path, files: SessionFiles) -> None:
+        self._path = path
+        self._files = files
+        self._survey: Survey = files.survey()
+        self._reader: Reader | None = None
+        self._places = [_Place(path, None)]
+
+    def first(self) -> Iterator[Sequence[SessionInput]]:
+        """Yield all that is there, in pieces; at first the file is looked over."""
+        ends = []
+        for place in self._agents(self._places):
+            for line in place.lines():
+                self._survey.take(line, place.agent)
+            ends.append((place, place.offset))
+        self._reader = self._survey.reader()
+        # read again, up to where it was looked over
+        again = [self._until(place.path, place.agent, end) for place, end in ends]
+        for _, agent, line in heapq.merge(*again, key=lambda one: one[0]):
+            if found := [happened for _, happened in self._reader.read(line, agent)]:
+                yield found
+
+    def more(self) -> list[SessionInput]:
+        """Return what was added since."""
+        assert self._reader is not None
+        found: list[SessionInput] = []
+        for place in self._agents(self._places):
+            for line in place.lines():
+                self._survey.take(line, place.agent)
+                found += [happened for _, happened in self._reader.read(line, place.agent)]
+        return found
+
+    def close(self) -> list[SessionInput]:
+        """Return the end of the last turn, if it has one."""
+        return [] if self._reader is None else [happened for _, happened in self._reader.close()]
+
+    def _agents(self, places: list[_Place]) -> Iterator[_Place]:
+        """Yield the file, then those of its subagents, new ones among them."""
+        yield places[0]
+        known = {place.agent for place in places}
+        for agent in agent_files(self._path, self._survey.agents()):
+            if agent.agent not in known:
+                call = call_of(agent.path)
+                if call is not None:
+                    self._survey.calls(agent.agent, call)
+                places.append(_Place(agent.path, agent.agent))
+        yield from places[1:]
+
+    def _until(self, path: Path, agent: str | None, end: int) -> Iterator[tuple[float, str | None, bytes]]:
+        latest, place = 0.0, _Place(path, agent)
+        for line in place.lines():
+            if place.offset > end:
+                return
+            latest = max(latest, self._files.moment(line) or 0.0)
+            yield latest, agent, line

@@ -1,0 +1,30 @@
+"""turnwire's own sessions as the index lists them."""
+
+from datetime import datetime
+
+from hub.wire.frames_out import SessionSummary
+from journal.sessions import SessionRecord
+from sidecar.library.index import LIVE, Listed
+
+
+def listed_of(record: SessionRecord, shown: SessionSummary) -> Listed:
+    """Return a session as the index keeps it; in the place of a path is the agent's own session id."""
+    created = datetime.fromisoformat(record.created).timestamp()
+    return Listed(
+        id=f"{LIVE}:{record.session}",
+        path=shown.cli_session_id or "",
+        agent=record.agent or "",
+        folder=record.workspace,
+        title=record.title,
+        first_prompt=None,
+        began=created,
+        ended=None,
+        turns=record.turns,
+        cost_usd=shown.total_cost_usd,
+        cost_is_whole=True,
+        git_branch=None,
+        model=shown.model,
+        version=record.cli_version,
+        size=0,
+        branches=0,
+    )

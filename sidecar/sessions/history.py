@@ -1,0 +1,334 @@
+"""Conversations of the library as sessions, and the commands about the library.
+
+What is there is read in threads; an event loop waits for the first look at the folders only a moment, and then answers with
+what is known so far.
+"""
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from pydantic import JsonValue
+
+from hub.wire import frames
+from journal.base import Journal
+from normalize import events as ev
+from normalize.events import AgentEvent, from_json
+from normalize.events.envelope import Cursor, Envelope
+from normalize.model import JsonObject
+from normalize.session_files import Answer
+from sidecar.config.settings import Settings
+from sidecar.library.following import Follower
+from sidecar.sessions.hosted import refuse
+from sidecar.sessions.live import LiveSession
+
+if TYPE_CHECKING:
+    from sidecar.library.index import Listed
+    from sidecar.library.library import Library
+
+PATIENCE_S = 2.0
+"""How long an answer waits for a look at the folders."""
+
+PIECE = 512
+"""Texts of a log that are taken into the index at a time."""
+
+FRESH_S = 1.0
+"""A look that is no older is not repeated."""
+
+
+class History:
+    """The library as a host has it: opened when it is first asked for."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        journal: Journal,
+        spawn: Callable[[str, Coroutine[None, None, None]], asyncio.Task[None]],
+        *,
+        patience_s: float = PATIENCE_S,
+        fresh_s: float = FRESH_S,
+    ) -> None:
+        self._settings = settings
+        self._journal = journal
+        self._spawn = spawn
+        self._patience_s = patience_s
+        self._fresh_s = fresh_s
+        self._library: Library | None = None
+        self._looking: asyncio.Task[None] | None = None
+        self._looked: float | None = None
+        self._indexing = asyncio.Lock()
+
+    def close(self) -> None:
+        """Let go of the index."""
+        if self._library is not None:
+            self._library.close()
+            self._library = None
+
+    def library(self) -> "Library":
+        """Return the library; refuses where there is none."""
+        from sidecar.library.index import LibraryError  # noqa: PLC0415 - only who asks for it waits for it
+        from sidecar.library.library import Library  # noqa: PLC0415 - as above
+
+        if self._library is None:
+            try:
+                self._library = Library(self._settings)
+            except LibraryError as error:
+                refuse("no_library", str(error))
+        return self._library
+
+    async def find(self, name: str) -> "Listed":
+        """Return a conversation; refuses when there is none."""
+        from sidecar.library.index import LibraryError  # noqa: PLC0415 - as above
+
+        library = self.library()
+        found = await asyncio.to_thread(library.index.find, name)
+        if found is not None:
+            return found
+        await self._look()
+        try:
+            return await asyncio.to_thread(library.find, name)
+        except LibraryError as error:
+            refuse("unknown_conversation", str(error), "conversation")
+
+    async def follower(self, listed: "Listed") -> Follower:
+        """Return who reads a conversation's file; refuses where it cannot be read."""
+        from sidecar.library.index import LibraryError  # noqa: PLC0415 - as above
+
+        try:
+            return await asyncio.to_thread(self.library().follower, listed)
+        except LibraryError as error:
+            refuse("unknown_conversation", str(error), "conversation")
+
+    async def is_running(self, conversation: str) -> bool:
+        """Tell whether somebody's CLI has a conversation open."""
+        if not self._settings.history:
+            return False
+        return conversation in await asyncio.to_thread(self.library().running)
+
+    async def forget(self, session: str) -> None:
+        """A session of turnwire's own is no more."""
+        if self._library is not None:
+            await asyncio.to_thread(self._library.index.forget_log, session)
+
+    async def _look(self) -> bool:
+        """Look for what is new, and tell whether that is done; a look that takes its time goes on."""
+        library = self.library()
+        now = time.monotonic()
+        if self._looking is None or self._looking.done():
+            if self._looked is not None and now - self._looked < self._fresh_s:
+                return True
+
+            async def look() -> None:
+                await asyncio.to_thread(library.look)
+                self._looked = time.monotonic()
+
+            self._looking = self._spawn("library", look())
+        await asyncio.wait([self._looking], timeout=self._patience_s)
+        return self._looking.done()
+
+    async def execute(self, command: frames.LibraryCommand, sessions: Sequence[LiveSession]) -> JsonValue:
+        """Do a command, but for opening; refuses."""
+        from sidecar.library.index import LibraryError  # noqa: PLC0415 - as above
+
+        try:
+            return await self._execute(command, sessions)
+        except LibraryError as error:
+            refuse("unknown_conversation", str(error))
+
+    async def _execute(self, command: frames.LibraryCommand, sessions: Sequence[LiveSession]) -> JsonValue:  # noqa: RET503 - the last case refuses
+        match command:
+            case frames.LibraryList():
+                return await self._list(command, sessions)
+            case frames.LibrarySearch():
+                return await self._search(command, sessions)
+            case frames.LibraryUsage():
+                return await self._usage(command, sessions)
+            case frames.LibraryRename():
+                listed = await self.find(command.conversation)
+                await asyncio.to_thread(self.library().index.rename, listed.id, command.title)
+                return None
+            case frames.LibraryExport():
+                return await self._export(command, sessions)
+            case _:
+                refuse("invalid_params", "this is no command about the library", "type")
+
+    async def _list(self, command: frames.LibraryList, sessions: Sequence[LiveSession]) -> JsonValue:
+        from sidecar.library.show import conversation  # noqa: PLC0415 - as above
+
+        library, complete = self.library(), await self._look()
+        before = _cursor(command.before)
+        found = await asyncio.to_thread(
+            library.index.newest,
+            limit=command.limit,
+            agent=command.agent,
+            folder=command.folder,
+            before=before,
+        )
+        running = await asyncio.to_thread(library.running)
+        own = {session.summary().cli_session_id: session.session for session in sessions}
+        listed: list[JsonValue] = [
+            {**conversation(one, running), "session": own.get(one.id)} for one in found
+        ]
+        last = found[-1] if len(found) == command.limit else None
+        after = None if last is None else f"{last.ended or 0!r}:{last.id}"
+        return {"conversations": listed, "next": after, "complete": complete}
+
+    async def _search(self, command: frames.LibrarySearch, sessions: Sequence[LiveSession]) -> JsonValue:
+        from sidecar.library.index import query_of  # noqa: PLC0415 - as above
+        from sidecar.library.show import hit  # noqa: PLC0415 - as above
+
+        if not query_of(command.text):
+            refuse("invalid_params", "there is no word to look for; give letters or digits", "text")
+        library, complete = self.library(), await self._look()
+        await self._index(sessions)
+        found = await asyncio.to_thread(
+            library.index.search,
+            command.text,
+            limit=command.limit,
+            agent=command.agent,
+            folder=command.folder,
+        )
+        hits: list[JsonValue] = [hit(one) for one in found]
+        return {"hits": hits, "complete": complete}
+
+    async def _usage(self, command: frames.LibraryUsage, sessions: Sequence[LiveSession]) -> JsonValue:
+        from sidecar.library.show import spent, time_of  # noqa: PLC0415 - as above
+
+        since, until = time_of(command.since, 0), time_of(command.until, 1)
+        if (command.since and since is None) or (command.until and until is None):
+            refuse(
+                "invalid_params",
+                "a day is one of the calendar, as YYYY-MM-DD",
+                "since" if since is None else "until",
+            )
+        library, complete = self.library(), await self._look()
+        await self._index(sessions)
+        found = await asyncio.to_thread(
+            library.index.usage,
+            list(dict.fromkeys(["day"] if command.by is None else command.by)),
+            since=since,
+            until=until,
+            folder=command.folder,
+        )
+        usage: list[JsonValue] = [spent(one) for one in found]
+        return {"usage": usage, "complete": complete}
+
+    async def _export(self, command: frames.LibraryExport, sessions: Sequence[LiveSession]) -> JsonValue:
+        from sidecar.library.library import document, shown_title  # noqa: PLC0415 - as above
+
+        library = self.library()
+        kind, _, name = command.conversation.partition(":")
+        if kind == "live" and name:
+            session = next((one for one in sessions if one.session == name), None)
+            if session is None:
+                refuse(
+                    "unknown_session",
+                    f"there is no session {name!r}; session.list names them",
+                    "conversation",
+                )
+            await self._index([session])
+            listed = await asyncio.to_thread(library.find, command.conversation)
+            events = [event async for _, event in self._events(name, 0)]
+            text = await asyncio.to_thread(
+                document, listed, iter(events), command.format, redact=command.redact
+            )
+        else:
+            listed = await self.find(command.conversation)
+            text = await asyncio.to_thread(library.export, listed, command.format, redact=command.redact)
+        stem = re.sub(r"[^\w-]+", "-", shown_title(listed))[:60].strip("-") or "conversation"
+        ending = "html" if command.format == "html" else "md"
+        return {"name": f"{stem}.{ending}", "content": text.encode("utf-8", "replace").decode()}
+
+    async def _events(self, session: str, after: int) -> AsyncIterator[tuple[Envelope, AgentEvent]]:
+        cursor = Cursor(self._journal.epoch, after)
+        while True:
+            page = await self._journal.read_after(session, cursor)
+            for envelope in page.envelopes:
+                try:
+                    yield envelope, from_json(envelope.event)
+                except ValueError:
+                    continue
+            if page.cursor.seq >= page.last or page.cursor.seq <= cursor.seq:
+                return
+            cursor = page.cursor
+
+    async def _index(self, sessions: Sequence[LiveSession]) -> None:
+        """Take in what turnwire's own sessions have journaled since, up to the last turn's end."""
+        index = self.library().index
+        async with self._indexing:
+            for session in sessions:
+                known = await asyncio.to_thread(index.logged, session.session, self._journal.epoch)
+                if self._journal.last(session.session) > known:
+                    await self._index_one(session, known)
+
+    async def _index_one(self, session: LiveSession, known: int) -> None:
+        from sidecar.library.conversation import Conversation, searched  # noqa: PLC0415 - as above
+        from sidecar.library.index import LogPiece  # noqa: PLC0415 - as above
+        from sidecar.library.live import listed_of  # noqa: PLC0415 - as above
+
+        folded, shown, imported = Conversation(), session.summary(), False
+        piece = LogPiece(self._journal.epoch, known, [], [], listed_of(session.record, shown))
+        async for envelope, event in self._events(session.session, known):
+            folded.take(event, envelope.seq)
+            match event:
+                case ev.Notice(kind="history", details={"state": state}):
+                    imported = state == "began"
+                case ev.Complete():
+                    piece.said.extend(searched(folded.parts))
+                    if not imported:
+                        piece.answers.append(_answer(session.session, shown.model, envelope.ts, event))
+                    folded = Conversation()
+                    piece = replace(piece, seq=envelope.seq)
+                    if len(piece.said) >= PIECE:
+                        await asyncio.to_thread(self.library().index.log, session.session, piece)
+                        piece = replace(piece, said=[], answers=[])
+                case _:
+                    pass
+        await asyncio.to_thread(self.library().index.log, session.session, piece)
+
+
+def about(listed: "Listed") -> JsonObject:
+    """Return what the notices around an old conversation say of it."""
+    from sidecar.library.library import moment  # noqa: PLC0415 - as above
+
+    return {
+        "conversation": listed.id,
+        "turns": listed.turns,
+        "began": moment(listed.began),
+        "ended": moment(listed.ended),
+    }
+
+
+def listed_title(listed: "Listed") -> str:
+    """Return what a conversation is called."""
+    from sidecar.library.library import shown_title  # noqa: PLC0415 - as above
+
+    return shown_title(listed)
+
+
+def _answer(session: str, model: str | None, ts: str, event: ev.Complete) -> Answer:
+    data = event.data
+    return Answer(
+        key=f"live:{event.session_id or '':36}:{session}:{event.operation_id}",
+        at=datetime.fromisoformat(ts).timestamp(),
+        model=model or "unknown",
+        input_tokens=data.input_tokens or 0,
+        output_tokens=data.output_tokens or 0,
+        cache_read_input_tokens=data.cache_read_input_tokens or 0,
+        cache_creation_input_tokens=data.cache_creation_input_tokens or 0,
+        cost_usd=data.cost_usd,
+    )
+
+
+def _cursor(text: str | None) -> tuple[float, str] | None:
+    if text is None:
+        return None
+    at, _, identity = text.partition(":")
+    try:
+        return float(at), identity
+    except ValueError:
+        refuse("invalid_params", "`before` is not what a page named as `next`", "before")

@@ -1,0 +1,374 @@
+"""The library as frontends use it: listed, searched, opened, gone on with, followed and refused, in a host without a hub."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kept_sessions import kept
+
+from adapter.process.watchdog import Watchdog
+from hub.host import CommandRefused, Frontend
+from hub.wire import frames
+from hub.wire.commands import VIEW_COMMANDS
+from journal.memory import MemoryJournal
+from journal.sessions import MemorySessions
+from normalize import events as ev
+from normalize.events import AgentEvent, from_json
+from normalize.events.envelope import Cursor
+from recordings import ROOT
+from sidecar.config.rulebook import Rulebook
+from sidecar.config.settings import Settings
+from sidecar.sessions import host as hosts
+from sidecar.sessions.host import LiveHost
+from sidecar.sessions.live import LiveSession
+from sidecar.sessions.record_writer import RecordWriter
+from sidecar.sessions.registry import Registry
+from sidecar.sessions.services import SessionServices
+from sidecar.supervision import supervised
+
+SOMEBODY = Frontend("somebody", "control")
+ECHO = "fallback: {steps: [{text: 'echo: {prompt}'}]}"
+
+
+class Place:
+    """A host, and the folder of conversations that it knows."""
+
+    def __init__(self, folder: Path, host: LiveHost, journal: MemoryJournal) -> None:
+        self.folder, self.host, self.journal = folder, host, journal
+
+    @property
+    def projects(self) -> Path:
+        return self.folder / "home" / "projects"
+
+    @property
+    def work(self) -> Path:
+        return self.folder / "work"
+
+    def keep(self, scenario: str, folder: Path | None = None) -> Path:
+        """Keep the conversation of a scenario, as one of a folder."""
+        source = kept("2.1.330", scenario).file
+        target = self.projects / "project" / source.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        place = str(folder or self.work).encode()
+        target.write_bytes(source.read_bytes().replace(b"/workspace/project", place))
+        return target
+
+    async def do(self, kind: str, **more: object) -> Any:
+        command = frames.commands.validate_python({"type": kind, "id": "1", **more})
+        return await self.host.execute(command, SOMEBODY)
+
+    async def refused(self, kind: str, **more: object) -> str:
+        with pytest.raises(CommandRefused) as caught:
+            await self.do(kind, **more)
+        return caught.value.code
+
+    async def events(self, session: str) -> list[AgentEvent]:
+        page = await self.journal.read_after(
+            session, Cursor(self.journal.epoch, 0), count=10_000, size=1 << 26
+        )
+        return [from_json(envelope.event) for envelope in page.envelopes]
+
+    async def until(self, session: str, kind: type[AgentEvent], count: int = 1) -> list[AgentEvent]:
+        changed = asyncio.Event()
+        unwatch = self.journal.watch(lambda *_: changed.set())
+        try:
+            async with asyncio.timeout(60):
+                while True:
+                    changed.clear()
+                    seen = await self.events(session)
+                    if sum(isinstance(event, kind) for event in seen) >= count:
+                        return seen
+                    await changed.wait()
+        finally:
+            unwatch()
+
+    def summary(self, session: str) -> Any:
+        return next(one for one in self.host.sessions() if one.session == session)
+
+
+@asynccontextmanager
+async def place(folder: Path, monkeypatch: pytest.MonkeyPatch, **options: object) -> AsyncIterator[Place]:
+    script = folder / "echo.yaml"
+    script.write_text(ECHO)
+    work = folder / "work"
+    work.mkdir(exist_ok=True)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    settings = Settings.model_validate(
+        {
+            "journal": "memory",
+            "agent": "echo",
+            "agents": {"echo": [sys.executable, "-m", "scripted_agent", str(script)]},
+            "pass_env": ["PYTHONPATH"],
+            "state_dir": folder / "state",
+            "frontend_workspaces": [work],
+            "history_dirs": [folder / "home" / "projects"],
+            **options,
+        }
+    )
+    store, registry, journal = MemorySessions(), Registry[LiveSession](), MemoryJournal()
+    record_writer = RecordWriter(store)
+    async with Watchdog.start() as watchdog, supervised() as supervisor:
+        services = SessionServices(
+            settings=settings,
+            journal=journal,
+            watchdog=watchdog,
+            audit=lambda session: None,
+            grants=None,
+            spawn=supervisor.spawn,
+            save=record_writer.save,
+            keep=record_writer.keep,
+            forget=record_writer.forget,
+            changed=registry.changed,
+            observers=lambda session, agent: [],
+        )
+        host = LiveHost(services, store, registry, Rulebook())
+        try:
+            yield Place(folder, host, journal)
+        finally:
+            await host.stop()
+            await record_writer.flush()
+
+
+def prompts(events: list[AgentEvent]) -> list[str]:
+    return [event.text for event in events if isinstance(event, ev.UserMessage) and not event.synthetic]
+
+
+def notices(events: list[AgentEvent], kind: str) -> list[Any]:
+    return [event.details for event in events if isinstance(event, ev.Notice) and event.kind == kind]
+
+
+async def test_a_conversation_is_listed_opened_and_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        file = here.keep("denied")
+        before = file.read_bytes()
+        (listed,) = (await here.do("library.list"))["conversations"]
+        assert (listed["id"], listed["turns"], listed["running"], listed["session"]) == (
+            file.stem,
+            3,
+            False,
+            None,
+        )
+        opened = (await here.do("library.open", conversation=file.stem))["session"]
+        assert (await here.do("library.open", conversation=file.stem))["session"] == opened
+        seen = await here.events(opened)
+        assert [prompt.split()[0] for prompt in prompts(seen)] == ["Touch", "Touch", "Ask"]
+        assert [detail["state"] for detail in notices(seen, "history")] == ["began", "ended"]
+        assert seen[0].type == seen[-1].type == "notice"
+        shown = here.summary(opened)
+        assert (shown.state, shown.cli_session_id, shown.followed) == ("exited", file.stem, None)
+        assert shown.total_cost_usd == pytest.approx(0.0049584)
+        assert (await here.do("library.list"))["conversations"][0]["session"] == opened
+        await here.do("prompt", session=opened, text="and now")
+        seen = await here.until(opened, ev.Complete, 4)
+        assert [event.operation_id for event in seen if isinstance(event, ev.TurnStarted)][-1] == "turn-4"
+        (started,) = [event for event in seen if isinstance(event, ev.ProcessStatus)]
+        assert (started.state, started.resumed) == ("started", True)
+        assert file.read_bytes() == before
+
+
+async def test_a_session_is_created_from_a_conversation_and_called_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        file = here.keep("denied")
+        with file.open("ab") as out:
+            out.write(b'{"type":"custom-title","customTitle":"Of colours","sessionId":"x"}\n')
+        created = (await here.do("session.create", resume=file.stem, prompt="go on"))["session"]
+        seen = await here.until(created, ev.Complete, 4)
+        assert prompts(seen)[-1] == "go on"
+        assert here.summary(created).title == "Of colours"
+        assert here.summary(created).workspace == str(here.work)
+        await here.do("session.rename", session=created, title="Of a colour")
+        assert here.summary(created).title == "Of a colour"
+
+
+async def test_what_frontends_may_not_work_in_they_may_read_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.mkdir()
+        file = here.keep("denied", elsewhere)
+        assert await here.refused("session.create", resume=file.stem) == "not_allowed"
+        opened = (await here.do("library.open", conversation=file.stem))["session"]
+        assert len(prompts(await here.events(opened))) == 3
+        assert await here.refused("prompt", session=opened, text="x") == "not_allowed"
+        assert await here.refused("session.resume", session=opened) == "not_allowed"
+        assert await here.refused("session.fork", session=opened) == "not_allowed"
+        assert await here.refused("session.retry", session=opened) == "not_allowed"
+        assert len(here.host.sessions()) == 1
+
+
+async def test_a_conversation_that_somebodys_cli_has_open_is_followed_and_takes_no_prompt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hosts, "FOLLOW_S", 0.01)
+    async with place(tmp_path, monkeypatch) as here:
+        file = here.keep("denied")
+        noted = here.projects.parent / "sessions" / "1.json"
+        noted.parent.mkdir()
+        noted.write_text(json.dumps({"pid": os.getpid(), "sessionId": file.stem}))
+        opened = (await here.do("library.open", conversation=file.stem))["session"]
+        assert here.summary(opened).followed
+        assert await here.refused("prompt", session=opened, text="x") == "followed"
+        told = {
+            "type": "user",
+            "uuid": "u9",
+            "sessionId": file.stem,
+            "message": {"role": "user", "content": "from there"},
+        }
+        last = [line for line in file.read_bytes().split(b"\n") if b'"uuid"' in line][-1]
+        told["parentUuid"] = json.loads(last)["uuid"]
+        line = json.dumps(told).encode()
+        with file.open("ab") as out:
+            out.write(line[:20])
+            out.flush()
+            await here.do("library.list")
+            out.write(line[20:] + b"\n")
+        seen = await here.until(opened, ev.TurnStarted, 4)
+        assert prompts(seen)[-1] == "from there"
+        noted.unlink()
+        seen = await here.until(opened, ev.Complete, 4)
+        await here.do("prompt", session=opened, text="from here")
+        seen = await here.until(opened, ev.Complete, 5)
+        assert prompts(seen)[-1] == "from here"
+        assert here.summary(opened).followed is None
+
+
+async def test_words_are_found_in_conversations_and_in_sessions_and_each_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        file = here.keep("denied")
+        (hit,) = [
+            hit
+            for hit in (await here.do("library.search", text="Red it is"))["hits"]
+            if hit["kind"] == "text"
+        ]
+        assert (hit["source"], hit["id"]) == ("library", file.stem)
+        assert hit["snippet"][0] == {"text": "Red", "hit": True}
+        session = (await here.do("session.create", workspace=str(here.work), prompt="a violet word"))[
+            "session"
+        ]
+        await here.until(session, ev.Complete)
+        hits = (await here.do("library.search", text="violet"))["hits"]
+        assert {(hit["source"], hit["id"], hit["kind"]) for hit in hits} == {
+            ("live", session, "prompt"),
+            ("live", session, "text"),
+        }
+        seen = await here.events(session)
+        assert {seen[hit["seq"] - 1].type for hit in hits} == {"user_message", "message_chunk"}
+        opened = (await here.do("library.open", conversation=file.stem))["session"]
+        hits = (await here.do("library.search", text="Red it is"))["hits"]
+        assert {(hit["source"], hit["id"]) for hit in hits} == {("live", opened)}
+        await here.do("session.delete", session=session)
+        assert (await here.do("library.search", text="violet"))["hits"] == []
+        assert await here.refused("library.search", text='"') == "invalid_params"
+
+
+async def test_usage_counts_conversations_and_sessions_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        file = here.keep("denied")
+        (spent,) = (await here.do("library.usage", by=["agent"]))["usage"]
+        assert spent["cost_usd"] == pytest.approx(0.0049584)
+        opened = (await here.do("library.open", conversation=file.stem))["session"]
+        assert (await here.do("library.usage", by=["agent"]))["usage"] == [spent]
+        await here.do("prompt", session=opened, text="and now")
+        await here.until(opened, ev.Complete, 4)
+        session = (await here.do("session.create", workspace=str(here.work), prompt="x"))["session"]
+        seen = await here.until(session, ev.Complete)
+        (complete,) = [event for event in seen if isinstance(event, ev.Complete)]
+        both = {one["group"]["agent"]: one for one in (await here.do("library.usage", by=["agent"]))["usage"]}
+        assert both["claude"] == spent
+        assert both["echo"]["input_tokens"] >= (complete.data.input_tokens or 0)
+        assert await here.refused("library.usage", since="2026-02-31") == "invalid_params"
+
+
+async def test_documents_of_both_are_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        file = here.keep("denied")
+        told = await here.do("library.export", conversation=file.stem, format="html")
+        assert told["name"].endswith(".html")
+        assert "Red it is." in told["content"]
+        session = (await here.do("session.create", workspace=str(here.work), prompt="a violet word"))[
+            "session"
+        ]
+        await here.until(session, ev.Complete)
+        told = await here.do("library.export", conversation=f"live:{session}", redact=True)
+        assert "echo: a violet word" in told["content"]
+        assert await here.refused("library.export", conversation="live:nobody") == "unknown_session"
+        assert await here.refused("library.export", conversation="nobody") == "unknown_conversation"
+
+
+async def test_a_conversation_is_renamed_beside_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        file = here.keep("denied")
+        before = file.read_bytes()
+        await here.do("library.rename", conversation=file.stem, title="Colours")
+        assert (await here.do("library.list"))["conversations"][0]["title"] == "Colours"
+        await here.do("library.rename", conversation=file.stem)
+        assert (await here.do("library.list"))["conversations"][0]["title"].startswith("Touch")
+        assert file.read_bytes() == before
+
+
+async def test_pages_of_the_list_go_on_where_the_last_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        names = {here.keep(scenario).stem for scenario in ("denied", "subagent", "compact")}
+        seen: list[str] = []
+        after = None
+        while True:
+            page = await here.do("library.list", limit=1, before=after)
+            seen += [one["id"] for one in page["conversations"]]
+            after = page["next"]
+            if after is None:
+                break
+        assert len(seen) == 3
+        assert set(seen) == names
+        assert await here.refused("library.list", before="nonsense") == "invalid_params"
+
+
+async def test_the_library_can_be_switched_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with place(tmp_path, monkeypatch, history=False) as here:
+        file = here.keep("denied")
+        for kind, more in (
+            ("library.list", {}),
+            ("library.search", {"text": "x"}),
+            ("library.open", {"conversation": file.stem}),
+            ("library.usage", {}),
+            ("session.create", {"resume": file.stem}),
+        ):
+            assert await here.refused(kind, **more) == "no_library"
+        assert here.host.sessions() == []
+
+
+async def test_a_conversation_that_is_not_there_opens_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        for name in ("nobody", "../../etc/passwd", "", "%"):
+            assert await here.refused("library.open", conversation=name) == "unknown_conversation"
+            assert await here.refused("session.create", resume=name) == "unknown_conversation"
+        assert here.host.sessions() == []
+
+
+def test_the_role_view_reads_and_changes_nothing() -> None:
+    assert {kind for kind in VIEW_COMMANDS if kind.startswith("library.")} == {
+        "library.list",
+        "library.search",
+        "library.export",
+        "library.usage",
+    }
