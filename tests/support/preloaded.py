@@ -20,7 +20,7 @@ from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from sidecar.config.secrecy import SECRETS
+from sidecar.config.secrecy import is_secret
 
 PRELOADED = (
     "sidecar.cli.commands",
@@ -34,7 +34,7 @@ PRELOADED = (
 
 def can_be_forked(env: Mapping[str, str]) -> bool:
     """Whether a process may be forked: one that is begun with secrets begins anew by exec, from what began it."""
-    return not any(name.upper() in SECRETS for name in env)
+    return not any(is_secret(name) for name in env)
 
 
 @cache

@@ -3,7 +3,7 @@
 import { createInterface } from "node:readline";
 import { createReadStream } from "node:fs";
 import { HttpAgent as Agent0 } from "ag-ui-client-0";
-import { HttpAgent as Agent1 } from "ag-ui-client-1";
+import { HttpAgent as Agent1 } from "@ag-ui/client";
 
 const AGENTS = { "0.0.59": Agent0, "1.0.0": Agent1 };
 const complaints = [];

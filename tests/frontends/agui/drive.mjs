@@ -1,6 +1,6 @@
 // A person with a web page of AG-UI: says something, allows what is asked, reads what comes. argv: URL, token.
 import { HttpAgent as Agent0 } from "ag-ui-client-0";
-import { HttpAgent as Agent1 } from "ag-ui-client-1";
+import { HttpAgent as Agent1 } from "@ag-ui/client";
 
 const [url, token] = process.argv.slice(2);
 const complaints = [];
