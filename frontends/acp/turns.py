@@ -33,8 +33,8 @@ class TurnResult:
     """turnwire's own word for it."""
 
     def as_cancelled(self) -> "TurnResult":
-        """Return what it is for an editor that has asked for the end, however that came about."""
-        return TurnResult("cancelled", self.usage) if self.error is not None else self
+        """Return what it is for an editor that has asked for the end: ACP has it confirmed, however the end came about."""
+        return TurnResult("cancelled", self.usage)
 
 
 CANCELLED = TurnResult("cancelled")
