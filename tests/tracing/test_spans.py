@@ -5,6 +5,8 @@ import re
 import pytest
 from exported_spans import MemoryExport
 
+from normalize import events as ev
+from normalize.events import AgentEvent
 from normalize.inputs import Ended, Received
 from protocol.claude.decode import decode
 from tracing.export.spans import traceparent
@@ -34,3 +36,33 @@ def test_sessions_have_traces_of_their_own() -> None:
 def test_the_cli_is_told_what_the_sampler_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_TRACES_SAMPLER", "always_off")
     assert traceparent("s-1").endswith("-00")
+
+
+@pytest.mark.parametrize(
+    ("agent", "model", "provider"),
+    [
+        (None, "some-model", "anthropic"),
+        ("gemini-cli", "auto", "gcp.gemini"),
+        ("@agentclientprotocol/claude-agent-acp", None, "anthropic"),
+        ("OpenCode", "anthropic/claude-sonnet-5", "anthropic"),
+        ("copilot-agent", "gpt-5.2", "openai"),
+        ("copilot-agent", None, "github.copilot"),
+        ("somebody's own", "somebody's", "unknown"),
+    ],
+)
+def test_spans_name_who_is_asked_for_the_model(agent: str | None, model: str | None, provider: str) -> None:
+    export = MemoryExport()
+    maker = SpanMaker("s-1", export=export, agent="tester")
+    events: list[list[AgentEvent]] = [
+        [ev.SessionInfo(agent_name=agent, model=model, session_id="a-1")],
+        # what comes later need not say it again
+        [ev.SessionInfo(permission_mode="plan", session_id="a-1")],
+        [ev.TurnStarted(operation_id="turn-1", origin="user")],
+        [ev.Complete(operation_id="turn-1", data=ev.CompleteData(outcome="completed", is_error=False))],
+    ]
+    for at, happened in enumerate(events):
+        maker.take(Received(LINE, decode(LINE)), happened, at)
+    (span,) = [span for span in export.spans() if span.name == "invoke_agent tester"]
+    assert span.attributes["gen_ai.provider.name"] == provider
+    assert span.attributes.get("gen_ai.request.model") == model
+    assert span.attributes["gen_ai.conversation.id"] == "a-1"

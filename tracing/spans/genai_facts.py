@@ -14,6 +14,32 @@ CONVENTIONS = "1.41.0"
 """The version of the semantic conventions whose names these are; docs/operating.md names it, too."""
 
 PROVIDER = "anthropic"
+"""Who is asked by agents that do not say who they are: Claude Code alone."""
+
+PROVIDERS = (
+    ("claude", "anthropic"),
+    ("gpt", "openai"),
+    ("codex", "openai"),
+    ("gemini", "gcp.gemini"),
+    ("copilot", "github.copilot"),
+    ("mistral", "mistral_ai"),
+    ("deepseek", "deepseek"),
+    ("grok", "x_ai"),
+    ("qwen", "alibaba_cloud.qwen"),
+    ("kimi", "moonshot_ai"),
+)
+"""What the names of models and agents have in them, and who is asked then; the conventions' own names where they have one."""
+
+
+def provider_of(agent: str | None, model: str | None) -> str:
+    """Return who is asked for a model: told by its name, or else by its agent's."""
+    if agent is None:
+        return PROVIDER
+    for name in (model or "", agent):
+        found = next((provider for part, provider in PROVIDERS if part in name.casefold()), None)
+        if found is not None:
+            return found
+    return "unknown"  # an agent's own word could be another each time, and metrics keep each
 
 
 @dataclass(slots=True)
@@ -27,10 +53,20 @@ class Facts:
     """Bytes of each text that does."""
     model: str | None = None
     conversation: str | None = None
+    product: str | None = None
+    """What the agent says it is; None of those that do not."""
+
+    @property
+    def provider(self) -> str:
+        """Who is asked for the model."""
+        return provider_of(self.product, self.model)
 
     def common(self, operation: str) -> dict[str, Attribute]:
         """Return what every span of the conventions has."""
-        found: dict[str, Attribute] = {"gen_ai.operation.name": operation, "gen_ai.provider.name": PROVIDER}
+        found: dict[str, Attribute] = {
+            "gen_ai.operation.name": operation,
+            "gen_ai.provider.name": self.provider,
+        }
         if self.conversation is not None:
             found["gen_ai.conversation.id"] = self.conversation
         return found

@@ -134,6 +134,7 @@ class GenAiSpans:
             case ev.SessionInfo():
                 self._facts.model = event.model or self._facts.model
                 self._facts.conversation = event.session_id or self._facts.conversation
+                self._facts.product = event.agent_name or self._facts.product
             case ev.UserMessage() if self._facts.content and event.parent_tool_call_id is None:
                 if not event.synthetic:
                     self._prompts = [*self._prompts[-REMEMBERED:], self._facts.told(event.text)]
