@@ -1,11 +1,14 @@
 """The families of agents: each a wire and a core. A new one is its folders and one entry here."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from normalize.acp.core import AcpCore
 from normalize.claude.core import ClaudeCore
+from normalize.claude.model_calls import EXCHANGES as CLAUDE_EXCHANGES
+from normalize.claude.model_calls import MODEL_CALLS as CLAUDE_MODEL_CALLS
 from normalize.claude.session_file import ClaudeSessionFiles
 from normalize.core import Core, CoreFactory
+from normalize.model_calls import ExchangeReaders, ModelCallReaders
 from normalize.recognised import RecognisedCore
 from normalize.session_files import SessionFiles
 from protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD
@@ -22,6 +25,10 @@ class Family:
     """Its name, as options and configuration spell it."""
     core: CoreFactory
     """Makes the state machine of one session."""
+    model_calls: ModelCallReaders = field(default_factory=dict)
+    """What its messages tell of calls of the model, by their types."""
+    exchanges: ExchangeReaders = field(default_factory=dict)
+    """What its messages tell of requests and answers, by their types."""
     files: SessionFiles | None = None
     """How the files are read that the agent keeps of its conversations itself; None where it keeps none that we know."""
 
@@ -29,7 +36,7 @@ class Family:
 FAMILIES: dict[str, Family] = {
     family.name: family
     for family in (
-        Family(CLAUDE.name, ClaudeCore, ClaudeSessionFiles()),
+        Family(CLAUDE.name, ClaudeCore, CLAUDE_MODEL_CALLS, CLAUDE_EXCHANGES, ClaudeSessionFiles()),
         Family(MIRIAD.name, ClaudeCore),
         Family(JSON_RPC.name, ClaudeCore),
         Family(ACP, AcpCore),
@@ -37,6 +44,17 @@ FAMILIES: dict[str, Family] = {
     )
 }
 """Every family by its name; `auto` is that of whatever a recording holds."""
+
+
+MODEL_CALLS: ModelCallReaders = {
+    kind: read for family in FAMILIES.values() for kind, read in family.model_calls.items()
+}
+"""Of the messages of all families: each has types of its own."""
+
+EXCHANGES: ExchangeReaders = {
+    kind: read for family in FAMILIES.values() for kind, read in family.exchanges.items()
+}
+"""The same of requests and answers."""
 
 
 def new_core(family: str = CLAUDE.name, *, resumed: bool = False, first_turn: int = 1) -> Core:

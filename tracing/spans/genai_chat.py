@@ -7,9 +7,7 @@ ends with the last line that belongs to it.
 from dataclasses import dataclass, field
 
 from normalize.model import JsonObject
-from protocol.claude.blocks import Usage
-from protocol.claude.messages import Assistant
-from protocol.claude.stream import MessageDelta, MessageStart
+from normalize.model_calls import Began, Measured, Said, Tokens
 from tracing.spans.genai_facts import Facts, answer, usage
 from tracing.spans.span import Attribute, Span, Trace
 
@@ -45,12 +43,12 @@ class Thread:
         """Note that the model can go on: a tool result came."""
         self._free_since = at
 
-    def started(self, event: MessageStart, at: int) -> list[Span]:
+    def started(self, began: Began, at: int) -> list[Span]:
         """Take the start of a streamed message."""
-        finished = self._heard(event.message.id, event.message.model, at)
+        finished = self._heard(began.message_id, began.model, at)
         if self._chat is not None:
             self._chat.span.update({"gen_ai.request.stream": True})
-            self._sent(self._chat, event.message.usage)
+            self._sent(self._chat, began.tokens)
         return finished
 
     def chunk(self, at: int) -> None:
@@ -64,35 +62,34 @@ class Thread:
             seconds = max(at - chat.span.start, 0) / 1e9
             chat.span.update({"gen_ai.response.time_to_first_chunk": seconds})
 
-    def measured(self, delta: MessageDelta, at: int) -> None:
+    def measured(self, delta: Measured, at: int) -> None:
         """Take what is known at the end of a streamed message."""
         chat = self._chat
         if chat is None:
             return
         chat.last = at
         self._stopped(chat, delta.stop_reason)
-        if delta.usage is not None:
+        if delta.tokens is not None:
             # Some versions tell here how much was written, and nothing of what was sent.
-            if delta.usage.context_tokens > delta.usage.output_tokens:
-                self._sent(chat, delta.usage)
-            chat.span.update({"gen_ai.usage.output_tokens": delta.usage.output_tokens})
+            if delta.tokens.total > delta.tokens.written:
+                self._sent(chat, delta.tokens)
+            chat.span.update({"gen_ai.usage.output_tokens": delta.tokens.written})
 
-    def said(self, message: Assistant, at: int) -> list[Span]:
-        """Take a block of a message; what the CLI wrote in the model's name is a call that failed."""
-        body = message.message
-        if body.model == "<synthetic>":
-            return [] if message.error is None else self._failed(message.error, at)
-        finished = self._heard(body.id, body.model, at)
+    def said(self, said: Said, at: int) -> list[Span]:
+        """Take a part of a message; what the agent wrote in the model's name is a call that failed."""
+        if said.is_synthetic:
+            return [] if said.error is None else self._failed(said.error, at)
+        finished = self._heard(said.message_id, said.model, at)
         chat = self._chat
         if chat is None:
             return finished
         if not chat.chunked:
-            self._sent(chat, body.usage)
-        self._stopped(chat, body.stop_reason)
-        if message.error is not None:
-            chat.span.update({"error.type": message.error})
+            self._sent(chat, said.tokens)
+        self._stopped(chat, said.stop_reason)
+        if said.error is not None:
+            chat.span.update({"error.type": said.error})
         if self._facts.content:
-            chat.parts += [part for block in message.blocks if (part := self._facts.part(block)) is not None]
+            chat.parts += [self._facts.part(part) for part in said.parts]
         return finished
 
     def end_chat(self) -> list[Span]:
@@ -147,12 +144,10 @@ class Thread:
         return self._model if self._subagent else self._facts.model or self._model
 
     @staticmethod
-    def _sent(chat: _Chat, told: Usage | None) -> None:
+    def _sent(chat: _Chat, told: Tokens | None) -> None:
         """Take what was sent; what these lines say of the answer's size is not final."""
         if told is not None:
-            chat.span.update(
-                usage(told.input_tokens, None, told.cache_read_input_tokens, told.cache_creation_input_tokens)
-            )
+            chat.span.update(usage(told.sent, None, told.cache_read, told.cache_written))
 
     @staticmethod
     def _stopped(chat: _Chat, reason: str | None) -> None:

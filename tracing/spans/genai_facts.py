@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import msgspec
 
 from normalize.model import JsonObject
-from protocol.claude.blocks import AnyBlock, TextBlock, ThinkingBlock, ToolUseBlock
+from normalize.model_calls import Part, ToolPart
 from tracing.spans.span import Attribute, cut_text
 
 CONVENTIONS = "1.41.0"
@@ -76,17 +76,13 @@ class Facts:
         data = value.encode("utf-8", "replace") if isinstance(value, str) else msgspec.json.encode(value)
         return cut_text(data, self.limit)
 
-    def part(self, block: AnyBlock) -> JsonObject | None:
-        """Return a block as a part of a message, in the conventions' shape; None for what they have no shape for."""
-        match block:
-            case TextBlock(text=text):
-                return {"type": "text", "content": self.told(text)}
-            case ThinkingBlock(thinking=thinking):
-                return {"type": "reasoning", "content": self.told(thinking)}
-            case ToolUseBlock(id=call_id, name=name, input=arguments):
+    def part(self, part: Part | ToolPart) -> JsonObject:
+        """Return a part of a message in the conventions' shape."""
+        match part:
+            case Part(kind, text):
+                return {"type": kind, "content": self.told(text)}
+            case ToolPart(call_id, name, arguments):
                 return {"type": "tool_call", "id": call_id, "name": name, "arguments": self.told(arguments)}
-            case _:
-                return None
 
 
 def usage(

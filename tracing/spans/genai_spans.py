@@ -8,10 +8,9 @@ pinned in docs/operating.md. Content only on request.
 
 from normalize import events as ev
 from normalize.events import AgentEvent, to_json
+from normalize.families import MODEL_CALLS
 from normalize.inputs import Received, SessionInput
-from protocol.claude.blocks import ToolResultBlock, ToolUseBlock
-from protocol.claude.messages import Assistant, StreamEvent, User
-from protocol.claude.stream import ContentBlockDelta, MessageDelta, MessageStart
+from normalize.model_calls import Began, Measured, ModelCall, Said, Streamed, ToolAnswered, ToolPart
 from tracing.spans.genai_chat import Thread
 from tracing.spans.genai_facts import Facts, prompts, usage
 from tracing.spans.span import Attribute, Span, Trace
@@ -97,35 +96,33 @@ class GenAiSpans:
         """Follow the API messages."""
         if type(item) is not Received:
             return []
-        message = item.message
-        if type(message) is StreamEvent:
-            return self._streamed(message, at)
-        match message:
-            case Assistant() as message:
-                if self._facts.content:
-                    for block in message.blocks:
-                        if isinstance(block, ToolUseBlock):
-                            self._remember(block.id, block.input)
-                said = self._thread(message.parent_tool_use_id, at)
-                return [] if said is None else said.said(message, at)
-            case User() as message if self._facts.content:
-                for block in message.blocks:
-                    if isinstance(block, ToolResultBlock):
-                        self._remember(block.tool_use_id, block.content)
-            case _:
-                pass
-        return []
-
-    def _streamed(self, message: StreamEvent, at: int) -> list[Span]:
-        thread, event = self._threads.get(message.parent_tool_use_id), message.event
-        if thread is None:
+        read = MODEL_CALLS.get(type(item.message))
+        if read is None:
             return []
-        if type(event) is ContentBlockDelta:
-            thread.chunk(at)
-        elif type(event) is MessageStart:
-            return thread.started(event, at)
-        elif type(event) is MessageDelta:
-            thread.measured(event, at)
+        finished: list[Span] = []
+        for told in read(item.message):
+            finished += self._told(told, at)
+        return finished
+
+    def _told(self, told: ModelCall, at: int) -> list[Span]:
+        match told:
+            case Streamed(parent):
+                if (thread := self._threads.get(parent)) is not None:
+                    thread.chunk(at)
+            case Began(parent):
+                return [] if (thread := self._threads.get(parent)) is None else thread.started(told, at)
+            case Measured(parent):
+                if (thread := self._threads.get(parent)) is not None:
+                    thread.measured(told, at)
+            case Said(parent, parts=parts):
+                if self._facts.content:
+                    for part in parts:
+                        if isinstance(part, ToolPart):
+                            self._remember(part.call_id, part.arguments)
+                return [] if (thread := self._thread(parent, at)) is None else thread.said(told, at)
+            case ToolAnswered(call_id, content):
+                if self._facts.content:
+                    self._remember(call_id, content)
         return []
 
     def of_event(self, event: AgentEvent, at: int) -> list[Span]:

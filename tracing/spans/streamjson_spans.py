@@ -5,7 +5,6 @@ rather than durations; the durations are in tracing/spans/genai_spans.py. Stream
 lasts as long as the block grows, with the event that the whole block would be, unless each is wanted (`fold_deltas`).
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,8 +15,9 @@ import msgspec
 from normalize import events as ev
 from normalize.events import AgentEvent, to_json
 from normalize.events.base import ThreadEvent
+from normalize.families import EXCHANGES
 from normalize.inputs import Received, Sent, SessionInput
-from protocol.claude.control import ControlCancelRequest, ControlRequest, ControlResponse, HookCallback
+from normalize.model_calls import Asks, Replies, TakesBack
 from tracing.spans.span import Attribute, Span, Trace, cut_text
 
 SYSTEM = frozenset({ev.SessionStatus, ev.SessionInfo, ev.AvailableCommands})
@@ -26,7 +26,6 @@ SYSTEM = frozenset({ev.SessionStatus, ev.SessionInfo, ev.AvailableCommands})
 ASKED = frozenset({ev.PermissionRequest, ev.PermissionResolved, ev.PermissionCancelled, ev.QuestionRequest})
 """Events of what waits for a human."""
 
-_WORD = re.compile(r"(?<!^)(?=[A-Z])")
 _PENDING = 1024
 """Control requests whose answers are waited for, at most; the oldest is forgotten."""
 
@@ -155,22 +154,18 @@ class StreamJsonSpans:
             block.room -= len(text)
 
     def _control_name(self, item: Received | Sent) -> str | None:
-        match item.message:
-            case ControlRequest(request_id=request_id, request=request):
-                answer = f"control_response.{request.subtype}"
-                if request.subtype == "can_use_tool":
-                    answer = "permission_response"
-                elif isinstance(request, HookCallback):
-                    answer = f"hook_response.{_hook(request)}"
-                self._asked[request_id] = answer
+        read = EXCHANGES.get(type(item.message))
+        if read is None:
+            return None
+        match read(item.message):
+            case Asks(request_id, name, reply):
+                self._asked[request_id] = reply
                 _forget_oldest(self._asked)
-                return f"control_request.{request.subtype}"
-            case ControlResponse() as response:
-                return self._asked.pop(response.request_id or "", "control_response")
-            case ControlCancelRequest():
+                return f"control_request.{name}"
+            case Replies(request_id):
+                return self._asked.pop(request_id, "control_response")
+            case TakesBack():
                 return "control_cancel_request"
-            case _:
-                return None
 
     def _note_decision(self, event: ev.PermissionResolved | ev.HookActivity, normalized: bytes) -> None:
         request = event.pending_id if isinstance(event, ev.PermissionResolved) else event.hook_id
@@ -184,10 +179,12 @@ class StreamJsonSpans:
             return b""
         if events:
             return to_json(events[0])
-        if isinstance(item.message, ControlResponse):
-            decided = self._decided.pop(item.message.request_id or "", None)
-            if decided is not None:
+        read = EXCHANGES.get(type(item.message))
+        match None if read is None else read(item.message):
+            case Replies(request_id) if (decided := self._decided.pop(request_id, None)) is not None:
                 return decided
+            case _:
+                pass
         return msgspec.json.encode(item.message)
 
 
@@ -238,9 +235,3 @@ def _error(event: AgentEvent) -> str | None:
             return event.reason
         case _:
             return None
-
-
-def _hook(request: HookCallback) -> str:
-    """`pre_tool_use` for PreToolUse."""
-    name = request.input.get("hook_event_name")
-    return _WORD.sub("_", name).lower() if isinstance(name, str) and name else "unknown"

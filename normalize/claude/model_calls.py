@@ -1,0 +1,113 @@
+"""What lines of Claude Code tell of calls of the API, and of the control protocol."""
+
+import re
+from collections.abc import Sequence
+
+from normalize.model_calls import (
+    Asks,
+    Began,
+    Exchange,
+    ExchangeReaders,
+    Measured,
+    ModelCall,
+    ModelCallReaders,
+    Part,
+    Replies,
+    Said,
+    Streamed,
+    TakesBack,
+    Tokens,
+    ToolAnswered,
+    ToolPart,
+)
+from protocol.claude.blocks import AnyBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock, Usage
+from protocol.claude.control import ControlCancelRequest, ControlRequest, ControlResponse
+from protocol.claude.messages import Assistant, StreamEvent, User
+from protocol.claude.requests import HookCallback
+from protocol.claude.stream import ContentBlockDelta, MessageDelta, MessageStart
+from protocol.json_values import text_at
+
+_IN_MAIN = (Streamed(None),)
+"""Almost all lines of a session: made once."""
+
+_WORD = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+def _streamed(message: StreamEvent) -> Sequence[ModelCall]:
+    event, parent = message.event, message.parent_tool_use_id
+    if type(event) is ContentBlockDelta:
+        return _IN_MAIN if parent is None else (Streamed(parent),)
+    if type(event) is MessageStart:
+        head = event.message
+        return (Began(parent, head.id, head.model, _tokens(head.usage)),)
+    if type(event) is MessageDelta:
+        return (Measured(parent, event.stop_reason, _tokens(event.usage)),)
+    return ()
+
+
+def _said(message: Assistant) -> Sequence[ModelCall]:
+    body = message.message
+    return (
+        Said(
+            message.parent_tool_use_id,
+            body.id,
+            body.model,
+            body.model == "<synthetic>",
+            message.error,
+            body.stop_reason,
+            _tokens(body.usage),
+            [part for block in message.blocks if (part := _part(block)) is not None],
+        ),
+    )
+
+
+def _answered(message: User) -> Sequence[ModelCall]:
+    return [
+        ToolAnswered(block.tool_use_id, block.content)
+        for block in message.blocks
+        if isinstance(block, ToolResultBlock)
+    ]
+
+
+def _part(block: AnyBlock) -> Part | ToolPart | None:
+    match block:
+        case TextBlock(text=text):
+            return Part("text", text)
+        case ThinkingBlock(thinking=thinking):
+            return Part("reasoning", thinking)
+        case ToolUseBlock(id=call_id, name=name, input=arguments):
+            return ToolPart(call_id, name, arguments)
+        case _:
+            return None
+
+
+def _tokens(usage: Usage | None) -> Tokens | None:
+    if usage is None:
+        return None
+    return Tokens(
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_read_input_tokens,
+        usage.cache_creation_input_tokens,
+    )
+
+
+def _asks(message: ControlRequest) -> Exchange:
+    request = message.request
+    reply = f"control_response.{request.subtype}"
+    if request.subtype == "can_use_tool":
+        reply = "permission_response"
+    elif isinstance(request, HookCallback):
+        event = text_at(request.input, "hook_event_name")
+        # pre_tool_use for PreToolUse
+        reply = f"hook_response.{_WORD.sub('_', event).lower() if event else 'unknown'}"
+    return Asks(message.request_id, request.subtype, reply)
+
+
+MODEL_CALLS: ModelCallReaders = {StreamEvent: _streamed, Assistant: _said, User: _answered}
+
+EXCHANGES: ExchangeReaders = {
+    ControlRequest: _asks,
+    ControlResponse: lambda message: Replies(message.request_id),
+    ControlCancelRequest: lambda _: TakesBack(),
+}

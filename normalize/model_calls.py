@@ -1,0 +1,120 @@
+"""What lines tell of calls of the model, and of what agent and host ask each other: for spans, which want what events leave out.
+
+A family reads its own messages into these (normalize/families.py); a family that tells nothing of its model has no such reader.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from protocol.json_values import Json, JsonObject
+
+
+class Tokens(NamedTuple):
+    """What a call was sent, and has written so far."""
+
+    sent: int
+    """Tokens sent that no cache had."""
+    written: int
+    """Tokens written by the model."""
+    cache_read: int
+    """Tokens sent that a cache had."""
+    cache_written: int
+    """Tokens sent and written to a cache."""
+
+    @property
+    def total(self) -> int:
+        """The sum of all four."""
+        return sum(self)
+
+
+class Began(NamedTuple):
+    """The model begins to answer."""
+
+    parent: str | None
+    """The tool call whose subagent it is; None in the main thread."""
+    message_id: str
+    model: str
+    tokens: Tokens | None
+
+
+class Streamed(NamedTuple):
+    """A piece of the answer came."""
+
+    parent: str | None
+
+
+class Measured(NamedTuple):
+    """What is known at the end of a streamed answer."""
+
+    parent: str | None
+    stop_reason: str | None
+    tokens: Tokens | None
+
+
+class Part(NamedTuple):
+    """A part of what was said."""
+
+    kind: Literal["text", "reasoning"]
+    text: str
+
+
+class ToolPart(NamedTuple):
+    """A tool call that is part of what was said."""
+
+    call_id: str
+    name: str
+    arguments: JsonObject
+
+
+class Said(NamedTuple):
+    """A whole part of the answer came, or a call of the model failed."""
+
+    parent: str | None
+    message_id: str | None
+    model: str | None
+    is_synthetic: bool
+    """It is written in the model's name, and no answer of it."""
+    error: str | None
+    """Why the call failed."""
+    stop_reason: str | None
+    tokens: Tokens | None
+    parts: Sequence[Part | ToolPart]
+
+
+class ToolAnswered(NamedTuple):
+    """The whole result of a tool call."""
+
+    call_id: str
+    content: Json
+
+
+ModelCall: TypeAlias = Began | Streamed | Measured | Said | ToolAnswered
+
+
+class Asks(NamedTuple):
+    """One side asks the other."""
+
+    request_id: str
+    name: str
+    """What is asked."""
+    reply: str
+    """What its answer is called."""
+
+
+class Replies(NamedTuple):
+    """One side answers the other."""
+
+    request_id: str
+
+
+class TakesBack(NamedTuple):
+    """A request is taken back."""
+
+
+Exchange: TypeAlias = Asks | Replies | TakesBack
+
+ModelCallReaders: TypeAlias = Mapping[type, Callable[[Any], Sequence[ModelCall]]]
+"""Type of a message -> what it tells of the model. `Any`: the key is the type its function takes, which a mapping cannot say."""
+
+ExchangeReaders: TypeAlias = Mapping[type, Callable[[Any], Exchange]]
+"""The same of requests and answers."""
