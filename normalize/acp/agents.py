@@ -21,6 +21,10 @@ class Quirks:
     """A prompt that comes while a turn runs is heard in this turn, and both are answered at its end."""
     usage_is_total: bool = False
     """The usage of an answer counts the session and not the turn."""
+    says_errors: bool = False
+    """An API that fails is told as text that begins with `Error: `; the turn ends as if all were well, without a usage."""
+    says_modes: bool = False
+    """A change of the mode is told as text, `[MODE_UPDATE] MODE`."""
     names_tools_in_ids: bool = False
     """A call's id begins with the tool's name and two underscores."""
 
@@ -29,9 +33,12 @@ SAFE = Quirks()
 """An agent of which nothing is known."""
 
 _KNOWN: tuple[tuple[str, Quirks], ...] = (
-    ("gemini", Quirks(whole_files=True, is_silent_when_denied=True, names_tools_in_ids=True)),
+    (
+        "gemini",
+        Quirks(whole_files=True, is_silent_when_denied=True, says_modes=True, names_tools_in_ids=True),
+    ),
     ("qwen", Quirks(whole_files=True)),
-    ("copilot", Quirks(usage_is_total=True)),
+    ("copilot", Quirks(usage_is_total=True, says_errors=True)),
     ("opencode", Quirks(prompts_join=True)),
 )
 """A part of the agent's name in small letters -> what is special; the first that fits."""

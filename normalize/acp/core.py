@@ -107,17 +107,16 @@ class AcpCore:
             session = self._state.session(message.params.session_id)
             # Most lines of a session are pieces of text: no detour for them.
             if type(update) is AgentMessageChunk:
-                events = news.said(self._state, session, update)
+                handler: news.Handler = news.said
             else:
                 handler = news.HANDLERS[type(update)]
                 if handler is news.unknown:
                     stats.unknown += 1
                     return [self._unknown(session, f"session/update/{news.kind_of(update)}", message, line)]
-                if session.calls.has_due and handler is not news.call and handler is not news.said:
-                    events = [*news.settled(session), *handler(self._state, session, update)]
-                else:
-                    events = handler(self._state, session, update)
-            if session.is_silent and session.history:
+            events = handler(self._state, session, update)
+            if session.calls.has_due and handler is not news.call:
+                events = [*news.settled(session), *events]
+            if session.is_silent and session.history and handler in news.OF_THE_PAST:
                 events = []
             if events:
                 stats.published += 1

@@ -25,6 +25,9 @@ _RPC_CODES = {
 }
 _AUTHENTICATION = re.compile(r"(?i)authenticat|log ?in required|unauthori[sz]ed")
 _GENERAL = re.compile(r"(?i)internal error:?\s*|agent error:?\s*")
+_SAID = re.compile(r"(?i)\b(?:HTTP|status(?: code)?)[ :]{1,3}([45]\d\d)\b")
+_LOOKED_AT = 2000
+"""Characters of a message in which a status is looked for."""
 _DEPTH = 6
 """JSON text within JSON text that is opened."""
 _LONGEST = 100_000
@@ -45,6 +48,8 @@ def problem(error: RpcError) -> Problem:
     words, told = _opened(error.message, _DEPTH)
     data_words, data_told = _opened(error.data, _DEPTH)
     status = status or told or data_told
+    found = _SAID.search(error.message[:_LOOKED_AT]) if status is None else None
+    status = int(found[1]) if found is not None else status
     if not words.strip() or (_GENERAL.fullmatch(words.strip()) and data_words):
         words = data_words or words
     elif data_words and data_words not in words and not isinstance(error.data, dict):

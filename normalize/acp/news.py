@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from normalize.acp import turns
+from normalize.acp.agents import SAFE
 from normalize.acp.errors import problem
 from normalize.acp.parts import part, prompt_of
 from normalize.acp.session import Session
@@ -24,6 +25,7 @@ Handler = Callable[[State, Session, Any], list[AgentEvent]]
 
 _INJECTED = ("<session_context>", "[Function Response:", "<system-reminder>", "<environment_context>")
 """How agents begin what they put among the user's messages themselves."""
+_MODE, _ERROR = "[MODE_UPDATE] ", "Error: "
 _ATTEMPT = re.compile(r"(\d{1,6})\s*/\s*(\d{1,6})")
 _MARKS = {"completed": "x", "in_progress": "-"}
 
@@ -40,17 +42,27 @@ def thought(state: State, session: Session, update: updates.Chunk) -> list[Agent
 
 def _spoken(state: State, session: Session, kind: Kind, update: updates.Chunk) -> list[AgentEvent]:
     events = turns.ensure(state, session) if session.turn is None else []
-    if session.calls.has_due:
-        events += _about_calls(session, session.calls.settle())
     content, parent = update.content, None
     if update.meta is not None:
         parent = parent_of(update.meta)
         session.usage.chunk(update.meta)
     if isinstance(content, TextContent):
+        if session.calls.quirks is not SAFE and kind == "text":
+            events += _habit(session, content.text)
         return events + session.texts.say(kind, content.text, update.message_id, parent, session.history)
     if isinstance(content, UnknownContent) and content.raw is None:
         return events
     return events + session.texts.show([part(content)], update.message_id, parent, session.history)
+
+
+def _habit(session: Session, words: str) -> list[AgentEvent]:
+    """Take what some agents tell as text for want of an event: it stays text, and is what it tells, too."""
+    quirks = session.calls.quirks
+    if quirks.says_modes and words.startswith(_MODE):
+        return session.mode_is(words[len(_MODE) :].strip() or None)
+    if quirks.says_errors and session.turn is not None and not session.history:
+        session.turn.said_error = words if words.startswith(_ERROR) else None
+    return []
 
 
 def user_said(state: State, session: Session, update: updates.UserMessageChunk) -> list[AgentEvent]:
@@ -58,7 +70,6 @@ def user_said(state: State, session: Session, update: updates.UserMessageChunk) 
     if session.turn is None and not state.overheard and session.history is None:
         session.history = True
     events = session.began()
-    events += session.calls.settle()
     events += session.texts.pause()
     words, parts = prompt_of([update.content])
     if not session.history and words in session.echoes:
@@ -319,3 +330,8 @@ HANDLERS: dict[type, Handler] = {
     updates.UnknownUpdate: unknown,
 }
 """Kind of update -> what it does."""
+
+OF_THE_PAST = frozenset(
+    {said, thought, user_said, user_message, agent_message, call, terminal, plan, plan_update, plan_removed}
+)
+"""What tells of the conversation, and so may be told again."""

@@ -61,6 +61,8 @@ _TODO = re.compile(r"(?i)\Atodo|todo_?(?:write|list|read)|write_todos|update_pla
 _TODO_LISTS = ("todos", "entries", "items", "plan", "todoList")
 _MCP_NAME = re.compile(r"\Amcp__(.{1,100}?)__(.{1,200})\Z", re.DOTALL)
 _MCP_TITLE = re.compile(r"\A(.{1,200}) \((.{1,100}) MCP Server\)\Z")
+_GEMINI_SEARCH = re.compile(r"\A'(.{1,500}?)'(?: in .{1,200}?)?(?: within (.{1,500}))?\Z")
+_FOUND = re.compile(r"\AFound (\d{1,9}) (matching file|match|file|result)")
 _LIST = re.compile(r"\AList(?:ing)? files in '?(.{0,1000}?)'?\Z")
 _READS = re.compile(r"\ARead(?:ing)? (?:file )?'?([^']{0,2000}[./][^']{0,2000}?)'?\Z")
 _SEARCHES = re.compile(r"\ASearch(?:ing)? for '(.{0,500})'(?: in (.{1,500}))?\Z")
@@ -163,7 +165,7 @@ def _by_kind(facts: Facts, quirks: Quirks, status: Status, denied: bool) -> Norm
         case "edit" | "delete" | "move":
             return _modify(facts, quirks, status, denied)
         case "execute":
-            return _shell(facts, status)
+            return _shell(facts, status, denied=denied)
         case "read":
             listed = _LIST.match(facts.title[:1100])
             if listed is not None or (
@@ -176,7 +178,7 @@ def _by_kind(facts: Facts, quirks: Quirks, status: Status, denied: bool) -> Norm
         case "fetch":
             return _http(facts, status)
         case None | "other" if command_line(arguments.get("command")):
-            return _shell(facts, status)
+            return _shell(facts, status, denied=denied)
         case _ if facts.diffs:
             return _modify(facts, quirks, status, denied)
         case _:
@@ -280,12 +282,21 @@ def _search(facts: Facts, status: Status) -> NormalizedPayload:
     path = text(arguments, "path", "dir_path", "directory", "paths", "root") or (
         facts.locations[0].path if facts.locations else None
     )
-    listed, asked = _LIST.match(facts.title[:1100]), _SEARCHES.match(facts.title[:1100])
+    listed = _LIST.match(facts.title[:1100])
+    asked = _SEARCHES.match(facts.title[:1100]) or _GEMINI_SEARCH.match(facts.title[:1100])
     if listed is not None:
         path = path or listed[1] or None
     elif asked is not None:
-        query, path, pattern = query or asked[1], path or asked[2], None
-    elif pattern is not None and query is None and not _FINDS.search((facts.name or facts.title)[:100]):
+        if pattern is None and query is None:
+            found = asked[1]
+            query, pattern = (None, found) if _FINDS.search((facts.name or "")[:100]) else (found, None)
+        path = path or asked[2]
+    if (
+        pattern is not None
+        and query is None
+        and listed is None
+        and not _FINDS.search((facts.name or facts.title)[:100])
+    ):
         query, pattern = pattern, None
     body = CodeSearch(
         query=query,
@@ -318,6 +329,10 @@ def _found(facts: Facts) -> SearchOutput | None:
             matches=matches,
         )
     filled = [line.strip() for line in lines if line.strip()]
+    counted = _FOUND.match(filled[0])
+    if counted is not None and len(filled) == 1:
+        count = int(counted[1])
+        return SearchOutput(match_count=count) if counted[2] == "match" else SearchOutput(file_count=count)
     if all(_PLAIN_PATH.match(line) for line in filled):
         return SearchOutput(files=filled, file_count=len(filled))
     return SearchOutput(matches=[SearchMatch(text=line) for line in lines])
@@ -326,7 +341,7 @@ def _found(facts: Facts) -> SearchOutput | None:
 # Commands, pages, subagents
 
 
-def _shell(facts: Facts, status: Status) -> NormalizedPayload:
+def _shell(facts: Facts, status: Status, *, denied: bool) -> NormalizedPayload:
     arguments = facts.arguments
     command = next(
         (
@@ -345,15 +360,14 @@ def _shell(facts: Facts, status: Status) -> NormalizedPayload:
         description=text(arguments, "description"),
         timeout=whole(arguments, "timeout", "timeout_ms"),
         background=flag(arguments, "run_in_background", "is_background", "background") or None,
-        output=_shell_output(facts, status),
+        output=None if denied else _shell_output(facts, status),
     )
     return payloads.ShellExecPayload(shell_exec=body)
 
 
 def _shell_output(facts: Facts, status: Status) -> ShellOutput | None:
     if status == "running":
-        # what a call shows before its end may be what it is for, not what it says
-        shown = facts.result_text() if facts.terminal or facts.raw_output is not None else ""
+        shown = facts.result_text() if facts.terminal or facts.raw_output is not None else _said_so_far(facts)
         return ShellOutput(stdout=shown) if shown else None
     output = facts.result_text()
     if not output and facts.raw_output is None:
@@ -368,6 +382,15 @@ def _shell_output(facts: Facts, status: Status) -> ShellOutput | None:
         stderr=stderr or None,
         interrupted=interrupted or None,
     )
+
+
+def _said_so_far(facts: Facts) -> str:
+    """Return what a command without a terminal has shown; before it runs, calls show what it is for."""
+    shown = facts.shown_text()
+    is_about = (
+        facts.streamed_arguments or shown == text(facts.arguments, "description") or not facts.arguments
+    )
+    return "" if is_about or shown.startswith("[current working directory ") else shown
 
 
 def _http(facts: Facts, status: Status) -> NormalizedPayload:

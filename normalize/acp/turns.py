@@ -146,6 +146,8 @@ def ended(
     outcome: Outcome = _OUTCOMES.get(reason or "end_turn", "completed")
     if error is not None:
         outcome = "interrupted" if turn.is_cancelled or error.code == CANCELLED else "error"
+    if outcome == "completed" and turn.said_error is not None and not fields(result.get("usage")):
+        outcome, failed = "error", problem(RpcError(message=turn.said_error.removeprefix("Error: ")))
     events = session.texts.pause()
     interrupted = outcome == "interrupted"
     events += session.calls.turn_over(

@@ -29,7 +29,7 @@ from protocol.depth import TOO_DEEP, is_too_deep
 from protocol.framing import OversizeLine
 from protocol.json_values import Json, JsonObject
 from protocol.malformed import BLANK, Malformed
-from protocol.text import scrub_inside, scrub_json
+from protocol.text import scrub, scrub_inside, scrub_json
 
 NOT_AN_OBJECT = "not a JSON object"
 MOST_IN_A_BATCH = 10_000
@@ -62,10 +62,11 @@ def malformed(line: OversizeLine) -> Malformed:
 def message_of(value: Json) -> AcpMessage:
     """Return the message that a value of JSON is."""
     if not isinstance(value, dict):
-        return Malformed(str(value)[:1000], NOT_AN_OBJECT)
+        return Malformed(scrub(str(value)[:1000]), NOT_AN_OBJECT)
     method = value.get("method")
     if not isinstance(method, str):
         return _response(value)
+    method = scrub(method)
     params = value.get("params")
     if method == "session/update" and "id" not in value and isinstance(params, dict):
         return SessionUpdate(_params(params))
@@ -120,7 +121,7 @@ def _id(value: Json) -> str | int | float | None:
     """Return an id as JSON-RPC allows it; the text of one that it does not."""
     if value is None or (isinstance(value, str | int | float) and not isinstance(value, bool)):
         return scrub_json(value) if isinstance(value, str) else value
-    return str(value)[:200]
+    return scrub(str(value)[:200])
 
 
 def _beyond(line: bytes) -> Malformed:

@@ -1,0 +1,70 @@
+"""The independent checker over every recording of the Agent Client Protocol: with what was sent, and of stdout alone."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from acp_recordings import AcpRecording, acp_recordings
+
+from normalize.core import Core
+from normalize.events import AgentEvent
+from normalize.families import recorded_core
+from normalize.inputs import Ended
+from normalize.lines import LineReader
+from tests.checker.acp import facts_of, violations
+from tests.normalize.translating import as_json
+from tracing.recordings.reading import read
+
+
+def translated(path: Path) -> tuple[list[AgentEvent], Core]:
+    core = recorded_core()
+    return [event for timed in read(path) for event in core.handle(timed.input)], core
+
+
+@pytest.mark.parametrize("recording", acp_recordings(), ids=str)
+def test_the_events_of_a_whole_session_agree_with_its_lines(recording: AcpRecording) -> None:
+    events, core = translated(recording.folder)
+    facts = facts_of(recording.rows())
+    assert violations(facts, as_json(events), whole=True) == []
+    assert sum(asdict(core.stats).values()) == facts.lines
+    assert core.stats.malformed == core.stats.unknown == core.stats.blank == 0
+
+
+@pytest.mark.parametrize("recording", acp_recordings(), ids=str)
+def test_the_events_of_stdout_alone_agree_with_its_lines(recording: AcpRecording) -> None:
+    events, core = translated(recording.folder / "stdout.jsonl")
+    facts = facts_of(recording.rows())
+    assert violations(facts, as_json(events), whole=False) == []
+    assert sum(asdict(core.stats).values()) == facts.lines
+    assert core.stats.malformed == core.stats.unknown == core.stats.blank == 0
+
+
+@pytest.mark.parametrize("recording", acp_recordings(), ids=str)
+def test_a_file_and_a_folder_tell_the_same_of_texts_and_calls(recording: AcpRecording) -> None:
+    alone, _ = translated(recording.folder / "stdout.jsonl")
+    whole, _ = translated(recording.folder)
+    kinds = ("message_chunk", "reasoning", "agent_plan")
+
+    def told(events: list[AgentEvent]) -> list[object]:
+        return [
+            (event["type"], event.get("text"), event.get("reasoning_text"), event.get("plan_content"))
+            for event in as_json(events)
+            if event["type"] in kinds
+        ]
+
+    assert told(alone) == told(whole)
+    payloads = [
+        [(e["tool_call_id"], e.get("normalized")) for e in as_json(events) if e["type"] == "tool_call"]
+        for events in (alone, whole)
+    ]
+    assert payloads[0] == payloads[1]
+
+
+def test_lines_without_an_end_and_sent_ones_are_read_as_they_come() -> None:
+    reader, core = LineReader(), recorded_core()
+    events: list[AgentEvent] = []
+    for direction, line in acp_recordings(with_corpus=False)[0].rows():
+        for item in reader.received(line) if direction == "recv" else reader.sent(line):
+            events += core.handle(item)
+    assert core.handle(Ended("end_of_input"))
+    assert events
