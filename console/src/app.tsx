@@ -1,7 +1,7 @@
 /** The page: sessions, the conversation, the inspector; and the door when the token is wrong. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Composer } from "./composer/composer.js";
-import { Inspector } from "./inspector/inspector.js";
+import { Inspector, type Tab } from "./inspector/inspector.js";
 import { RequestDock } from "./request/dock.js";
 import { keepToken } from "./state/access.js";
 import type { Hub } from "./state/hub.js";
@@ -61,6 +61,7 @@ export function App({ hub }: { hub: Hub }) {
   useSource(hub.changed, hub.switched);
   const [menu, setMenu] = useState(false);
   const [panel, setPanel] = useState(false);
+  const [tab, setTab] = useState<Tab>("turn");
   const [seq, setSeq] = useState<number | undefined>(undefined);
   const [notify, setNotify] = useState(false);
   useAttention(hub, notify);
@@ -71,6 +72,11 @@ export function App({ hub }: { hub: Hub }) {
       hub,
       inspect: (picked) => {
         setSeq(picked);
+        setPanel(true);
+      },
+      show: (picked) => {
+        setSeq(undefined);
+        setTab(picked);
         setPanel(true);
       },
     }),
@@ -97,7 +103,9 @@ export function App({ hub }: { hub: Hub }) {
   if (hub.refused) return <Door reason={hub.reason} />;
   return (
     <PageContext.Provider value={page}>
-      <div class={`page ${menu ? "menu-open" : ""} ${panel ? "panel-open" : ""} ${hub.state === "open" ? "" : "offline"}`}>
+      <div
+        class={`page ${menu ? "menu-open" : ""} ${panel ? "panel-open" : ""} ${panel && tab === "changes" && seq === undefined ? "panel-wide" : ""} ${hub.state === "open" ? "" : "offline"}`}
+      >
         {live && (
           <button
             type="button"
@@ -131,7 +139,7 @@ export function App({ hub }: { hub: Hub }) {
         </main>
         {panel && live && (
           <LiveContext.Provider value={live} key={`panel-${live.id}`}>
-            <Inspector seq={seq} onSeq={setSeq} onClose={() => setPanel(false)} />
+            <Inspector chosen={tab} onTab={setTab} seq={seq} onSeq={setSeq} onClose={() => setPanel(false)} />
           </LiveContext.Provider>
         )}
         <Toasts />

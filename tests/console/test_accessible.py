@@ -102,13 +102,18 @@ async def test_axe_finds_no_violation_in_any_state(
 @pytest.mark.parametrize("width", [1400, pytest.param(360, marks=LONG)])
 async def test_axe_finds_no_violation_in_the_inspector_and_the_menus(browser: Browser, width: int) -> None:
     async with stand(host=empty_stand()) as where:
-        await show(where, "tool-bash", entries("tool-bash"))
+        await show(where, "tool-write-edit", entries("tool-write-edit"))
         async with console(browser, where.url, width=width) as page:
             await expect(page.locator(".row").first).to_be_visible()
             found = await violations(page)
             await page.keyboard.press("Alt+i")
-            for tab in ("Turn", "Events", "Session"):
+            for tab in ("Turn", "Events", "Session", "Changes"):
                 await page.get_by_role("tab", name=tab).click()
+                found += await violations(page)
+            for layout in ("unified", "split"):
+                await page.get_by_label("Layout of changes").select_option(layout)
+                await page.locator(".file .fold-head[aria-expanded=false]").first.click()
+                await expect(page.locator(".file .diff").first).to_be_visible()
                 found += await violations(page)
             await page.get_by_role("tab", name="Events").click()
             await page.locator(".event").last.click()

@@ -24,7 +24,8 @@ from normalize.events import (
     UserMessage,
     to_json,
 )
-from normalize.payloads import GenericPayload, ShellExecPayload
+from normalize.payloads import GenericPayload, ModifyFilePayload, ShellExecPayload
+from normalize.payloads.files import ModifyFile, Mutation
 from normalize.payloads.work import Generic, ShellExec, ShellOutput
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -74,6 +75,15 @@ def harm() -> Iterator[AgentEvent]:
     yield ToolCall(
         tool_status="running", tool_call_id="t3", tool_name=MARKUP, tool_title=MARKUP, normalized=generic
     )
+    edit = ModifyFile(
+        file_path="/srv/" + MARKUP + BIDI + ".html", mutations=[Mutation(type="create", content=MARKUP + BIDI)]
+    )
+    yield ToolUpdate(
+        tool_call_id="t4",
+        tool_name="Write",
+        tool_status="complete",
+        normalized=ModifyFilePayload(modify_file=edit),
+    )
     yield Unknown(message_type=MARKUP, raw=MARKUP)
     yield Malformed(reason=MARKUP, raw=MARKUP, size=len(MARKUP))
     yield PermissionRequest(
@@ -84,6 +94,9 @@ def harm() -> Iterator[AgentEvent]:
         normalized=ShellExecPayload(shell_exec=ShellExec(command=BIDI)),
         tool_input={"command": BIDI},
     )
+
+
+SAFE = ("https://", "http://", "vscode://file/srv/")
 
 
 async def settled(page: Page) -> None:
@@ -150,12 +163,16 @@ async def test_nothing_of_a_hostile_session_runs_loads_or_hides(browser: Browser
         async with console(browser, where.url) as page:
             await settled(page)
             await open_everything(page)
+            await page.keyboard.press("Alt+i")
+            await page.get_by_role("tab", name="Changes").click()
+            await page.locator(".file .fold-head").click()
+            await expect(page.locator(".file .diff")).to_be_visible()
             assert await page.evaluate("window.harm") is None
             assert (
                 await page.locator("#root iframe, #root script, #root style, #root form[action]").count() == 0
             )
             addresses = await page.locator("#root a").evaluate_all("links => links.map(link => link.href)")
-            assert [address for address in addresses if not address.startswith(("https://", "http://"))] == []
+            assert [address for address in addresses if not address.startswith(SAFE)] == []
             await expect(page.locator(".request .code")).to_contain_text("⟨U+202E⟩cod.tnatropmi⟨U+202C⟩")
             assert (
                 await page.evaluate("/[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.body.textContent)")

@@ -1,23 +1,22 @@
 /** The panel beside the conversation: where a turn's time went, every event with its line, and the session's facts. */
-import { useState } from "preact/hooks";
 import { IconButton } from "../view/parts.js";
+import { ChangedFiles } from "./changes.js";
 import { Events } from "./events.js";
 import { SessionFacts } from "./session_facts.js";
 import { TurnWaterfall } from "./waterfall.js";
 
-const TABS = { events: "Events", turn: "Turn", session: "Session" } as const;
-type Tab = keyof typeof TABS;
+const TABS = { changes: "Changes", turn: "Turn", events: "Events", session: "Session" } as const;
+export type Tab = keyof typeof TABS;
 
-export function Inspector({
-  seq,
-  onSeq,
-  onClose,
-}: {
+interface Props {
+  chosen: Tab;
+  onTab: (tab: Tab) => void;
   seq: number | undefined;
   onSeq: (seq: number | undefined) => void;
   onClose: () => void;
-}) {
-  const [chosen, setTab] = useState<Tab>("turn");
+}
+
+export function Inspector({ chosen, onTab: setTab, seq, onSeq, onClose }: Props) {
   const tab: Tab = seq === undefined ? chosen : "events";
 
   function choose(next: Tab): void {
@@ -46,6 +45,7 @@ export function Inspector({
         <IconButton icon="cross" label="Close the inspector" onClick={onClose} />
       </header>
       <div class="inspector-body" role="tabpanel" id="inspector-panel" aria-labelledby={`tab-${tab}`}>
+        {tab === "changes" && <ChangedFiles />}
         {tab === "turn" && (
           <TurnWaterfall
             onSeq={(picked) => {

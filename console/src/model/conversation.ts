@@ -5,13 +5,14 @@
 import type { AgentEvent, EventFrame, MessageChunk, Reasoning, ToolCall, ToolUpdate, UserMessage } from "turnwire-client";
 import { between } from "../text/format.js";
 import { aside } from "./asides.js";
+import { Changes } from "./changes.js";
 import type { FactRow, Made, NewRow, RequestRow, Row, TextRow, ToolRow, Turn, TurnRow } from "./rows.js";
 import { SessionState } from "./session.js";
 import { newTool } from "./tool_row.js";
 import { closeSpan, endTurn, modelSpoke, newTurn, openSpan } from "./turns.js";
 
 /** What changed since it was last asked. */
-export interface Changes {
+export interface News {
   readonly rows: ReadonlySet<Row>;
   /** Rows were added to the main thread. */
   readonly grown: boolean;
@@ -25,6 +26,8 @@ export class Conversation {
   readonly log: EventFrame[] = [];
   readonly turns: Turn[] = [];
   readonly state = new SessionState();
+  /** The files it changed. */
+  readonly files = new Changes();
   /** Requests that wait for a human, oldest first. */
   readonly pending = new Map<string, RequestRow>();
   private readonly tools = new Map<string, ToolRow>();
@@ -47,7 +50,7 @@ export class Conversation {
   }
 
   /** Hand over what has changed, and forget it. */
-  changes(): Changes {
+  changes(): News {
     const changes = { rows: this.changed, grown: this.grown, session: this.sessionChanged };
     this.changed = new Set();
     this.grown = this.sessionChanged = false;
@@ -230,6 +233,7 @@ export class Conversation {
       const open = this.open.get(row);
       if (open) open.live = false;
     }
+    if (this.files.note(row, this.running)) this.sessionChanged = true;
     this.touch(row, frame.seq);
   }
 

@@ -21,6 +21,8 @@ export class LiveSession {
   caughtUp = false;
   behind = 0;
   refused: string | undefined;
+  /** Files whose changes the reader has looked at: how many there were then, by path. */
+  readonly viewed = new Map<string, number>();
   private readonly following: Following;
   private readonly rowWatchers = new Map<Row, Set<() => void>>();
   private scheduled = false;

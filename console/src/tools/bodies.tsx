@@ -1,7 +1,7 @@
 /** What a tool card shows when it is open, by kind of payload. */
 import type { CodeSearch, HttpRequest, ModifyFile, NormalizedPayload, ReadFile, ShellExec, TodoItem } from "turnwire-client";
 import { plural } from "../text/format.js";
-import { languageOf } from "../text/highlight.js";
+import { languageOf } from "../text/languages.js";
 import { visibleCode } from "../text/visible.js";
 import { useLive } from "../view/context.js";
 import { Icon } from "../view/icons.js";

@@ -1,6 +1,7 @@
 /** What every part of the page may need: the hub, the session on screen, and how to open the inspector. */
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
+import type { Tab } from "../inspector/inspector.js";
 import type { Hub } from "../state/hub.js";
 import type { LiveSession } from "../state/live.js";
 
@@ -8,6 +9,8 @@ export interface Page {
   readonly hub: Hub;
   /** Show an event in the inspector. */
   readonly inspect: (seq: number) => void;
+  /** Open the inspector on one of its tabs. */
+  readonly show: (tab: Tab) => void;
 }
 
 export const PageContext = createContext<Page | undefined>(undefined);
