@@ -10,6 +10,7 @@ import { visibleCode } from "./text/visible.js";
 import { allowNotifications, useAttention } from "./view/attention.js";
 import { LiveContext, type Page, PageContext } from "./view/context.js";
 import { SessionHead } from "./view/head.js";
+import { Now } from "./view/now.js";
 import { isReplay, ReplayBar } from "./view/replay.js";
 import { Sidebar } from "./view/sidebar.js";
 import { ConnectionBar, Toasts } from "./view/status.js";
@@ -131,6 +132,7 @@ export function App({ hub }: { hub: Hub }) {
               <Transcript />
               <ReplayBar />
               <RequestDock />
+              <Now />
               {!isReplay(hub.summary) && <Composer />}
             </LiveContext.Provider>
           ) : (

@@ -47,6 +47,11 @@ describe("the files a session changed", () => {
     ]);
   });
 
+  test("are counted where a turn ends", () => {
+    expect(conversation.rows.filter(({ kind }) => kind === "end")).toMatchObject([{ files: 2, added: 4, removed: 1 }]);
+    expect(conversation.files.total).toMatchObject({ added: 11, removed: 4 });
+  });
+
   test("are told a turn", () => {
     expect(conversation.files.of(conversation.turns[1]).map(({ path, added }) => [path, added])).toEqual([["src/b.py", 7]]);
   });

@@ -1,5 +1,6 @@
 import type { AgentEvent, EventFrame } from "turnwire-client";
 import { describe, expect, test } from "vitest";
+import { activity } from "../src/model/activity.js";
 import { Conversation } from "../src/model/conversation.js";
 import type { Row, ToolRow } from "../src/model/rows.js";
 import { took } from "../src/model/turns.js";
@@ -172,6 +173,16 @@ describe("turns", () => {
     expect(turns).toHaveLength(2);
     expect(running?.id).toBe("b");
   });
+});
+
+test("what the agent does now is the newest call that runs, or what it last said", () => {
+  const said = piece("a", { is_delta: true });
+  expect(activity(fold(turn()))).toEqual({ kind: "waiting" });
+  expect(activity(fold(turn(), said))).toEqual({ kind: "writing" });
+  expect(activity(fold(turn(), said, bash("t1"), bash("t2")))).toMatchObject({ kind: "tool", row: { id: "t2" }, more: 1 });
+  expect(activity(fold(turn(), bash("t1"), bash("t2"), done("t2")))).toMatchObject({ kind: "tool", row: { id: "t1" }, more: 0 });
+  expect(activity(fold(turn(), { type: "api_retry", attempt: 1 }))).toEqual({ kind: "retrying" });
+  expect(activity(fold(bash("t1"), turn()))).toEqual({ kind: "waiting" });
 });
 
 describe("the rest", () => {

@@ -43,7 +43,7 @@ async def test_a_cut_line_is_told_and_nothing_is_lost_or_said_twice_once_it_is_m
         await expect(page.get_by_text("One.", exact=True)).to_be_visible()
         line.mend()
         await expect(page.get_by_text("Three.", exact=True)).to_be_visible()
-        await expect(page.locator(".turn-head")).to_contain_text("completed")
+        await expect(page.locator(".turn-end")).to_contain_text("completed")
         assert await page.locator(".answer").all_inner_texts() == ["One.", "Two.", "Three."]
         await expect(page.locator(".connection")).to_have_count(0)
 
@@ -87,7 +87,7 @@ async def test_sessions_are_started_and_switched_between(browser: Browser, tmp_p
         await expect(sessions).to_have_count(2)
         await sessions.filter(has_text="red").click()
         await expect(page.locator(".user-text")).to_have_text("I am red")
-        await expect(page.locator(".turn-head")).to_contain_text("completed")
+        await expect(page.locator(".turn-end")).to_contain_text("completed")
         await page.go_back()
         await expect(page.locator(".user-text")).to_have_text("I am blue")
 
@@ -104,4 +104,4 @@ async def test_a_recording_is_played_paused_and_sought(browser: Browser, tmp_pat
         await expect(bar.get_by_role("button", name="Play")).to_be_visible()
         await bar.get_by_label("Position").fill("1000")
         await expect(page.locator(".percent")).to_have_text("100 %")
-        await expect(page.locator(".turn-head").first).to_contain_text("completed")
+        await expect(page.locator(".turn-end").first).to_contain_text("completed")

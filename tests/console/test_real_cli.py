@@ -45,7 +45,7 @@ async def test_a_command_edited_in_the_dialog_is_the_command_that_runs(
             await request.get_by_role("button", name="Allow").first.click()
             await expect(page.locator(".answer", has_text="It is made.")).to_be_visible()
             await expect(page.locator(".request-over")).to_contain_text("Allowed")
-            await expect(page.locator(".turn-head")).to_contain_text("completed")
+            await expect(page.locator(".turn-end")).to_contain_text("completed")
             assert [path.name for path in (tmp_path / "project").glob("*.txt")] == ["edited.txt"]
 
 
@@ -89,5 +89,5 @@ async def test_a_waiting_prompt_is_withdrawn_before_the_real_cli_serves_it(
             await expect(queue.get_by_role("listitem")).to_have_text(["waitsnever to be heard"])
             await queue.get_by_role("button", name="Withdraw this prompt").click()
             await expect(queue).to_have_count(0)
-            await expect(page.locator(".turn-head")).to_contain_text("completed")
+            await expect(page.locator(".turn-end")).to_contain_text("completed")
             assert "never to be heard" not in str(api.requests)

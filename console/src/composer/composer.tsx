@@ -107,6 +107,9 @@ export function Composer() {
     } else if (choice && event.key === "Escape") {
       event.preventDefault();
       setClosed(true);
+    } else if (event.key === "Escape" && running) {
+      event.preventDefault();
+      void hub.run({ type: "interrupt", session: live.id });
     } else if (event.key === "Enter" && !event.shiftKey && !byFinger.matches) {
       event.preventDefault();
       void send();

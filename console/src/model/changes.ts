@@ -16,8 +16,17 @@ export interface FileChange {
   readonly removed: number;
 }
 
+/** How much was changed, kept up to date so that no turn's end has to look at all of it. */
+export class Total {
+  readonly paths = new Set<string>();
+  added = 0;
+  removed = 0;
+}
+
 export class Changes {
+  readonly total = new Total();
   private readonly files = new Map<string, Change[]>();
+  private readonly turns = new Map<Turn | undefined, Total>();
   private readonly known = new Set<ToolRow>();
 
   get size(): number {
@@ -35,10 +44,21 @@ export class Changes {
         ? counted(mutations.flatMap((mutation) => hunksOf(mutation) ?? []))
         : { added: output.added_lines ?? 0, removed: output.removed_lines ?? 0 };
     const change = { row, turn, added, removed };
+    const ofTurn = this.turns.get(turn) ?? new Total();
+    this.turns.set(turn, ofTurn);
+    for (const total of [this.total, ofTurn]) {
+      total.paths.add(path);
+      total.added += added;
+      total.removed += removed;
+    }
     const before = this.files.get(path);
     if (before) before.push(change);
     else this.files.set(path, [change]);
     return true;
+  }
+
+  totalOf(turn: Turn): Total {
+    return this.turns.get(turn) ?? new Total();
   }
 
   /** What was changed, in the whole session or in one turn; by path. */

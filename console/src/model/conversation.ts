@@ -249,6 +249,8 @@ export class Conversation {
     if (!row) return;
     endTurn(row.turn, frame.ts, event.data, event.error);
     this.touch(row, frame.seq);
+    const { paths, added, removed } = this.files.totalOf(row.turn);
+    this.add(frame, undefined, { kind: "end", turn: row.turn, files: paths.size, added, removed });
   }
 
   private ask(frame: EventFrame, event: RequestRow["request"]): void {

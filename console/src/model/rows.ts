@@ -80,6 +80,16 @@ export interface TurnRow extends RowBase {
   readonly turn: Turn;
 }
 
+/** The end of a turn: what came of it. */
+export interface EndRow extends RowBase {
+  readonly kind: "end";
+  readonly turn: Turn;
+  /** Files it changed, and lines in them. */
+  readonly files: number;
+  readonly added: number;
+  readonly removed: number;
+}
+
 export interface UserRow extends RowBase {
   readonly kind: "user";
   text: string;
@@ -169,7 +179,7 @@ export interface GapRow extends RowBase {
   readonly to: number;
 }
 
-export type Row = TurnRow | UserRow | TextRow | ToolRow | RequestRow | PlanRow | AsidesRow | NoticeRow | FactRow | OddRow | GapRow;
+export type Row = TurnRow | EndRow | UserRow | TextRow | ToolRow | RequestRow | PlanRow | AsidesRow | NoticeRow | FactRow | OddRow | GapRow;
 
 type Bare<Any> = Any extends Row ? Omit<Any, keyof RowBase> : never;
 

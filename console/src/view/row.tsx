@@ -6,12 +6,14 @@ import { ToolCard } from "../tools/card.js";
 import { useLive, usePage } from "./context.js";
 import { AsidesView, FactView, GapView, NoticeView, OddView } from "./facts.js";
 import { IconButton } from "./parts.js";
-import { PlanView, ReasoningView, TextView, TurnHead, UserView } from "./speech.js";
+import { PlanView, ReasoningView, TextView, TurnEnd, TurnHead, UserView } from "./speech.js";
 
 function body(row: Row) {
   switch (row.kind) {
     case "turn":
       return <TurnHead row={row} />;
+    case "end":
+      return <TurnEnd row={row} />;
     case "user":
       return <UserView row={row} />;
     case "text":

@@ -1,11 +1,12 @@
 /** What is said: turn heads, prompts, answers, reasoning, plans. */
 import { useState } from "preact/hooks";
-import type { PlanRow, TextRow, Turn, TurnRow, UserRow } from "../model/rows.js";
+import type { EndRow, PlanRow, TextRow, Turn, TurnRow, UserRow } from "../model/rows.js";
 import { between, count, duration, money, plural, time } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
+import { usePage } from "./context.js";
 import { Icon } from "./icons.js";
 import { Parts } from "./images.js";
-import { Badge, Fold, type Tone } from "./parts.js";
+import { Fold, type Tone } from "./parts.js";
 import { Prose } from "./text.js";
 
 const ORIGINS: Record<string, string> = {
@@ -32,27 +33,43 @@ export function outcome(turn: Turn): { text: string; tone: Tone } {
 
 export function TurnHead({ row }: { row: TurnRow }) {
   const { turn } = row;
-  const { text, tone } = outcome(turn);
-  const result = turn.result;
-  const took = result?.duration_ms ?? (turn.end === undefined ? undefined : between(turn.start, turn.end));
-  const tokens = (result?.input_tokens ?? 0) + (result?.cache_read_input_tokens ?? 0) + (result?.cache_creation_input_tokens ?? 0);
   return (
     <header class="turn-head">
       <h2>{ORIGINS[turn.origin] ?? turn.origin}</h2>
       <time dateTime={turn.start}>{time(turn.start)}</time>
       <span class="rule" />
+    </header>
+  );
+}
+
+/** What came of a turn, where it ended. */
+export function TurnEnd({ row }: { row: EndRow }) {
+  const { show } = usePage();
+  const { turn, files, added, removed } = row;
+  const { text, tone } = outcome(turn);
+  const result = turn.result;
+  const took = result?.duration_ms ?? (turn.end === undefined ? undefined : between(turn.start, turn.end));
+  const tokens = (result?.input_tokens ?? 0) + (result?.cache_read_input_tokens ?? 0) + (result?.cache_creation_input_tokens ?? 0);
+  return (
+    <p class={`turn-end ${tone}`}>
+      <Icon name={tone === "good" ? "check" : tone === "bad" ? "cross" : "stop"} />
+      <b>{text}</b>
       <span class="facts">
         {took !== undefined && <span>{duration(took)}</span>}
+        {result?.cost_usd !== undefined && <span>{money(result.cost_usd)}</span>}
+        {files > 0 && (
+          <button type="button" class="more" onClick={() => show("changes")}>
+            {plural(files, "file")} changed {added > 0 && `+${added}`} {removed > 0 && `−${removed}`}
+          </button>
+        )}
+        {turn.tools > 0 && <span>{plural(turn.tools, "tool")}</span>}
         {result && tokens > 0 && (
           <span title={`${tokens} tokens in, ${result.output_tokens ?? 0} out`}>
             {count(tokens)} in · {count(result.output_tokens ?? 0)} out
           </span>
         )}
-        {turn.tools > 0 && <span>{plural(turn.tools, "tool")}</span>}
-        {result?.cost_usd !== undefined && <span>{money(result.cost_usd)}</span>}
       </span>
-      <Badge tone={tone}>{text}</Badge>
-    </header>
+    </p>
   );
 }
 

@@ -11,7 +11,8 @@ import { RowView } from "./row.js";
 import { outcome } from "./speech.js";
 
 const HEIGHTS: Record<Row["kind"], number> = {
-  turn: 56,
+  turn: 50,
+  end: 34,
   user: 64,
   text: 90,
   reasoning: 36,
