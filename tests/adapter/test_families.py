@@ -45,8 +45,8 @@ def test_each_family_has_one_entry_under_its_own_name(name: str) -> None:
     )
 
 
-def test_every_family_has_a_core_under_its_name() -> None:
-    assert FAMILIES.keys() <= CORES.keys()
+def test_every_core_can_be_run() -> None:
+    assert CORES.keys() <= FAMILIES.keys()
 
 
 @pytest.mark.parametrize(("options", "named"), ASKED)
