@@ -25,7 +25,7 @@ from turnwire_client.payloads import (
 START = events.TurnStarted(operation_id="turn-1", origin="user", prompts=["p1"])
 
 
-def end(outcome: str = "completed", **more: Any) -> events.Complete:
+def end(outcome: Any = "completed", **more: Any) -> events.Complete:
     data = events.CompleteData(outcome=outcome, is_error=outcome == "error", **more)
     return events.Complete(operation_id="turn-1", data=data)
 
@@ -45,7 +45,7 @@ def call(name: str, payload: Any, **more: Any) -> events.ToolCall:
     )
 
 
-def result(name: str, payload: Any, status: str = "complete", **more: Any) -> events.ToolUpdate:
+def result(name: str, payload: Any, status: Any = "complete", **more: Any) -> events.ToolUpdate:
     return events.ToolUpdate(tool_call_id=name, tool_status=status, normalized=payload, **more)
 
 
@@ -242,7 +242,8 @@ def test_a_clients_own_state_stays_beside_ours() -> None:
 
 def test_a_client_that_missed_something_is_emptied_before_it_gets_everything() -> None:
     thread = Thread("s1")
-    for seq, event in enumerate([START, chunk("a"), chunk("b", 1), end()], 1):
+    happened: list[events.AgentEvent] = [START, chunk("a"), chunk("b", 1), end()]
+    for seq, event in enumerate(happened, 1):
         thread.take(seq, event)
     new = UserMessage(id="u2", content="And?")
 
