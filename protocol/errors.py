@@ -56,6 +56,7 @@ class TurnwireError(Exception):
         sidecar.run.StartError
             sidecar.acp.command.NoHub
         sidecar.stdio.arguments.UsageError
+        sidecar.webhooks.message.BadSecret
         tracing.export.wanted.TracingError
         tracing.recordings.recorded.RecordingError
     """

@@ -1,4 +1,4 @@
-"""One session with an agent of the Agent Client Protocol: commands in, what happened out; see adapter/session.py.
+"""One session with an agent of the Agent Client Protocol: commands in, what happened out; see adapter/agent_session.py.
 
 Prompts wait here (adapter/acp/prompts.py) and one at a time is on the wire: its turn is over when the agent has answered
 the request, and only then the next one is said. The agent is interrupted by session/cancel, and has a deadline to end its

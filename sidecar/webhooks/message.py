@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from normalize.events import from_json, to_json
 from normalize.events.envelope import Envelope
 from normalize.events.limits import cut
+from protocol.errors import TurnwireError
 
 FIELD_LIMIT = 4096
 """Bytes above which a string of an event is cut in a message: who wants all of it asks the hub."""
@@ -24,7 +25,7 @@ SHORTEST_SECRET = 16
 """Bytes of a secret."""
 
 
-class BadSecret(ValueError):
+class BadSecret(TurnwireError, ValueError):
     """A secret that cannot be signed with."""
 
 

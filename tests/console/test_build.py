@@ -62,5 +62,5 @@ def test_every_version_is_pinned() -> None:
         described = json.loads(package.read_text())
         versions = {**described.get("dependencies", {}), **described.get("devDependencies", {})}
         assert [
-            name for name, version in versions.items() if not re.fullmatch(r"\d+\.\d+\.\d+", version)
+            name for name, version in versions.items() if not re.fullmatch(r"(npm:@[a-z/-]+@)?\d+\.\d+\.\d+", version)
         ] == []

@@ -41,5 +41,5 @@ def test_every_name_the_permission_machine_decides_under_is_reserved() -> None:
                     found.add(name)
                 case _:
                     pass
-    assert {"remembered", "policy:plan", "policy:", "hook:"} <= found
+    assert {"remembered", "policy:", "hook:"} <= found
     assert all(map(is_reserved, found))

@@ -221,7 +221,7 @@ def test_a_session_is_called_as_its_file() -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_damage_costs_only_what_it_hits(data: st.DataObject) -> None:
     source = kept("2.1.330", "subagent").file.read_bytes().split(b"\n")
     lines = [line for line in source if line]
