@@ -48,6 +48,8 @@ class NewSession(Params, frozen=True, kw_only=True):
     cwd: str
     mcp_servers: list[JsonObject] = []
     additional_directories: list[str] = []
+    meta: JsonObject | None = msgspec.field(name="_meta", default=None)
+    """`turnwire.agent` names the agent that a new session is to have."""
 
 
 class KnownSession(Params, frozen=True, kw_only=True):
@@ -95,6 +97,8 @@ class Wish:
     mcp_servers: JsonObject
     """As Claude Code's --mcp-config has them: by name."""
     directories: Sequence[str] = ()
+    agent: str | None = None
+    """Which of the configured agents; the default one when absent."""
 
 
 class Starter(Protocol):
@@ -118,7 +122,7 @@ class HubStarter:
         """Begin a session."""
         return await self._client.create(
             workspace=wish.cwd,
-            agent=self._agent,
+            agent=wish.agent or self._agent,
             mcp_servers=wish.mcp_servers or None,
             options=AgentOptions(add_dirs=list(wish.directories)) if wish.directories else None,
         )
@@ -331,7 +335,11 @@ def _wish(params: NewSession) -> Wish:
             json_rpc.INVALID_PARAMS, f"`cwd` must be an absolute path, not {params.cwd[: json_rpc.SHOWN]!r}"
         )
     servers = dict(_server(number, each) for number, each in enumerate(params.mcp_servers))
-    return Wish(params.cwd, servers, params.additional_directories)
+    match params.meta:
+        case {"turnwire": {"agent": str(agent)}}:
+            return Wish(params.cwd, servers, params.additional_directories, agent)
+        case _:
+            return Wish(params.cwd, servers, params.additional_directories)
 
 
 def _server(number: int, server: JsonObject) -> tuple[str, JsonObject]:

@@ -160,6 +160,7 @@ class EditorSession:
 
     async def _follow(self, *, shows_past: bool) -> None:
         folded = Folded()
+        again = False
         following = self._client.follow(self.session)
         try:
             async for received in following:
@@ -168,13 +169,20 @@ class EditorSession:
                         updates = await self._take(event)
                         if not self._caught_up.done():
                             updates = folded.take(updates) if shows_past else []
+                        elif again:
+                            updates = []
                     case CaughtUp() if not self._caught_up.done():
                         for update in folded.rest():
                             await self.update(update)
                         self._caught_up.set_result(None)
                         await self._begun.wait()
                         updates = self._encoder.state()
+                    case CaughtUp():
+                        again = False
+                        continue
                     case Gap():
+                        # A log that began anew tells all of the past once more.
+                        again = received.restarted
                         updates = self._missed(received)
                     case _:
                         continue
@@ -218,7 +226,7 @@ class EditorSession:
             self._encoder = self._new_encoder()
             for pending in list(self._pending):
                 self._settled(pending)
-            return [note("gap", "The session's log began anew; what follows may have been shown before.")]
+            return [note("gap", "The session's log began anew; load the session to see what it has now.")]
         return [
             note("gap", f"Events {gap.first} to {gap.last} are kept no more.", first=gap.first, last=gap.last)
         ]

@@ -31,6 +31,9 @@ from turnwire_client import TurnwireError as ClientError
 NAME = "editor"
 """Shown as `by` in the decisions that are taken in the editor."""
 
+OWN_HUB_S = 60.0
+"""How long the hub in this process has to answer: it does, unless the machine is very busy."""
+
 FLUSH_S = 3.0
 """How long an editor has to read what is left, at the end."""
 
@@ -53,7 +56,7 @@ class OperatorStarter:
             type="session.create",
             id="acp",
             workspace=wish.cwd,
-            agent=self._settings.agent,
+            agent=wish.agent or self._settings.agent,
             mcp_servers=self._servers(wish),
             options=options,
         )
@@ -88,7 +91,8 @@ async def serve_here(settings: Settings) -> None:
 
     async def work(hub: Hub) -> None:
         starter = OperatorStarter(started[0], settings)
-        async with connect(hub.url(hub.tokens.control), name=NAME, ssl=_own_certificate(settings)) as client:
+        url, certificate = hub.url(hub.tokens.control), _own_certificate(settings)
+        async with connect(url, name=NAME, ssl=certificate, timeout=OWN_HUB_S) as client:
             await _serve(client, chunks, output, starter)
 
     with claimed(settings, Path.cwd()) as placed:
@@ -109,10 +113,13 @@ async def serve_elsewhere(settings: Settings, url: str, agent: str | None) -> No
 async def _serve(client: Client, chunks: AsyncIterator[bytes], output: Output, starter: Starter) -> None:
     try:
         await serve(client, chunks, output, starter, version=VERSION)
+    except* OutputLost:
+        pass  # the editor has gone without a word
+    try:
         async with asyncio.timeout(FLUSH_S):
             await output.flush()
-    except* (OutputLost, TimeoutError):
-        pass  # the editor has gone without a word
+    except (OutputLost, TimeoutError):
+        pass  # it reads no more
 
 
 def _private_stdout() -> int:

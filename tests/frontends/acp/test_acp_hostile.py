@@ -447,6 +447,38 @@ async def test_the_past_is_joined_and_only_the_last_of_what_holds_for_a_time_is_
         assert [update["used"] for update in desk.editor.of("usage_update")] == [49]
 
 
+async def test_a_session_is_begun_as_the_editor_wishes() -> None:
+    async with stand() as hub, connect(hub.url) as client, editing(client) as desk:
+
+        async def create(command: AnyCommand) -> JsonValue:
+            return {"session": SESSION}
+
+        hub.host.handlers["session.create"] = create
+        await desk.open()
+        servers = [
+            {"name": "a", "command": "/bin/a", "args": ["-x"], "env": [{"name": "K", "value": "v"}]},
+            {"type": "http", "name": "b", "url": "http://b", "headers": [{"name": "H", "value": "v"}]},
+        ]
+        params = {
+            "cwd": "/src",
+            "mcpServers": servers,
+            "additionalDirectories": ["/more"],
+            "_meta": {"turnwire": {"agent": "codex"}},
+        }
+        call = {"jsonrpc": "2.0", "id": "n", "method": "session/new", "params": params}
+        desk.wire.write(json.dumps(call).encode() + b"\n")
+        await desk.editor.until(lambda: any(line.get("id") == "n" for line in desk.wire.lines))
+        ((command, _),) = [each for each in hub.host.commands if each[0].type == "session.create"]
+        asked = command.model_dump(exclude_none=True)
+        assert asked["workspace"] == "/src"
+        assert asked["agent"] == "codex"
+        assert asked["options"]["add_dirs"] == ["/more"]
+        assert asked["mcp_servers"] == {
+            "a": {"command": "/bin/a", "args": ["-x"], "env": {"K": "v"}},
+            "b": {"type": "http", "url": "http://b", "headers": {"H": "v"}},
+        }
+
+
 def test_the_official_models_know_the_stop_reasons_that_are_used() -> None:
     reasons = schema.PromptResponse.model_fields["stop_reason"].annotation
     assert "max_turn_requests" in str(reasons)
