@@ -25,13 +25,13 @@ async def append(journal: MemoryJournal, session: str, *events: AgentEvent) -> N
 
 async def test_receivers_are_told_of_what_they_want_from_now_on() -> None:
     told: list[tuple[str, str, int]] = []
-    loop, last = asyncio.get_running_loop(), asyncio.Event()
+    loop, both = asyncio.get_running_loop(), asyncio.Event()
 
     def post(url: str, body: bytes, _: Mapping[str, str]) -> tuple[int, float | None]:
         said = json.loads(body)
         told.append((said["data"]["session"], said["type"], said["data"]["seq"]))
-        if said["data"]["session"] == "new":
-            loop.call_soon_threadsafe(last.set)
+        if len(told) == 2:
+            loop.call_soon_threadsafe(both.set)
         return 200, None
 
     journal = MemoryJournal()
@@ -44,7 +44,7 @@ async def test_receivers_are_told_of_what_they_want_from_now_on() -> None:
     await append(journal, "old", *[MessageChunk(text="x")] * 2000, DONE)
     await append(journal, "new", PermissionCancelled(pending_id="q"), DONE)
     async with asyncio.timeout(60):
-        await last.wait()
+        await both.wait()
     running.cancel()
     watching.stop()
     assert sorted(told) == [("new", "complete", 2), ("old", "complete", 2002)]
