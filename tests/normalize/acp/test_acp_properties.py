@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from acp_recordings import acp_recordings
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from normalize.acp.core import AcpCore
@@ -100,7 +100,7 @@ def changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
     return value
 
 
-@settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=30)
+@settings(max_examples=30)
 @given(st.data())
 def test_any_value_in_any_field_costs_no_more_than_its_line(data: st.DataObject) -> None:
     rows = list(data.draw(st.sampled_from(SMALL)))
@@ -119,7 +119,7 @@ def test_any_value_in_any_field_costs_no_more_than_its_line(data: st.DataObject)
     assert begun_twice is not None
 
 
-@settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=25)
+@settings(max_examples=25)
 @given(st.data())
 def test_lines_that_are_lost_doubled_or_out_of_order_leave_everything_balanced(data: st.DataObject) -> None:
     rows = list(data.draw(st.sampled_from(SMALL)))
@@ -149,13 +149,13 @@ def test_lines_that_are_lost_doubled_or_out_of_order_leave_everything_balanced(d
     assert got == wanted
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.sampled_from(["recv", "send"]), values), max_size=8))
 def test_lines_of_any_json_are_accounted_for(lines: list[tuple[str, Any]]) -> None:
     holds([(direction, json.dumps(value).encode()) for direction, value in lines])
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(
