@@ -28,7 +28,7 @@ _GENERAL = re.compile(r"(?i)internal error:?\s*|agent error:?\s*")
 _SAID = re.compile(r"(?i)\b(?:HTTP|status(?: code)?)[ :]{1,3}([45]\d\d)\b")
 _LOOKED_AT = 2000
 """Characters of a message in which a status is looked for."""
-_DEPTH = 6
+_DEPTH = 12
 """JSON text within JSON text that is opened."""
 _LONGEST = 100_000
 """Characters of JSON text in a message that are read."""

@@ -84,6 +84,8 @@ class Report:
 
     turns: list[Turn] = field(default_factory=list)
     model: str | None = None
+    agent: str | None = None
+    """What the agent calls itself; None of one that does not say."""
     version: str | None = None
     session_id: str | None = None
     cost_usd: float | None = None
@@ -100,6 +102,8 @@ class Inspector:
     def __init__(self) -> None:
         self.report = Report()
         self._turn: Turn | None = None
+        """The one that began last, of those that are open."""
+        self._open: dict[str, Turn] = {}
         self._said: list[str] = []
         self._first: float | None = None
         self._last = 0.0
@@ -130,14 +134,18 @@ class Inspector:
             where.model += seconds
 
     def _event(self, event: AgentEvent, at: float) -> None:
-        report, turn = self.report, self._turn
+        report, turn = self.report, self._open.get(event.operation_id or "", self._turn)
         report.session_id = event.session_id or report.session_id
         match event:
             case ev.SessionInfo():
                 report.model, report.version = event.model or report.model, event.version or report.version
+                report.agent = event.agent_name or report.agent
+            case ev.ContextWindow():
+                report.model = event.model or report.model
             case ev.TurnStarted():
                 self._turn = Turn(event.operation_id or "", event.origin, at, prompts=self._said)
                 self._said = []
+                self._open[self._turn.operation_id] = self._turn
                 report.turns.append(self._turn)
             case ev.UserMessage() if not event.synthetic and event.parent_tool_call_id is None:
                 (turn.prompts if turn else self._said).append(event.text)
@@ -154,10 +162,11 @@ class Inspector:
             report.cost_usd = round((report.cost_usd or 0.0) + share, 10)
         elif event.data.total_cost_usd is not None:
             report.cost_is_whole = False
-        if self._turn is not None:
-            self._turn.ended, self._turn.result = at, event.data
-            self._turn.errors += event.data.errors or []
-            self._turn = None
+        turn = self._open.pop(event.operation_id or "", None)
+        if turn is not None:
+            turn.ended, turn.result = at, event.data
+            turn.errors += event.data.errors or []
+            self._turn = next(reversed(self._open.values()), None)
 
 
 def _within(turn: Turn, event: AgentEvent, at: float) -> None:

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from normalize.events import CompleteData
 from sidecar.filters.inspection import Report, Span, Turn
+from tracing.spans.genai_facts import provider_of
 
 
 def draw(report: Report, file: Path) -> None:
@@ -19,8 +20,11 @@ def draw(report: Report, file: Path) -> None:
         if report.cost_usd is None
         else f", {'' if report.cost_is_whole else 'at least '}${report.cost_usd:.4f}"
     )
+    provider = provider_of(report.agent, report.model)
+    model = f"{report.model or 'unknown model'}{'' if report.agent is None or provider == 'unknown' else f' of {provider}'}"
     console.print(
-        f"[bold]{escape(str(file))}[/]: {report.model or 'unknown model'}, CLI {report.version or 'of unknown version'}, "
+        f"[bold]{escape(str(file))}[/]: {escape(model)}, "
+        f"{escape(report.agent or 'CLI')} {report.version or 'of unknown version'}, "
         f"{len(report.turns)} turns in {report.seconds:.1f} s{cost}"
     )
     for turn in report.turns:

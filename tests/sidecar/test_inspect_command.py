@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from acp_recordings import ACP
 
 from normalize import events as ev
 from normalize.events import AgentEvent
@@ -90,6 +91,12 @@ def test_a_recording_costs_what_its_turns_cost_whatever_the_totals_say() -> None
 def test_a_turn_whose_share_is_not_known_makes_the_cost_a_lower_bound() -> None:
     found = report((0, complete(cost=0.5)), (1, complete(cost=None)))
     assert (found.cost_usd, found.cost_is_whole) == (0.5, False)
+
+
+def test_a_recording_of_another_agent_names_it_and_its_turns_of_two_sessions() -> None:
+    report = inspect(read(ACP / "codex-acp-2.6.0" / "two-sessions"))
+    assert (report.agent, report.model) == ("@agentclientprotocol/codex-acp", "gpt-5.5[medium]")
+    assert [(turn.prompts, turn.verdict) for turn in report.turns] == [(["One."], "done"), (["Two."], "done")]
 
 
 @pytest.mark.parametrize("made", recordings(version="2.1.330"), ids=str)

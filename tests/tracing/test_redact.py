@@ -105,6 +105,29 @@ def test_a_secret_cut_by_streaming_is_gone_from_every_piece(kind: str, size: int
     assert len(joined) == len(text)
 
 
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("kind", ["anthropic", "github", "jwt", "pem"])
+def test_a_secret_cut_by_chunks_of_an_acp_agent_is_gone_from_every_piece(
+    kind: str, named: bool, tmp_path: Path
+) -> None:
+    text = f"The key is {SECRETS[kind]} and that is all."
+    lines = []
+    for at in range(0, len(text), 5):
+        update = {
+            "sessionUpdate": "agent_message_chunk",
+            "content": {"type": "text", "text": text[at : at + 5]},
+            **({"messageId": "m"} if named else {}),
+        }
+        lines.append(
+            {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": update}}
+        )
+    content = b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
+    clean = redacted(tmp_path, content).splitlines()
+    joined = "".join(json.loads(line)["params"]["update"]["content"]["text"] for line in clean)
+    assert CORES.get(kind, SECRETS[kind]) not in joined
+    assert len(joined) == len(text)
+
+
 def test_the_same_secret_becomes_the_same_thing_everywhere(tmp_path: Path) -> None:
     secret = SECRETS["github"]
     first, second = redacted(tmp_path, user_line(secret) + user_line(f"again: {secret}")).splitlines()

@@ -13,11 +13,15 @@ from typing import BinaryIO
 
 from tracing.redaction.redaction import Redaction
 
-_PIECE = re.compile(r'"(?:text|thinking|partial_json|reasoning_text)":"([^"\\]*(?:\\.[^"\\]*)*)"')
-_INDEX = re.compile(r'"(?:index|block_index)":(\d+)')
-_STREAM = re.compile(r'"(?:parent_tool_use_id|session_id)":"([^"\\]*)"')
-_DELTA = re.compile(r'"content_block_delta"|"is_delta":true')
-_BOUNDARY = re.compile(r'"content_block_start"|"message_start"|"message_stop"|"type":"complete"')
+_PIECE = re.compile(r'"(?:text|thinking|partial_json|reasoning_text|data)": ?"([^"\\]*(?:\\.[^"\\]*)*)"')
+_INDEX = re.compile(r'"(?:index|block_index)":\d+|"(?:messageId|toolCallId)": ?"[^"\\]*"')
+_STREAM = re.compile(r'"(?:parent_tool_use_id|session_id|sessionId)": ?"([^"\\]*)"')
+_DELTA = re.compile(
+    r'"content_block_delta"|"is_delta":true|"agent_message_chunk"|"agent_thought_chunk"|"terminal_output_delta"'
+)
+_BOUNDARY = re.compile(
+    r'"content_block_start"|"message_start"|"message_stop"|"type":"complete"|"sessionUpdate": ?"tool_call"|"session/prompt"'
+)
 
 
 MAX_BLOCK = 4096
@@ -36,12 +40,14 @@ class Pieces:
 
     def take(self, number: int, line: str) -> None:
         """Look at a line."""
-        if _DELTA.search(line):
+        delta = _DELTA.search(line)
+        if delta is not None:
             piece = _PIECE.search(line)
             if piece is not None:
                 index = _INDEX.search(line)
                 blocks = self._open.setdefault(_stream(line), {})
-                blocks.setdefault(index[1] if index else "", []).append((number, piece.start(1), piece[1]))
+                block = blocks.setdefault(delta[0] + (index[0] if index else ""), [])
+                block.append((number, piece.start(1), piece[1]))
         elif _BOUNDARY.search(line):
             self._close(self._open.pop(_stream(line), {}))
 

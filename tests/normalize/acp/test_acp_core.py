@@ -1,0 +1,577 @@
+"""What agents do, one habit a test: told by lines as they write them, those of agents of which no recording is at hand included."""
+
+import json
+from typing import Any
+
+import pytest
+
+from normalize.acp.core import AcpCore
+from normalize.events import AgentEvent, Notice, to_json
+from normalize.inputs import Announced, Decision, Ended
+from protocol.acp import encode
+from protocol.acp.decode import decode
+
+Event = dict[str, Any]
+
+
+class Talk:
+    """A conversation with an agent."""
+
+    def __init__(self, agent: str = "", *, first_turn: int = 1) -> None:
+        self.core = AcpCore(first_turn=first_turn)
+        if agent:
+            self.sends(0, "initialize", protocolVersion=1)
+            self.answers(0, protocolVersion=1, agentInfo={"name": agent, "version": "1"})
+
+    def _told(self, events: list[AgentEvent]) -> list[Event]:
+        return [json.loads(to_json(event)) for event in events]
+
+    def hears(self, line: bytes) -> list[Event]:
+        return self._told(self.core.receive(decode(line.rstrip()), line.rstrip()))
+
+    def says(self, line: bytes) -> list[Event]:
+        return self._told(self.core.sent(decode(line.rstrip())))
+
+    def sends(self, number: int, method: str, **params: Any) -> list[Event]:
+        return self.says(encode.request(number, method, params))
+
+    def answers(self, number: int, **result: Any) -> list[Event]:
+        return self.hears(encode.response(number, result))
+
+    def fails(self, number: int, code: int, message: str, data: Any = None) -> list[Event]:
+        return self.hears(encode.error(number, code, message, data))
+
+    def prompt(self, number: int, text: str = "Go on.", **more: Any) -> list[Event]:
+        return self.sends(
+            number, "session/prompt", sessionId="s", prompt=[{"type": "text", "text": text}], **more
+        )
+
+    def update(self, name: str, /, **fields: Any) -> list[Event]:
+        return self.hears(
+            encode.notification(
+                "session/update", {"sessionId": "s", "update": {"sessionUpdate": name, **fields}}
+            )
+        )
+
+    def text(self, words: str, **more: Any) -> list[Event]:
+        return self.update("agent_message_chunk", content={"type": "text", "text": words}, **more)
+
+    def asks(self, number: int, call: str, **fields: Any) -> list[Event]:
+        options = [
+            {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
+            {"optionId": "no", "name": "No", "kind": "reject_once"},
+        ]
+        params = {"sessionId": "s", "toolCall": {"toolCallId": call, **fields}, "options": options}
+        return self.hears(encode.request(number, "session/request_permission", params))
+
+    def chooses(self, number: int, option: str) -> list[Event]:
+        return self.says(encode.response(number, {"outcome": {"outcome": "selected", "optionId": option}}))
+
+    def cancels(self) -> list[Event]:
+        return self.says(encode.notification("session/cancel", {"sessionId": "s"}))
+
+    def ends(self) -> list[Event]:
+        return self._told(self.core.handle(Ended("exited", exit_code=1)))
+
+
+def types(events: list[Event]) -> list[str]:
+    return [event["type"] for event in events]
+
+
+def only(events: list[Event], kind: str) -> Event:
+    (found,) = [event for event in events if event["type"] == kind]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("reason", "outcome", "failed"),
+    [
+        ("end_turn", "completed", False),
+        ("max_tokens", "max_tokens", True),
+        ("max_turn_requests", "max_turns", True),
+        ("refusal", "refusal", True),
+        ("cancelled", "interrupted", False),
+        ("another", "completed", False),
+    ],
+)
+def test_a_turn_ends_as_its_answer_says(reason: str, outcome: str, failed: bool) -> None:
+    talk = Talk()
+    assert types(talk.prompt(1)) == ["session_status", "turn_started", "user_message"]
+    done = talk.answers(1, stopReason=reason)
+    data = only(done, "complete")["data"]
+    assert (data["outcome"], data["is_error"], data["stop_reason"]) == (outcome, failed, reason)
+    assert ("error" in types(done)) is failed
+    assert not talk.core.busy
+
+
+def test_an_error_whose_message_is_json_text_says_what_is_in_it() -> None:
+    talk = Talk("gemini-cli")
+    talk.prompt(1)
+    inner = json.dumps({"error": {"code": 400, "message": "Bad words.", "status": "INVALID_ARGUMENT"}})
+    done = talk.fails(1, 400, json.dumps([{"error": {"message": inner, "code": 400}}]))
+    error = only(done, "error")
+    assert (error["error"], error["code"], error["status"]) == ("Bad words.", "invalid_request", 400)
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "data", "told"),
+    [
+        (-32000, "Authentication required", None, ("Authentication required", "authentication_failed", None)),
+        (401, "no", None, ("no", "authentication_failed", 401)),
+        (-32603, "Internal error", {"details": "the rest"}, ("the rest", None, None)),
+        (-32603, "Internal error", "HTTP 500: down", ("HTTP 500: down", None, None)),
+        (429, "slow down", None, ("slow down", "rate_limit", 429)),
+        (-32603, "", None, ("The agent reports an error without a word.", None, None)),
+        (-32603, "{not json}", {"errorKind": "billing_error"}, ("{not json}", "billing_error", None)),
+    ],
+)
+def test_errors_of_all_sorts(
+    code: int, message: str, data: Any, told: tuple[str, str | None, int | None]
+) -> None:
+    talk = Talk()
+    talk.prompt(1)
+    error = only(talk.fails(1, code, message, data), "error")
+    assert (error["error"], error.get("code"), error.get("status")) == told
+
+
+def test_a_second_prompt_waits_and_has_the_turn_after_the_first_one() -> None:
+    talk = Talk("claude")
+    talk.prompt(1, "One.", _meta={"turnwire/prompt": "a"})
+    waits = talk.prompt(2, "Two.", _meta={"turnwire/prompt": "b"})
+    assert types(waits) == ["queued", "user_message"]
+    assert only(waits, "queued")["prompt"] == "b"
+    done = talk.answers(1, stopReason="end_turn")
+    assert types(done) == ["complete", "turn_started"]
+    assert (done[0]["data"]["prompts"], done[1]["prompts"], done[1]["origin"]) == (["a"], ["b"], "queued")
+    assert types(talk.answers(2, stopReason="end_turn")) == ["complete"]
+
+
+def test_a_second_prompt_that_is_refused_is_withdrawn_and_the_first_one_goes_on() -> None:
+    talk = Talk("Kimi Code CLI")
+    talk.prompt(1, "One.")
+    talk.prompt(2, "Two.", _meta={"turnwire/prompt": "b"})
+    refused = talk.fails(2, -32600, "A prompt is running.")
+    assert types(refused) == ["withdrawn", "error"]
+    assert refused[0]["prompt"] == "b"
+    assert types(talk.answers(1, stopReason="end_turn")) == ["complete"]
+
+
+def test_two_prompts_that_end_together_are_one_turn() -> None:
+    talk = Talk("OpenCode")
+    talk.prompt(1, "One.")
+    assert types(talk.prompt(2, "Two.")) == ["injected", "user_message"]
+    assert talk.answers(1, stopReason="end_turn") == []
+    assert types(talk.answers(2, stopReason="end_turn")) == ["complete"]
+
+
+def test_a_prompt_that_is_answered_before_the_one_that_runs_has_joined_it() -> None:
+    talk = Talk()
+    talk.prompt(1, "One.")
+    talk.prompt(2, "Two.")
+    assert types(talk.answers(2, stopReason="end_turn")) == ["injected"]
+    assert types(talk.answers(1, stopReason="end_turn")) == ["complete"]
+
+
+def test_a_second_prompt_that_makes_the_first_one_fail_has_a_turn() -> None:
+    talk = Talk("qwen-code")
+    talk.prompt(1, "One.")
+    talk.prompt(2, "Two.")
+    assert types(talk.fails(1, -32603, "Internal error")) == ["complete", "error", "turn_started"]
+    assert only(talk.answers(2, stopReason="end_turn"), "complete")["data"]["outcome"] == "completed"
+
+
+def test_messages_without_ids_are_runs_of_one_role() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    thought = {"content": {"type": "text", "text": "Hm."}}
+    first = [
+        *talk.text("A"),
+        *talk.text("B"),
+        *talk.update("agent_thought_chunk", **thought),
+        *talk.text("C"),
+    ]
+    talk.update("tool_call", toolCallId="c", title="ls", kind="execute", status="pending")
+    after = talk.text("D")
+    ids = [event["message_id"] for event in (*first, *after)]
+    assert ids[0] == ids[1]
+    assert len(set(ids)) == 4
+    assert [event["block_index"] for event in (*first, *after)] == [0] * 5
+
+
+def test_text_and_thoughts_of_one_message_are_two_blocks() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    thought = talk.update("agent_thought_chunk", content={"type": "text", "text": "Hm."}, messageId="m")
+    said = talk.text("A", messageId="m")
+    assert [(e["message_id"], e["block_index"]) for e in (*thought, *said)] == [("m", 0), ("m", 1)]
+
+
+def test_half_a_character_waits_for_the_other_half() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    line = encode.notification(
+        "session/update",
+        {
+            "sessionId": "s",
+            "update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "aX"}},
+        },
+    )
+    first = talk.hears(line.replace(b"X", b"\\ud83c"))
+    second = talk.hears(line.replace(b"aX", b"\\udf89b"))
+    assert [event["text"] for event in (*first, *second)] == ["a", "🎉b"]
+    talk.hears(line.replace(b"X", b"\\ud83c"))
+    assert only(talk.answers(1, stopReason="end_turn"), "message_chunk")["text"] == "\ufffd"
+
+
+def test_pictures_are_shown_as_parts_and_unknown_blocks_are_kept() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    (shown,) = talk.update(
+        "agent_message_chunk", content={"type": "image", "data": "AAAA", "mimeType": "image/png"}
+    )
+    assert shown["parts"] == [{"type": "image", "media_type": "image/png", "base64": "AAAA", "size": 3}]
+    (odd,) = talk.update("agent_message_chunk", content={"type": "smell", "of": "rain"})
+    assert odd["parts"] == [{"type": "unknown", "raw": {"type": "smell", "of": "rain"}}]
+    assert talk.text("") == []
+
+
+@pytest.mark.parametrize(
+    ("update", "code", "status"),
+    [
+        ({"status": "failed", "rawOutput": "Exit code 3\nout"}, 3, "error"),
+        ({"status": "completed", "rawOutput": {"output": "out", "metadata": {"exit": 3}}}, 3, "error"),
+        ({"status": "failed", "rawOutput": {"output": "out", "exitCode": 3}}, 3, "error"),
+        (
+            {"status": "completed", "rawOutput": {"content": "out\n<shellId: 0 completed with exit code 3>"}},
+            3,
+            "error",
+        ),
+        (
+            {
+                "status": "failed",
+                "content": [
+                    {"type": "content", "content": {"type": "text", "text": "out\nFailed with exit code: 3"}}
+                ],
+            },
+            3,
+            "error",
+        ),
+        ({"status": "completed", "content": []}, None, "complete"),
+        ({"status": "completed", "_meta": {"terminal_exit": {"exit_code": 0}}}, 0, "complete"),
+    ],
+)
+def test_an_exit_code_is_found_wherever_an_agent_puts_it(
+    update: Event, code: int | None, status: str
+) -> None:
+    talk = Talk()
+    talk.prompt(1)
+    talk.update(
+        "tool_call",
+        toolCallId="c",
+        kind="execute",
+        title="x",
+        rawInput={"command": "x"},
+        status="in_progress",
+    )
+    (end,) = talk.update("tool_call_update", toolCallId="c", **update)
+    assert end["tool_status"] == status
+    assert end["normalized"]["shell_exec"]["output"].get("exit_code") == code
+
+
+def test_a_call_that_is_first_heard_of_when_it_needs_leave_begins_with_the_question() -> None:
+    talk = Talk("gemini-cli")
+    talk.prompt(1)
+    asked = talk.asks(0, "run__1", kind="execute", title="touch made.txt", status="pending")
+    assert types(asked) == ["tool_call", "permission_request"]
+    assert asked[1]["action_details"]["command"] == "touch made.txt"
+    assert talk.core.pending == (asked[1]["pending_id"],)
+    assert [*talk.core.asked] == [asked[1]["pending_id"]]
+    refused = talk.chooses(0, "no")
+    assert types(refused) == ["permission_resolved", "tool_update"]
+    assert (refused[0]["behavior"], refused[1]["reason"]) == ("deny", "denied")
+    assert types(talk.answers(1, stopReason="end_turn")) == ["complete"]
+
+
+def test_a_call_that_was_refused_is_no_success_whatever_its_status() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    talk.update(
+        "tool_call", toolCallId="c", kind="edit", title="Edit", status="pending", rawInput={"file_path": "/a"}
+    )
+    talk.asks(0, "c")
+    talk.chooses(0, "no")
+    (end,) = talk.update("tool_call_update", toolCallId="c", status="completed")
+    assert (end["tool_status"], end["reason"]) == ("error", "denied")
+    assert end["normalized"]["modify_file"]["output"]["applied"] is False
+
+
+def test_calls_that_a_cancelled_turn_leaves_open_are_closed_and_late_news_of_them_is_none() -> None:
+    talk = Talk("Copilot")
+    talk.prompt(1)
+    talk.update(
+        "tool_call",
+        toolCallId="c",
+        kind="execute",
+        title="sleep",
+        status="pending",
+        rawInput={"command": "sleep 9"},
+    )
+    asked = talk.asks(0, "c")
+    assert types(talk.cancels()) == ["permission_cancelled"]
+    assert talk.says(encode.response(0, {"outcome": {"outcome": "cancelled"}})) == []
+    done = talk.answers(1, stopReason="cancelled")
+    assert types(done) == ["tool_update", "complete"]
+    assert done[0]["reason"] == "interrupted"
+    assert talk.update("tool_call_update", toolCallId="c", status="completed") == []
+    assert asked
+
+
+def test_a_cancelled_command_that_counts_as_completed_was_interrupted() -> None:
+    talk = Talk("OpenCode")
+    talk.prompt(1)
+    talk.update(
+        "tool_call", toolCallId="c", kind="execute", title="x", status="pending", rawInput={"command": "x"}
+    )
+    talk.cancels()
+    (end,) = talk.update("tool_call_update", toolCallId="c", status="completed", content=[])
+    assert (end["tool_status"], end["reason"]) == ("error", "interrupted")
+
+
+def test_an_answer_that_was_decided_is_told_once() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    asked = only(talk.asks(0, "c", kind="execute", title="ls"), "permission_request")
+    decision = Decision(asked["pending_id"], "allow", "ada", 5, option_id="yes")
+    told = talk._told(talk.core.handle(decision))
+    assert [(e["type"], e["by"]) for e in told] == [("permission_resolved", "ada")]
+    assert talk.core.handle(decision) == []
+    assert talk.chooses(0, "yes") == []
+    assert talk.core.pending == ()
+
+
+def test_a_request_that_the_agent_takes_back_is_void() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    talk.asks(0, "c", title="ls")
+    (void,) = talk.hears(encode.notification("$/cancel_request", {"requestId": 0}))
+    assert (void["type"], void["reason"]) == ("permission_cancelled", "cancelled")
+
+
+def test_an_elicitation_is_a_question() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    (asked,) = talk.hears(
+        encode.request(
+            3,
+            "elicitation/create",
+            {"sessionId": "s", "mode": "form", "message": "Which?", "requestedSchema": schema},
+        )
+    )
+    assert (asked["type"], asked["message"], asked["requested_schema"]) == (
+        "question_request",
+        "Which?",
+        schema,
+    )
+    (answered,) = talk.says(encode.response(3, {"action": "accept", "content": {"a": "b"}}))
+    assert (answered["type"], answered["behavior"]) == ("permission_resolved", "answer")
+
+
+def test_history_is_marked_and_ends_with_the_first_prompt_be_the_answer_before_or_after_it() -> None:
+    talk = Talk()
+    talk.sends(2, "session/load", sessionId="s", cwd="/w", mcpServers=[])
+    before = talk.update("user_message_chunk", content={"type": "text", "text": "Remember 42."})
+    talk.answers(2, modes={"currentModeId": "default", "availableModes": []})
+    after = [
+        *talk.update("tool_call", toolCallId="c", title="Read", kind="read", status="completed"),
+        *talk.update("tool_call_update", toolCallId="c", rawOutput="text"),
+        *talk.text("I do."),
+    ]
+    told = [event for event in (*before, *after) if event["type"] != "session_status"]
+    assert types(told) == ["user_message", "tool_call", "tool_update", "message_chunk"]
+    assert all(event["history"] is True and "operation_id" not in event for event in told)
+    assert told[2]["normalized"]["read_file"]["output"]["content"] == "text"
+    talk.prompt(3)
+    assert "history" not in talk.text("42.")[0]
+
+
+def test_a_past_that_is_known_is_not_shown_again() -> None:
+    talk = Talk(first_turn=4)
+    talk.sends(2, "session/load", sessionId="s", cwd="/w", mcpServers=[])
+    assert talk.text("Old.") == []
+    assert types(talk.update("current_mode_update", currentModeId="plan")) == ["session_mode"]
+    started = talk.prompt(3)
+    assert only(started, "turn_started")["operation_id"] == "turn-4"
+    assert types(talk.text("New.")) == ["message_chunk"]
+
+
+def test_what_comes_after_the_answer_belongs_to_no_turn() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    talk.answers(1, stopReason="end_turn")
+    (late,) = talk.text("Late.")
+    assert (late["type"], "operation_id" in late) == ("message_chunk", False)
+    assert types(talk.update("usage_update", used=5, size=10)) == ["context_window"]
+
+
+def test_a_plan_is_told_with_its_entries() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    entries = [
+        {"content": "A", "status": "completed", "priority": "high"},
+        {"content": "B", "status": "pending"},
+    ]
+    (plan,) = talk.update("plan", entries=entries)
+    assert plan["plan_content"] == "- [x] A\n- [ ] B"
+    assert [item["status"] for item in plan["items"]] == ["completed", "pending"]
+
+
+def test_a_list_of_things_to_do_among_arguments_is_one() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    (call,) = talk.update(
+        "tool_call",
+        toolCallId="c",
+        title="todowrite",
+        kind="other",
+        rawInput={"todos": [{"content": "A", "status": "pending"}]},
+    )
+    assert call["normalized"]["manage_todos"]["items"] == [
+        {"id": "1", "description": "A", "status": "pending"}
+    ]
+
+
+def test_arguments_that_are_streamed_as_content_are_arguments() -> None:
+    talk = Talk("Kimi Code CLI")
+    talk.prompt(1)
+    talk.update(
+        "tool_call", toolCallId="0:call", title="Shell", kind="execute", status="in_progress", content=[]
+    )
+    for piece in ('{"comm', '{"command": "ls', '{"command": "ls"}'):
+        told = talk.update(
+            "tool_call_update",
+            toolCallId="0:call",
+            content=[{"type": "content", "content": {"type": "text", "text": piece}}],
+        )
+    assert told[0]["normalized"]["shell_exec"] == {"command": "ls"}
+    (end,) = talk.update(
+        "tool_call_update",
+        toolCallId="0:call",
+        status="completed",
+        content=[{"type": "content", "content": {"type": "text", "text": "a\n"}}],
+    )
+    assert end["normalized"]["shell_exec"]["output"]["stdout"] == "a\n"
+
+
+def test_a_terminal_of_the_client_gives_a_call_its_command_and_its_output() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    talk.hears(
+        encode.request(5, "terminal/create", {"sessionId": "s", "command": "ls", "args": ["-l"], "cwd": "/w"})
+    )
+    talk.says(encode.response(5, {"terminalId": "t1"}))
+    talk.update(
+        "tool_call",
+        toolCallId="c",
+        kind="execute",
+        title="List",
+        status="in_progress",
+        content=[{"type": "terminal", "terminalId": "t1"}],
+    )
+    talk.hears(encode.request(6, "terminal/output", {"sessionId": "s", "terminalId": "t1"}))
+    told = talk.says(encode.response(6, {"output": "a\n", "truncated": False, "exitStatus": {"exitCode": 2}}))
+    assert told[0]["normalized"]["shell_exec"]["output"]["stdout"] == "a\n"
+    (end,) = talk.update("tool_call_update", toolCallId="c", status="completed")
+    body = end["normalized"]["shell_exec"]
+    assert (body["command"], body["work_dir"], body["output"]["exit_code"]) == ("ls -l", "/w", 2)
+    assert end["tool_status"] == "error"
+
+
+def test_a_subagent_speaks_below_the_call_that_started_it() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    talk.update(
+        "tool_call",
+        toolCallId="t",
+        title="Look",
+        kind="think",
+        rawInput={"prompt": "Look.", "subagent_type": "looker"},
+    )
+    meta = {"parentToolCallId": "t"}
+    (call,) = talk.update("tool_call", toolCallId="c", title="ls", kind="execute", _meta=meta)
+    (said,) = talk.text("Sub.", _meta=meta)
+    assert call["parent_tool_call_id"] == said["parent_tool_call_id"] == "t"
+
+
+def test_usage_that_hangs_on_chunks_is_that_of_the_turn() -> None:
+    talk = Talk("qwen-code")
+    talk.prompt(1)
+    for _ in range(2):
+        talk.text("", _meta={"usage": {"inputTokens": 10, "outputTokens": 2, "totalTokens": 12}})
+    data = only(talk.answers(1, stopReason="end_turn"), "complete")["data"]
+    assert (data["input_tokens"], data["output_tokens"]) == (20, 4)
+
+
+def test_unknown_news_requests_and_notifications_are_kept() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    (odd,) = talk.update("weather", degrees=7)
+    assert (odd["type"], odd["message_type"]) == ("unknown", "session/update/weather")
+    assert json.loads(odd["raw"])["params"]["update"]["degrees"] == 7
+    (craft,) = talk.hears(encode.request(9, "craft/drainMidTurnQueue", {"sessionId": "s", "n": 1}))
+    assert (craft["type"], craft["kind"], craft["details"]["n"]) == ("notice", "craft/drainMidTurnQueue", 1)
+    (own,) = talk.hears(encode.notification("_vendor/thing", {"a": 1}))
+    assert (own["type"], own["kind"]) == ("notice", "_vendor/thing")
+    assert types(talk.hears(encode.notification("somebody/else", {}))) == ["unknown"]
+    assert types(talk.hears(b'{"a":1}')) == ["unknown"]
+    assert types(talk.hears(b"{")) == ["malformed"]
+    assert talk.hears(b"") == []
+    assert talk.core.stats.unknown == 3
+
+
+def test_an_agent_that_dies_ends_everything() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    talk.prompt(2, _meta={"turnwire/prompt": "b"})
+    talk.asks(0, "c", title="ls")
+    end = talk.ends()
+    assert types(end) == [
+        "tool_update",
+        "permission_cancelled",
+        "complete",
+        "error",
+        "withdrawn",
+        "process_status",
+    ]
+    assert only(end, "complete")["data"]["outcome"] == "process_exited"
+    assert (talk.core.busy, talk.core.pending) == (False, ())
+
+
+def test_what_the_sidecar_says_is_passed_on() -> None:
+    event = Notice(kind="k", level="info", text="t")
+    assert AcpCore().handle(Announced(event)) == [event]
+
+
+def test_failing_requests_are_told_each_in_its_way() -> None:
+    talk = Talk()
+    talk.sends(1, "session/new", cwd="/w", mcpServers=[])
+    (error,) = talk.fails(1, -32000, "Authentication required")
+    assert (error["type"], error["code"]) == ("error", "authentication_failed")
+    talk.sends(2, "session/set_mode", sessionId="s", modeId="x")
+    (notice,) = talk.fails(2, -32602, "no such mode")
+    assert (notice["type"], notice["kind"], notice["level"]) == ("notice", "request_failed", "warning")
+
+
+def test_a_long_output_is_told_ever_more_rarely() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    talk.update("tool_call", toolCallId="c", kind="execute", title="x", rawInput={"command": "x"})
+    written = 0
+    for _ in range(2000):
+        told = talk.update(
+            "tool_call_update", toolCallId="c", _meta={"terminal_output_delta": {"data": "x" * 50}}
+        )
+        written += sum(len(json.dumps(event)) for event in told)
+    assert written < 10 * 2000 * 50
+    (end,) = talk.update("tool_call_update", toolCallId="c", status="completed")
+    assert end["normalized"]["shell_exec"]["output"]["stdout"] == "x" * 100_000
