@@ -258,21 +258,19 @@ class Agent:
             for each in sorted(
                 await self._client.sessions(), key=lambda each: each.created or "", reverse=True
             )
-            if params.cwd is None or each.workspace == params.cwd.rstrip("/")
+            if params.cwd is None or each.workspace == (params.cwd.rstrip("/") or "/")
         ]
         return {"sessions": found}
 
     async def _close(self, params: KnownSession) -> JsonObject:
-        session = self._sessions.pop(params.session_id, None)
         await self._client.close_session(params.session_id)
-        if session is not None:
+        if (session := self._sessions.pop(params.session_id, None)) is not None:
             session.leave()
         return {}
 
     async def _delete(self, params: KnownSession) -> JsonObject:
-        session = self._sessions.pop(params.session_id, None)
         await self._client.delete_session(params.session_id)
-        if session is not None:
+        if (session := self._sessions.pop(params.session_id, None)) is not None:
             session.leave()
         return {}
 

@@ -87,6 +87,7 @@ class Peer:
         self._ids = itertools.count(1)
         self._asked: dict[int, asyncio.Future[JsonValue]] = {}
         self._serving: dict[JsonValue, asyncio.Task[None]] = {}
+        self._telling: set[asyncio.Task[None]] = set()
         self._taken_back: set[asyncio.Task[None]] = set()
 
     def is_taken_back(self) -> bool:
@@ -131,7 +132,7 @@ class Peer:
                         await asyncio.sleep(0)
                 if isinstance(last := framer.close(), bytes):
                     self._take(last, handler, tasks)
-                for task in self._serving.values():
+                for task in (*self._serving.values(), *self._telling):
                     task.cancel()
         finally:
             self._serving.clear()
@@ -165,7 +166,14 @@ class Peer:
                     serving = self._serve(number, handler(method, message.get("params")))
                     self._serving[number] = tasks.create_task(serving)
             case {"method": str(method)} if "id" not in message:
-                tasks.create_task(_tell(method, handler(method, message.get("params"))))
+                if len(self._telling) >= MOST_SERVED:
+                    log.warning(
+                        "a notification was dropped: too many are being served", extra={"method": method}
+                    )
+                    return
+                telling = tasks.create_task(_tell(method, handler(method, message.get("params"))))
+                self._telling.add(telling)
+                telling.add_done_callback(self._telling.discard)
             case {"id": int(number)} if "method" not in message:
                 self._answered(number, message)
             case {"error": dict(), "id": None}:

@@ -23,6 +23,7 @@ from turnwire_client.payloads import (
     HttpRequest,
     ManageTodos,
     McpTool,
+    McpToolPayload,
     Misc,
     ModifyFile,
     ModifyFilePayload,
@@ -76,6 +77,7 @@ class ToolCalls:
             "kind": _kind(payload),
             "status": "in_progress",
             **self._shown(payload),
+            "rawInput": _raw_input(payload),
         }
         meta: JsonObject = {}
         if self._shows_terminals and isinstance(payload, ShellExecPayload):
@@ -140,7 +142,7 @@ class ToolCalls:
         return {"toolCallId": event.tool_call_id, "_meta": {"turnwire": {"task": task}}}
 
     def _shown(self, payload: NormalizedPayload) -> JsonObject:
-        """Return what is shown of a payload: its content, its places, and what the agent asked for."""
+        """Return what is shown of a payload: its content and its places."""
         body: Any = getattr(payload, payload.kind)
         content, places = _SHOWN[type(body)](body)
         for each in (*places, *(item for item in content if item["type"] == "diff")):
@@ -148,7 +150,6 @@ class ToolCalls:
         return {
             **({"content": content} if content else {}),
             **({"locations": places} if places else {}),
-            "rawInput": _raw_input(body),
         }
 
     def _absolute(self, path: str) -> str:
@@ -182,13 +183,18 @@ def _without_none(**fields: JsonValue) -> JsonObject:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _raw_input(body: msgspec.Struct) -> JsonObject:
-    if isinstance(body, McpTool):
-        return body.input
-    if isinstance(body, Generic) and isinstance(body.input, dict):
-        return body.input
-    fields: JsonObject = msgspec.to_builtins(body)
-    return {name: value for name, value in fields.items() if name != "output"}
+def _raw_input(payload: NormalizedPayload) -> JsonObject:
+    """Return the arguments, as far as they are not shown as a diff."""
+    match payload:
+        case ModifyFilePayload():
+            return {"file_path": payload.modify_file.file_path}
+        case McpToolPayload():
+            return payload.mcp_tool.input
+        case GenericPayload(generic=Generic(input=dict(given))):
+            return given
+        case _:
+            fields: JsonObject = msgspec.to_builtins(getattr(payload, payload.kind))
+            return {name: value for name, value in fields.items() if name != "output"}
 
 
 def _raw_output(payload: NormalizedPayload) -> JsonObject | None:
