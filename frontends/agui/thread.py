@@ -304,6 +304,8 @@ class Thread:
                 return self._put("info", _fields(event))
             case events.ContextWindow():
                 return self._put("context", _fields(event))
+            case events.SessionOptions():
+                return self._put("options", msgspec.to_builtins(event.options))
             case events.AvailableCommands():
                 return self._put("commands", msgspec.to_builtins(event.available_commands))
             case _:
