@@ -15,7 +15,7 @@ from recordings import ROOT
 from turnwire_client import events
 from turnwire_client.events import AgentEvent
 
-GOLDENS = ROOT / "tests" / "normalize" / "goldens"
+GOLDENS = ROOT / "tests" / "normalize"
 HANG = 600.0
 """Seconds that the clients may take: far above what they need."""
 CLIENTS = {"1.0.0": "1.0", "0.0.59": None}
@@ -24,11 +24,11 @@ CLIENTS = {"1.0.0": "1.0", "0.0.59": None}
 read = msgspec.json.Decoder(AgentEvent).decode
 
 
-def recorded(versions: str) -> dict[str, list[AgentEvent]]:
-    """The events of each recording of versions (a pattern)."""
+def recorded(pattern: str) -> dict[str, list[AgentEvent]]:
+    """The events of each recording whose golden is there."""
     return {
-        f"{path.parent.name}/{path.stem}": [read(line) for line in path.read_bytes().splitlines()]
-        for path in sorted(GOLDENS.glob(f"{versions}/*.jsonl"))
+        str(path.relative_to(GOLDENS)): [read(line) for line in path.read_bytes().splitlines()]
+        for path in sorted(GOLDENS.glob(pattern))
     }
 
 
@@ -83,11 +83,13 @@ OUTCOMES = {"completed": "success", "interrupted": "cancelled"}
 
 
 @pytest.mark.node
-@pytest.mark.parametrize("versions", ["2.1.330", pytest.param("*", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "pattern", ["goldens/2.1.330/*.jsonl", pytest.param("**/goldens/**/*.jsonl", marks=pytest.mark.long)]
+)
 async def test_its_own_clients_consume_every_recording_without_a_complaint(
-    versions: str, tmp_path: Path
+    pattern: str, tmp_path: Path
 ) -> None:
-    sessions = recorded(versions)
+    sessions = recorded(pattern)
     everything = {
         (name, client): Player(version).play(session)
         for name, session in sessions.items()
