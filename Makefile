@@ -21,7 +21,7 @@ MARKS := not long$(if $(NODE),, and not node)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv system demo test test-long test-web lint lint-web types golden bench web web-deps client-types web-types release-check clean
+.PHONY: agents help venv system demo test test-long test-web lint lint-web types golden bench web web-deps client-types web-types release-check clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -62,7 +62,7 @@ test: venv system $(if $(NODE),web-deps) ## everything that must hold
 	@$(MAKE) --no-print-directory -j $(JOBS) $(TOGETHER) $(CHECKS)
 	$(BIN)/python -m pytest -n $(TEST_JOBS) --dist worksteal -m "$(MARKS)" $(PYTEST_ARGS)
 
-test-long: venv system $(if $(NODE),web-deps) ## the same of older CLIs, under faults, floods and attacks
+test-long: venv system $(if $(NODE),web-deps agents) ## the same of older CLIs, under faults, floods and attacks
 	$(BIN)/python -m pytest -n $(LONG_JOBS) --dist worksteal -m "long$(if $(NODE),, and not node)" $(PYTEST_ARGS)
 
 test-web: $(if $(NODE),web-deps) ## types and unit tests of the TypeScript side
@@ -73,6 +73,13 @@ else
 endif
 
 web-deps: $(STAMPS)/web
+
+agents: $(STAMPS)/agents ## install the agents that the long tests drive, beside the tests
+
+$(STAMPS)/agents: tests/agents/package-lock.json
+	@echo "installing the agents of the long tests into tests/agents"
+	@npm ci --prefix tests/agents --ignore-scripts --no-audit --no-fund --silent
+	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/web: package-lock.json
 	npm ci --no-audit --no-fund --silent && npm run --silent build -w turnwire-client

@@ -24,9 +24,11 @@ Kind = TypeVar("Kind", bound=AgentEvent)
 class Frontend:
     """Follows one session from its first event."""
 
-    def __init__(self, client: Client, session: str) -> None:
+    def __init__(self, client: Client, session: str, patience: float = DEADLINE) -> None:
         self.client = client
         self.session = session
+        self.patience = patience
+        """Seconds until an event is missed."""
         self.events: list[AgentEvent] = []
         """What was seen so far."""
         self.seqs: list[int] = []
@@ -34,7 +36,7 @@ class Frontend:
 
     async def next(self) -> AgentEvent | None:
         """The next event; None where the replay of the past ends."""
-        async with asyncio.timeout(DEADLINE):
+        async with asyncio.timeout(self.patience):
             async for frame in self._following:
                 if isinstance(frame, EventFrame):
                     self.events.append(frame.event)
@@ -76,7 +78,10 @@ class Frontend:
         while True:
             match await self.next():
                 case PermissionRequest() as request:
-                    await self.respond(request)
+                    once = next(
+                        option for option in request.permission_options if option.kind == "allow_once"
+                    )
+                    await self.respond(request, once.option_id)
                 case Complete() as complete:
                     return complete
                 case _:

@@ -1,0 +1,120 @@
+"""Real agents of the Agent Client Protocol through `turnwire run`, offline: each one's own way to do the same things."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from real_agents import GEMINI, OPENCODE, RealAgent
+from scripted_models import Say, ScriptedModels, Wait, scripted_models
+
+from live import Frontend
+from sidecar.config.known_agents import KNOWN
+from turnwire_client import connect
+from turnwire_client.events import Complete, MessageChunk, PermissionRequest, SessionInfo, ToolUpdate
+from turnwire_process import environment, turnwire
+
+pytestmark = [pytest.mark.long, pytest.mark.node]
+
+PATIENCE = 240.0
+"""Seconds until a step counts as hanging: these agents take long to start, and have the machine for themselves nowhere."""
+
+
+@pytest.fixture
+def models() -> Iterator[ScriptedModels]:
+    with scripted_models() as served:
+        yield served
+
+
+@asynccontextmanager
+async def running(folder: Path, agent: RealAgent, models: ScriptedModels) -> AsyncIterator[Frontend]:
+    """`turnwire run --agent NAME` with the agent's own settings, and a frontend of its session."""
+    project = folder / "project"
+    project.mkdir(exist_ok=True)
+    env = environment(folder / "home")
+    command = [str(agent.program()), *KNOWN[agent.name].command[1:]]
+    given = "".join(
+        f"{name} = {json.dumps(value)}\n"
+        for name, value in agent.prepare(folder / "home", models.url).items()
+    )
+    (folder / "turnwire.toml").write_text(
+        f"[agents.{agent.name}]\ncommand = {json.dumps(command)}\n[agents.{agent.name}.env]\n{given}"
+    )
+    options = ("run", "--agent", agent.name, "--workspace", str(project))
+    async with turnwire(folder, *options, env=env) as served, connect(served.url) as client:
+        yield Frontend(client, client.known_sessions[-1].session, PATIENCE)
+
+
+def of_kind(frontend: Frontend, kind: str) -> list[ToolUpdate]:
+    """The ends of calls of a kind."""
+    return [
+        update
+        for update in frontend.seen(ToolUpdate)
+        if update.tool_status != "running"
+        and update.normalized is not None
+        and update.normalized.kind == kind
+    ]
+
+
+def own_session(frontend: Frontend) -> str | None:
+    """The agent's own id of the session, as it was told last."""
+    return next((info.session_id for info in reversed(frontend.seen(SessionInfo)) if info.session_id), None)
+
+
+@pytest.mark.parametrize("agent", [GEMINI, OPENCODE], ids=lambda agent: agent.name)
+async def test_leave_edits_commands_interrupts_and_resuming(
+    agent: RealAgent, models: ScriptedModels, tmp_path: Path
+) -> None:
+    made = tmp_path / "project" / "made.txt"
+    async with running(tmp_path, agent, models) as frontend:
+        # leave is asked for an edit and a command, each is allowed, and both are done
+        models.answers.extend([
+            [Say("I write it."), agent.write(made, "one\n")],
+            [agent.shell("echo from-the-shell > out.txt; cat out.txt")],
+            [Say("Both are done.")],
+        ])  # fmt: skip
+        done = await frontend.turn("Remember the number 4711.")
+        assert done.data.outcome == "completed", done
+        assert "I write it." in frontend.text()
+        assert frontend.text().endswith("Both are done.")
+        assert made.read_text() == "one\n"
+        assert [request.action_type for request in frontend.seen(PermissionRequest)] == [
+            "file_write",
+            "command",
+        ]
+        (edit,) = of_kind(frontend, "modify_file")
+        assert edit.tool_status == "complete"
+        (command,) = of_kind(frontend, "shell_exec")
+        assert command.tool_status == "complete"
+        assert "from-the-shell" in json.dumps(models.requests[2]), "the model has the command's output"
+
+        # what is refused is not done, and the session goes on whatever the agent makes of it
+        refused = tmp_path / "project" / "refused.txt"
+        models.answers.extend([[agent.write(refused, "no")], [Say("Then not.")]])
+        await frontend.prompt("Write another.")
+        request = await frontend.until(PermissionRequest)
+        reject = next(option for option in request.permission_options if option.kind == "reject_once")
+        await frontend.respond(request, reject.option_id)
+        await frontend.until(Complete)
+        assert not refused.exists()
+        models.answers.clear()
+
+        # an interrupt ends the turn in the middle of an answer
+        models.answers.append([Say("This will take long"), Wait()])
+        await frontend.prompt("Talk.")
+        await frontend.until(MessageChunk, lambda chunk: "This will" in chunk.text)
+        await frontend.client.interrupt(frontend.session)
+        assert (await frontend.until(Complete)).data.outcome == "interrupted"
+
+        # another process goes on with the conversation
+        first = own_session(frontend)
+        await frontend.client.close_session(frontend.session)
+        agent.age(tmp_path / "home")
+        await frontend.client.resume(frontend.session)
+        models.answers.append([Say("It was 4711.")])
+        before = len(models.requests)
+        assert (await frontend.turn("Which number?")).data.outcome == "completed"
+        assert "It was 4711." in frontend.text()
+        assert "Remember the number 4711." in json.dumps(models.requests[before])
+        assert own_session(frontend) == first

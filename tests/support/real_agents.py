@@ -1,0 +1,126 @@
+"""Real agents other than Claude Code, run offline: those of tests/agents/package.json, against scripted models on loopback.
+
+Each gets a HOME of the test's own with its settings, a placeholder key and a model on loopback; telemetry and updates are off.
+A missing agent fails the test, it never skips it.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scripted_models import Call
+
+from recordings import ROOT
+
+AGENTS = ROOT / "tests" / "agents" / "node_modules"
+
+
+@dataclass(frozen=True)
+class RealAgent:
+    """How an agent is started offline, and what its tools are called."""
+
+    name: str
+    """As turnwire knows it."""
+    program: Callable[[], Path]
+    """Where it is."""
+    prepare: Callable[[Path, str], Mapping[str, str]]
+    """Write its settings below a HOME for a model at a URL; returns the variables that it needs."""
+    shell: Callable[[str], Call]
+    """A call of its shell."""
+    write: Callable[[Path, str], Call]
+    """A call that makes a file."""
+    age: Callable[[Path], None] = lambda home: None
+    """Make the sessions below a HOME older, where those of this very minute cannot be loaded."""
+
+
+def _installed(*places: str) -> Path:
+    for place in places:
+        for path in AGENTS.glob(place):
+            return path
+    raise FileNotFoundError(f"none of {', '.join(places)} below {AGENTS}: run `make agents`")
+
+
+def _written(path: Path, content: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def _gemini(home: Path, url: str) -> Mapping[str, str]:
+    _written(
+        home / ".gemini" / "settings.json",
+        {
+            "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+            "privacy": {"usageStatisticsEnabled": False},
+            "telemetry": {"enabled": False},
+            "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+            "ide": {"enabled": False},
+        },
+    )
+    return {
+        "GEMINI_API_KEY": "placeholder",
+        "GOOGLE_GEMINI_BASE_URL": url,
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+    }
+
+
+def _age_gemini(home: Path) -> None:
+    """Name session files after an earlier minute.
+
+    A file is called by the minute of its session's start: Gemini CLI 0.61 that loads one in the same minute first writes
+    an empty conversation into it, and then finds no session.
+    """
+    for path in home.glob(".gemini/tmp/*/chats/session-*.jsonl"):
+        path.rename(path.with_name(f"session-2026-01-01T00-00-{path.name.rpartition('-')[2]}"))
+
+
+def _opencode(home: Path, url: str) -> Mapping[str, str]:
+    model = {
+        "name": "Scripted",
+        "tool_call": True,
+        "limit": {"context": 100_000, "output": 8_000},
+        "cost": {"input": 1, "output": 4},
+    }
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "Scripted",
+        "options": {"baseURL": f"{url}/v1", "apiKey": "placeholder"},
+        "models": {"scripted-1": model},
+    }
+    _written(
+        home / ".config" / "opencode" / "opencode.json",
+        {
+            "autoupdate": False,
+            "share": "disabled",
+            "snapshot": False,
+            "provider": {"scripted": provider},
+            "model": "scripted/scripted-1",
+            "small_model": "scripted/scripted-1",
+            "permission": {"bash": "ask", "edit": "ask"},
+        },
+    )
+    return {
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+    }
+
+
+GEMINI = RealAgent(
+    "gemini",
+    lambda: _installed(".bin/gemini"),
+    _gemini,
+    lambda command: Call("run_shell_command", {"command": command, "description": "Run it"}),
+    lambda path, content: Call("write_file", {"file_path": str(path), "content": content}),
+    _age_gemini,
+)
+OPENCODE = RealAgent(
+    "opencode",
+    # the package of the machine alone: that of all machines puts it in place by a script, and none is run
+    lambda: _installed("opencode-linux-x64/bin/opencode"),
+    _opencode,
+    lambda command: Call("bash", {"command": command, "description": "Run it"}),
+    lambda path, content: Call("write", {"filePath": str(path), "content": content}),
+)
