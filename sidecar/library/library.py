@@ -1,5 +1,7 @@
 """The library of conversations, as commands and frontends use it. Blocking: who has an event loop calls it in a thread."""
 
+import glob
+import json
 import secrets
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -15,7 +17,7 @@ from sidecar.library.export import Heading, as_html, as_markdown
 from sidecar.library.folders import folders
 from sidecar.library.following import Follower
 from sidecar.library.index import Index, LibraryError, Listed, Looked, open_now
-from tracing.recordings.recorded import Timed
+from tracing.recordings.recorded import Timed, lines
 from tracing.recordings.session_file import format_of, read_session_file
 from tracing.redaction.redaction import Redaction
 
@@ -85,6 +87,17 @@ class Library:
             return Follower(*self._file(listed))
         except OSError as error:
             raise LibraryError(f"{listed.path} cannot be read: {error.strerror}") from error
+
+    def has_message(self, conversation: str, message: str) -> bool | None:
+        """Tell whether a conversation's file names a message anywhere; None where there is no such file."""
+        wanted = json.dumps(message).encode()
+        for folder in self.folders:
+            for path in folder.glob(f"*/{glob.escape(conversation)}.jsonl"):
+                try:
+                    return any(isinstance(line, bytes) and wanted in line for line in lines(path))
+                except OSError:
+                    return None
+        return None
 
     def read(self, listed: Listed, leaf: str | None = None) -> Iterator[Timed]:
         """Read a conversation; raises LibraryError."""

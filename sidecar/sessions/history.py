@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
+from hub.host import CommandRefused
 from hub.wire import frames
 from journal.base import Journal
 from normalize import events as ev
@@ -108,6 +109,17 @@ class History:
         if not self._settings.history:
             return False
         return conversation in await asyncio.to_thread(self.library().running)
+
+    async def has_message(self, conversation: str | None, message: str) -> bool | None:
+        """Tell whether an agent's own file has a message; None where there is no such file, or none may be read."""
+        from sidecar.library.index import LibraryError  # noqa: PLC0415 - as above
+
+        if not self._settings.history or conversation is None:
+            return None
+        try:
+            return await asyncio.to_thread(self.library().has_message, conversation, message)
+        except (LibraryError, CommandRefused):
+            return None
 
     async def forget(self, session: str) -> None:
         """A session of turnwire's own is no more."""

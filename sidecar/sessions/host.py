@@ -3,9 +3,10 @@
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NoReturn, assert_never
 
@@ -17,11 +18,14 @@ from adapter.process.transport import ProcessGone
 from hub.host import CommandRefused, Frontend
 from hub.wire import frames
 from hub.wire.frames_out import AgentChoice, SessionSummary
-from journal.base import JournalError
+from journal.base import Journal, JournalError
 from journal.sessions import SessionRecord, SessionStore
+from normalize import events as ev
+from normalize.model import JsonObject
 from sidecar.config.rulebook import Rulebook
 from sidecar.sessions.choices import agent_choices
 from sidecar.sessions.commands import execute
+from sidecar.sessions.cut import Cut, copy_to, cut_at, cut_of_last_turn, whole
 from sidecar.sessions.floor import Floor
 from sidecar.sessions.history import History, about, listed_title
 from sidecar.sessions.hosted import Changed, refuse, timestamp
@@ -354,7 +358,9 @@ class LiveHost:
     async def _go_back(self, session: LiveSession, at: str) -> None:
         """Go on from a message; when the CLI does not take it, what ran runs on from where it was."""
         before, ran = session.record, session.cli is not None
-        place = await place_of(self._services.journal, before, at, family_of(before, self._settings))
+        family = family_of(before, self._settings)
+        place = await place_of(self._services.journal, before, at, family, self._history.has_message)
+        cut = await cut_at(self._services.journal, session.session, at)
         await session.stop()
         try:
             await self._start(session, ResumePoint.on(session.record, at=place))
@@ -364,6 +370,7 @@ class LiveHost:
             if ran:
                 await self._start(session, ResumePoint.on(session.record))
             raise
+        await session.announce(cut.notice("rewind"))
 
     async def _fork(self, command: frames.SessionFork) -> JsonValue:
         await self._check_journal()
@@ -388,11 +395,23 @@ class LiveHost:
             resume_token=origin.resume_token,
             forked_from=origin.session,
         )
-        place = None
-        if command.at is not None:
+        if READING in origin.options:
+            workspace_of(origin.workspace)
+            self._floor.new(record, parent.env)
+        journal, place = self._services.journal, None
+        if command.at is None:
+            cut = await whole(journal, origin.session)
+        else:
             family = family_of(origin, self._settings)
-            place = await place_of(self._services.journal, origin, command.at, family)
-        session = await self._add(record, ResumePoint.fork(origin, at=place), parent.env)
+            place = await place_of(journal, origin, command.at, family, self._history.has_message)
+            cut = await cut_at(journal, origin.session, command.at)
+        record = replace(record, turns=cut.turns)
+        session = await self._add(
+            record,
+            ResumePoint.fork(origin, at=place),
+            parent.env,
+            before=partial(_show, journal, origin, cut),
+        )
         try:
             if command.at is None:
                 await _opened(session)
@@ -419,8 +438,10 @@ class LiveHost:
             can = session.capabilities
             if record.turns > 1 and session.cli is not None and not can.resumes:
                 _cannot(session, "go on with its conversation, so nothing can be retried; prompt it again")
+            cut = await cut_of_last_turn(self._services.journal, session.session, record.retry_token)
             await session.stop()
             await self._start(session, ResumePoint.back(record, can))
+            await session.announce(cut.notice("retry"))
         return await self.say(session, record.last_prompt, attachments)
 
     async def _close(self, name: str) -> None:
@@ -457,18 +478,28 @@ class LiveHost:
             yield self._registry.find(name)
 
     async def _add(
-        self, record: SessionRecord, resume_point: ResumePoint, env: Mapping[str, str] | None = None
+        self,
+        record: SessionRecord,
+        resume_point: ResumePoint,
+        env: Mapping[str, str] | None = None,
+        *,
+        before: Callable[[LiveSession], Awaitable[None]] | None = None,
     ) -> LiveSession:
+        """Begin a session; `before` fills its log before its CLI is started."""
         if resume_point != NEW:
             record = replace(record, options=resume_point.noted(record.options, ORIGIN))
         session = LiveSession(record, self._services, env)
         self._registry.sessions[record.session] = session
         try:
             async with session.changing:
+                if before is not None:
+                    await before(session)
                 await self._start(session, resume_point)
         except BaseException:
             del self._registry.sessions[record.session]
             await self._services.forget(record.session)
+            if before is not None:
+                await self._services.journal.delete(record.session)
             raise
         return session
 
@@ -512,6 +543,20 @@ async def _accepted(session: LiveSession, at: str) -> None:
     trouble = await session.greeting(GREETING_S)
     if trouble is not None:
         refuse("refused_by_cli", f"cannot go back to {at!r}: {trouble}", "at")
+
+
+async def _show(journal: Journal, origin: SessionRecord, cut: Cut, fork: LiveSession) -> None:
+    """Let a fork's log begin with the conversation that it goes on with."""
+    about: JsonObject = {"forked_from": origin.session, "at": cut.at}
+    text = f"What follows was said in the session {origin.session}."
+    await fork.announce(
+        ev.Notice(kind="history", level="info", text=text, details={"state": "began", **about})
+    )
+    await copy_to(journal, origin.session, fork.session, cut)
+    text = "Here the conversation was branched off."
+    await fork.announce(
+        ev.Notice(kind="history", level="info", text=text, details={"state": "ended", **about})
+    )
 
 
 SHOWN = 200

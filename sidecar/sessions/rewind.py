@@ -2,9 +2,10 @@
 
 A frontend names a message as events do: by the `last_message_uuid` or `resume_token` of a `complete`, or by the uuid of
 a message. 2.0.14 wants the API's message id instead, and a CLI that is given a name it does not know just exits; so a
-name is looked at before the CLI that runs is stopped for it.
+name is looked at before the CLI that runs is stopped for it. What a conversation left behind is told by sidecar/sessions/cut.py.
 """
 
+from collections.abc import Awaitable, Callable
 from enum import Enum
 
 from adapter.families import AgentFamily
@@ -22,16 +23,24 @@ class _Found(Enum):
     """What a log says of a message it cannot name."""
 
     UNKNOWABLE = "the log does not reach back to the conversation's beginning"
-    MISSING = "the log is whole, and has no such message"
+    MISSING = "the log is whole, or the agent's own file is there, and has no such message"
     UNNAMED = "the log has it, but not under a name that this version takes"
 
 
-async def place_of(journal: Journal, record: SessionRecord, at: str, family: AgentFamily) -> str:
+Kept = Callable[[str | None, str], Awaitable[bool | None]]
+"""Tells of an agent's session and a message whether the agent's own file has it; None where there is no such file."""
+
+
+async def place_of(
+    journal: Journal, record: SessionRecord, at: str, family: AgentFamily, kept: Kept | None = None
+) -> str:
     """Return a message as the session's CLI wants it named; raises CommandRefused for what is none."""
     wants = family.capabilities(record.cli_version).resume_at
     found: str | _Found = _Found.UNKNOWABLE
     if wants != "nothing":
         found = await _look_up(journal, record, at, ids=wants == "api_message_id")
+    if found is _Found.UNKNOWABLE and kept is not None and await kept(record.cli_session_id, at) is False:
+        found = _Found.MISSING
     match found:
         case _Found.MISSING:
             refuse(
@@ -68,7 +77,7 @@ async def _look_up(journal: Journal, record: SessionRecord, at: str, *, ids: boo
                 whole = True
             if wanted in envelope.event:
                 event = from_json(envelope.event)
-                if _names(event, at):
+                if names(event, at):
                     known = True
                     if (name := _name(event, at) if ids else at) is not None:
                         return name
@@ -81,7 +90,7 @@ async def _look_up(journal: Journal, record: SessionRecord, at: str, *, ids: boo
     return _Found.MISSING if whole and begun_here else _Found.UNKNOWABLE
 
 
-def _names(event: AgentEvent, at: str) -> bool:
+def names(event: AgentEvent, at: str) -> bool:
     """Tell whether an event calls a message of the main thread so."""
     match event:
         case ev.Complete(data=data):

@@ -243,6 +243,68 @@ async def test_a_conversation_that_somebodys_cli_has_open_is_followed_and_takes_
         assert here.summary(opened).followed is None
 
 
+async def test_a_fork_shows_its_parents_conversation_up_to_where_it_was_branched_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        file = here.keep("denied")
+        opened = (await here.do("library.open", conversation=file.stem))["session"]
+        whole = (await here.do("session.fork", session=opened))["session"]
+        assert prompts(await here.events(whole)) == prompts(await here.events(opened))
+        first, *_ = [event for event in await here.events(opened) if isinstance(event, ev.Complete)]
+        fork = (await here.do("session.fork", session=opened, at=first.data.resume_token))["session"]
+        await here.do("prompt", session=fork, text="another way")
+        seen = await here.until(fork, ev.Complete, 2)
+        assert [prompt.split()[0] for prompt in prompts(seen)] == ["Touch", "another"]
+        about = {"forked_from": opened, "at": first.data.resume_token}
+        assert notices(seen, "history") == [{"state": "began", **about}, {"state": "ended", **about}]
+        calls = {event.tool_call_id for event in seen if isinstance(event, ev.ToolCall)}
+        ended = [
+            event.tool_call_id
+            for event in seen
+            if isinstance(event, ev.ToolUpdate) and event.tool_status != "running"
+        ]
+        assert sorted(calls) == sorted(ended)
+
+
+async def test_going_back_names_the_cut_and_the_turns_that_are_void(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        file = here.keep("denied")
+        opened = (await here.do("library.open", conversation=file.stem))["session"]
+        first, *_ = [event for event in await here.events(opened) if isinstance(event, ev.Complete)]
+        at = first.data.resume_token
+        await here.do("session.resume", session=opened, at=at)
+        await here.do("prompt", session=opened, text="again")
+        seen = await here.until(opened, ev.Complete, 4)
+        void = {"at": at, "void_turns": ["turn-2", "turn-3"], "within": None}
+        assert notices(seen, "cut") == [{"reason": "rewind", **void}]
+        fork = (await here.do("session.fork", session=opened))["session"]
+        assert [prompt.split()[0] for prompt in prompts(await here.events(fork))] == ["Touch", "again"]
+        await here.do("session.retry", session=opened)
+        seen = await here.until(opened, ev.Complete, 5)
+        assert notices(seen, "cut")[-1]["void_turns"] == ["turn-4"]
+        assert notices(seen, "cut")[-1]["reason"] == "retry"
+        assert prompts(seen)[-2:] == ["again", "again"]
+
+
+async def test_a_message_that_no_file_and_no_log_has_stops_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        file = here.keep("denied")
+        session = (await here.do("session.create", resume=file.stem, prompt="on"))["session"]
+        seen = await here.until(session, ev.Complete, 4)
+        live = here.host._registry.sessions[session]
+        # as a session that turnwire itself did not begin: its log does not reach back
+        live.amend(options={**live.record.options, "origin": {"resume": file.stem}}, cli_session_id=file.stem)
+        assert await here.refused("session.resume", session=session, at="no-such-message") == "invalid_params"
+        assert await here.refused("session.fork", session=session, at="no-such-message") == "invalid_params"
+        assert sum(isinstance(event, ev.ProcessStatus) for event in await here.events(session)) == 1
+        assert len(seen) == len(await here.events(session))
+
+
 async def test_words_are_found_in_conversations_and_in_sessions_and_each_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
