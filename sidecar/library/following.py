@@ -60,7 +60,9 @@ class _Place:
 class Follower:
     """Reads a conversation's file as it grows."""
 
-    def __init__(self, path: Path, files: SessionFiles) -> None:
+    def __init__(self, path: Path, files: SessionFiles, leaf: str | None = None) -> None:
+        """`leaf`: the message to read up to; without one all of the branch that lives."""
+        self._leaf = leaf
         self._path = path
         self._files = files
         self._survey: Survey = files.survey()
@@ -68,13 +70,13 @@ class Follower:
         self._places = [_Place(path, None)]
 
     def first(self) -> Iterator[Sequence[SessionInput]]:
-        """Yield all that is there, in pieces; at first the file is looked over."""
+        """Yield all that is there, in pieces; at first the file is looked over. KeyError for a message that it has not."""
         ends = []
         for place in self._agents(self._places):
             for line in place.lines():
                 self._survey.take(line, place.agent)
             ends.append((place, place.offset))
-        self._reader = self._survey.reader()
+        self._reader = self._survey.reader(self._leaf)
         # read again, up to where it was looked over
         again = [self._until(place.path, place.agent, end) for place, end in ends]
         for _, agent, line in heapq.merge(*again, key=lambda one: one[0]):

@@ -81,10 +81,10 @@ class Library:
             raise LibraryError(f"{path} is no conversation any more; look again")
         return path, found[1]
 
-    def follower(self, listed: Listed) -> Follower:
-        """Return who reads a conversation's file as it grows; raises LibraryError."""
+    def follower(self, listed: Listed, leaf: str | None = None) -> Follower:
+        """Return who reads a conversation's file as it grows, or up to a message; raises LibraryError."""
         try:
-            return Follower(*self._file(listed))
+            return Follower(*self._file(listed), leaf)
         except OSError as error:
             raise LibraryError(f"{listed.path} cannot be read: {error.strerror}") from error
 

@@ -95,14 +95,24 @@ class History:
         except LibraryError as error:
             refuse("unknown_conversation", str(error), "conversation")
 
-    async def follower(self, listed: "Listed") -> Follower:
-        """Return who reads a conversation's file; refuses where it cannot be read."""
+    async def follower(self, listed: "Listed", leaf: str | None = None) -> Follower:
+        """Return who reads a conversation's file, or its part up to a message; refuses where it cannot be read."""
         from sidecar.library.index import LibraryError  # noqa: PLC0415 - as above
 
         try:
-            return await asyncio.to_thread(self.library().follower, listed)
+            return await asyncio.to_thread(self.library().follower, listed, leaf)
         except LibraryError as error:
             refuse("unknown_conversation", str(error), "conversation")
+
+    async def remembered(self, resume: str | None) -> "Listed | None":
+        """Return the conversation that a CLI is to go on with, if its file is known; None else, also where nothing is listed."""
+        if resume is None or not self._settings.history:
+            return None
+        try:
+            found = await self.find(resume)
+        except CommandRefused:
+            return None
+        return found if found.id == resume else None
 
     async def is_running(self, conversation: str) -> bool:
         """Tell whether somebody's CLI has a conversation open."""

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NoReturn, assert_never
+from typing import TYPE_CHECKING, NoReturn, assert_never
 
 from msgspec import to_builtins
 from pydantic import JsonValue
@@ -39,10 +39,16 @@ from sidecar.sessions.rewind import place_of
 from sidecar.sessions.services import SessionServices
 from sidecar.sessions.state import short
 
+if TYPE_CHECKING:
+    pass
+
 log = logging.getLogger(f"turnwire.{__name__}")
 
 CONVERSATION = "conversation"
 """The option of a record that says which conversation of the library it began as."""
+
+CLAUDES = frozenset({"auto", "claude", "miriad", "json_rpc"})
+"""Names of families whose agents go on with Claude's conversations, and whose core reads them."""
 
 READING = "reading"
 """The option of a record that says that it was opened to be read: whether frontends may work there is still to be asked."""
@@ -292,6 +298,12 @@ class LiveHost:
             cli_version=listed.version,
             state="exited",
         )
+        if family_of(record, settings).name not in CLAUDES:
+            refuse(
+                "invalid_params",
+                f"the agent {record.agent!r} cannot go on with a conversation of {listed.agent}; name one that can",
+                "agent",
+            )
         if command is not None:
             workspace_of(listed.folder)
             record = self._floor.new(record, asked.env or {})

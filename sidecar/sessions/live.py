@@ -176,7 +176,7 @@ class LiveSession:
         await self.announce(
             _history("began", "What follows was said before turnwire had this conversation.", about)
         )
-        pieces = follower.first()
+        pieces, before = follower.first(), self.record
         self._importing = True
         try:
             while batch := await asyncio.to_thread(_some, pieces):
@@ -185,6 +185,9 @@ class LiveSession:
             await self.follow(running=running)
         finally:
             self._importing = False
+            # What others permitted their CLI then is not permitted ours now, and it may have its own model.
+            self._state.permission_mode = before.permission_mode
+            self.amend(permission_mode=before.permission_mode, model=before.model)
         await self.announce(_history("ended", "Here ends what was said before.", about))
 
     @property

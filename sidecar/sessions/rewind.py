@@ -16,7 +16,7 @@ from normalize import events as ev
 from normalize.events import AgentEvent, from_json
 from normalize.events.envelope import Cursor
 from sidecar.sessions.hosted import refuse
-from sidecar.sessions.resume_point import ORIGIN
+from sidecar.sessions.resume_point import ORIGIN, ResumePoint
 
 
 class _Found(Enum):
@@ -39,7 +39,11 @@ async def place_of(
     found: str | _Found = _Found.UNKNOWABLE
     if wants != "nothing":
         found = await _look_up(journal, record, at, ids=wants == "api_message_id")
-    if found is _Found.UNKNOWABLE and kept is not None and await kept(record.cli_session_id, at) is False:
+    if (
+        found is _Found.UNKNOWABLE
+        and kept is not None
+        and await kept(ResumePoint.on(record).resume, at) is False
+    ):
         found = _Found.MISSING
     match found:
         case _Found.MISSING:

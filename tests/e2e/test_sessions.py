@@ -100,6 +100,8 @@ async def test_a_fork_knows_the_conversation_and_leaves_the_original_alone(
     async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, _):
         await frontend.turn(plan([text("The common part.")]))
         fork = Frontend(frontend.client, await frontend.client.fork(frontend.session))
+        assert (await fork.turn()).operation_id == "turn-1"
+        assert fork.text() == "The common part."
         await fork.turn(plan([text("The branch.")]))
         assert "The common part." in said(api.requests[-1])
         await frontend.turn(plan([text("The trunk.")]))
@@ -165,7 +167,8 @@ async def test_a_message_that_only_the_cli_can_judge_is_refused_in_its_words_and
         await frontend.turn(plan([text("A way.")]))
     assert first.session_id is not None
     options = ("--resume", first.session_id, "--journal", "memory")
-    async with running(tmp_path, stand, *options) as (again, _):
+    # without a look into the CLI's own file
+    async with running(tmp_path, stand, *options, TURNWIRE_HISTORY="false") as (again, _):
         with pytest.raises(CommandFailed, match="No message found") as refused:
             await again.client.resume(again.session, at="11111111-1111-4111-8111-111111111111")
         assert (refused.value.code, refused.value.field) == ("refused_by_cli", "at")

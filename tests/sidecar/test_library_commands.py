@@ -243,6 +243,19 @@ async def test_a_conversation_that_somebodys_cli_has_open_is_followed_and_takes_
         assert here.summary(opened).followed is None
 
 
+async def test_what_others_permitted_their_cli_is_not_permitted_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        file = here.keep("compact")
+        assert b'"permissionMode":"bypassPermissions"' in file.read_bytes()
+        session = (await here.do("session.create", resume=file.stem))["session"]
+        live = here.host._registry.sessions[session]
+        assert (live.record.permission_mode, here.summary(session).permission_mode) == (None, None)
+        assert here.summary(session).model == "claude-opus-5-5"
+        assert live.record.model is None
+
+
 async def test_a_fork_shows_its_parents_conversation_up_to_where_it_was_branched_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -130,7 +130,8 @@ async def test_a_fork_goes_on_under_a_session_of_its_own(tmp_path: Path) -> None
         await until(client, session, ev.Complete)
         branch = await client.fork(session)
         await client.prompt(branch, "leaf")
-        assert "echo: leaf" in texts(await until(client, branch, ev.Complete))
+        seen = texts(await until(client, branch, ev.Complete, 2))
+        assert seen.index("echo: root") < seen.index("echo: leaf")
         assert branch != session
 
 

@@ -1,0 +1,125 @@
+"""A conversation that was begun without turnwire, then found, opened, gone on with and branched off through it: the real CLI, offline."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from live import Frontend, real_stand
+from real_cli import real_cli, real_cli_environment
+from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
+from turnwire_client import commands, connect
+from turnwire_client.events import Complete, Notice, ToolUpdate, UserMessage
+from turnwire_process import DEADLINE, turnwire
+
+
+async def by_hand(folder: Path, api: ScriptedMessagesApi, *prompts: str) -> list[dict[str, Any]]:
+    """Run the CLI by itself, as somebody in a terminal would, and return what it printed."""
+    said = [{"type": "user", "message": {"role": "user", "content": prompt}} for prompt in prompts]
+    process = await asyncio.create_subprocess_exec(
+        str(real_cli()), "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
+        "--permission-mode", "bypassPermissions",
+        cwd=folder / "project",
+        env=real_cli_environment(folder / "home", api.url),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        limit=1 << 24,
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stdout is not None
+    lines: list[dict[str, Any]] = []
+    async with asyncio.timeout(DEADLINE):
+        for one in said:
+            process.stdin.write(json.dumps(one).encode() + b"\n")
+            while not lines or lines[-1]["type"] != "result":
+                lines.append(json.loads(await process.stdout.readline()))
+            lines.append({"type": "end of turn"})
+        process.stdin.close()
+        await process.wait()
+    return lines
+
+
+def asked(body: dict[str, Any]) -> str:
+    """All that the model was sent."""
+    return json.dumps(body["messages"])
+
+
+@pytest.mark.long
+async def test_a_conversation_begun_without_turnwire_is_found_opened_resumed_and_forked(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "project").mkdir()
+    with scripted_messages_api() as api:
+        first = plan(
+            [text("I look."), tool_use("Bash", command="echo seen", description="Look")],
+            [text("The violet window is shut.")],
+            note="What of the window?",
+        )
+        lines = await by_hand(tmp_path, api, first, "And the door?")
+        results = [line for line in lines if line["type"] == "result"]
+        conversation = str(results[-1]["session_id"])
+        stand = real_stand(tmp_path, api, str)
+        config = tmp_path / "turnwire.toml"
+        config.write_text(f"[agents]\nclaude = {json.dumps(list(stand.argv))}\n")
+        files = list((tmp_path / "home" / ".claude" / "projects").glob(f"*/{conversation}.jsonl"))
+        kept = files[0].read_bytes()
+        options = ("serve", "--config", str(config))
+        env = {**stand.env, "TURNWIRE_FRONTEND_WORKSPACES": str(tmp_path / "project")}
+        async with turnwire(tmp_path, *options, env=env) as served, connect(served.url) as client:
+            listed = await ask(client, commands.LibraryList())
+            (one,) = listed["conversations"]
+            assert (one["id"], one["turns"], one["folder"]) == (conversation, 2, str(tmp_path / "project"))
+            assert one["cost_usd"] == pytest.approx(results[-1]["total_cost_usd"])
+            (hit,) = [
+                hit
+                for hit in (await ask(client, commands.LibrarySearch(text="violet shut")))["hits"]
+                if hit["kind"] == "text"
+            ]
+            assert (hit["source"], hit["id"]) == ("library", conversation)
+
+            opened = (await ask(client, commands.LibraryOpen(conversation=conversation)))["session"]
+            assert files[0].read_bytes() == kept
+            frontend = await Frontend(client, opened).caught_up()
+            assert [message.text for message in frontend.seen(UserMessage)] == [first, "And the door?"]
+            assert frontend.text() == "I look.The violet window is shut.ok: And the door?"
+            assert [update.tool_status for update in frontend.seen(ToolUpdate)] == ["complete"]
+            assert len(frontend.seen(Complete)) == 2
+
+            complete = await frontend.turn(plan([text("It is open.")], note="And the roof?"))
+            assert (complete.operation_id, complete.session_id) == ("turn-3", conversation)
+            assert "The violet window is shut." in asked(api.requests[-1])
+
+            back = frontend.seen(Complete)[0].data.resume_token
+            fork = Frontend(client, await client.fork(opened, at=back))
+            await fork.until(Complete)
+            assert fork.text() == "I look.The violet window is shut."
+            branch = await fork.turn(plan([text("Another way.")], note="Or the floor?"))
+            assert branch.session_id != conversation
+            sent = asked(api.requests[-1])
+            assert "The violet window is shut." in sent
+            assert "And the door?" not in sent
+
+            await client.resume(opened, at=back)
+            await frontend.turn(plan([text("Once more.")], note="The cellar?"))
+            (cut,) = [notice for notice in frontend.seen(Notice) if notice.kind == "cut"]
+            assert cut.details is not None
+            assert cut.details["void_turns"] == ["turn-2", "turn-3"]
+            hits = (await ask(client, commands.LibrarySearch(text="roof")))["hits"]
+            assert {(hit["source"], hit["id"]) for hit in hits} == {("live", opened)}
+            (spent,) = (await ask(client, commands.LibraryUsage(by=["agent"])))["usage"]
+            assert spent["answers"] == len(answered(api.requests))
+
+
+def answered(requests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The requests whose answers are in a conversation: not those for titles."""
+    return [body for body in requests if body.get("tools")]
+
+
+async def ask(client: Any, command: commands.AnyCommand) -> dict[str, Any]:
+    """The result of a command."""
+    result = await client.command(command)
+    assert isinstance(result, dict)
+    return result
