@@ -169,13 +169,14 @@ class Requests:
         return [] if before is None or before.decided else [self._void(before, "cancelled")]
 
     def find(self, request_id: Id) -> Pending | None:
-        """Return the newest request of an id."""
+        """Return the request of an id: of several, one that was decided and waits for its answer, or else the newest."""
         found = [
             one
             for one in self.pending.values()
             if one.asked.id == request_id and type(one.asked.id) is type(request_id)
         ]
-        return found[-1] if found else None
+        decided = next((one for one in found if one.decided), None)
+        return decided or (found[-1] if found else None)
 
     def decided(self, pending: Pending, decision: Decision) -> list[AgentEvent]:
         """Somebody decided; who and how is known."""

@@ -408,9 +408,10 @@ async def test_an_id_that_is_used_again_is_another_request(stage: AcpStage) -> N
         await run.until(lambda: run.of(ev.Complete))
         assert run.text.count('"optionId": "once"') == 2
         await run.session.prompt("same-id-at-once")
-        for number in (3, 4):
+        for number, heard in ((3, "first"), (4, "second")):
             asked = await run.asked(number)
             run.session.respond(asked.pending_id, PermissionAnswer("once"), "anna")
+            await run.until(lambda heard=heard: heard in run.text)  # type: ignore[misc]
         await run.until(lambda: len(run.of(ev.Complete)) == 2)
         assert len({event.pending_id for event in run.of(ev.PermissionRequest)}) == 4
 

@@ -164,7 +164,10 @@ def told(words: list[str]) -> str | None:
                     text(f"[{json.dumps(answer_to(ask_soon('same', number='always-this')), sort_keys=True)}]")
             case "same-id-at-once":
                 ask_soon("same", number="this")
-                text(f"[{json.dumps(answer_to(ask_soon('same', number='this')), sort_keys=True)}]")
+                ask_soon("same", number="this")
+                for heard in ("first", "second"):
+                    answer_to("this")
+                    text(heard)
             case "late-ask":
                 threading.Timer(0.05, ask_leave, ("late-1", "late")).start()
             case "die":
