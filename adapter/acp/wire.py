@@ -6,7 +6,7 @@ A denial can tell the agent nothing but that: the protocol has no place for word
 """
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, Protocol, assert_never, cast
 
 from msgspec import to_builtins
@@ -25,7 +25,6 @@ from adapter.permissions.requests import (
     Offer,
     QuestionRequest,
     Reply,
-    TakenBack,
     ToolRequest,
     UnreadableRequest,
 )
@@ -34,7 +33,7 @@ from normalize.events.control import PermissionOption
 from normalize.inputs import Message
 from normalize.vocabulary import ToolKind
 from protocol.acp.content import Diff
-from protocol.acp.messages import Id, Notification, Option, PermissionRequest, Request, Response, RpcError
+from protocol.acp.messages import Notification, Option, PermissionRequest, Request, Response, RpcError
 from protocol.acp.updates import ToolCallUpdate
 from protocol.json_values import JsonObject, text_at
 
@@ -62,11 +61,6 @@ OptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always
 
 class Asked(Protocol):
     """What the wire needs of a session's core."""
-
-    @property
-    def asked(self) -> Mapping[str, PermissionRequest | Request]:
-        """The requests that are open, by the names under which they are published."""
-        ...
 
     def pending_id(self, message: PermissionRequest | Request) -> str | None:
         """Return the name under which a request was published that has just been received; None if it was not."""
@@ -139,10 +133,8 @@ class AcpWire:
             case Request(method="elicitation/create"):
                 name = self._name(message)
                 return [] if name is None else [_form(name, message)]
-            case Notification(method="$/cancel_request", params={"requestId": str() | int() as asked}):
-                return [TakenBack(name) for name, one in self._core.asked.items() if _id(one) == asked]
             case _:
-                return []
+                return []  # what `$/cancel_request` takes back, the core publishes as cancelled, and that counts
 
     def take(self, name: str) -> PermissionRequest | Request | None:
         """Return what is about to be answered, once; None for what has an answer."""
@@ -239,7 +231,3 @@ def _decided(
     if isinstance(reply, Deny) and reply.interrupt:
         return [answer, Notification("session/cancel", {"sessionId": asked.session_id})]
     return [answer]
-
-
-def _id(asked: object) -> Id:
-    return asked.id if isinstance(asked, PermissionRequest | Request) else None
