@@ -11,9 +11,11 @@ import { allowNotifications, useAttention } from "./view/attention.js";
 import { LiveContext, type Page, PageContext } from "./view/context.js";
 import { SessionHead } from "./view/head.js";
 import { Now } from "./view/now.js";
+import { type Doing, Keys, Palette } from "./view/palette.js";
 import { isReplay, ReplayBar } from "./view/replay.js";
 import { Sidebar } from "./view/sidebar.js";
 import { ConnectionBar, Toasts } from "./view/status.js";
+import { toggleTheme } from "./view/theme.js";
 import { Transcript } from "./view/transcript.js";
 
 function Door({ reason }: { reason: string | undefined }) {
@@ -64,6 +66,8 @@ export function App({ hub }: { hub: Hub }) {
   const [panel, setPanel] = useState(false);
   const [tab, setTab] = useState<Tab>("turn");
   const [seq, setSeq] = useState<number | undefined>(undefined);
+  const [making, make] = useState(false);
+  const [dialog, open] = useState<"palette" | "keys" | undefined>(undefined);
   const [notify, setNotify] = useState(false);
   useAttention(hub, notify);
   const live = hub.current;
@@ -90,6 +94,12 @@ export function App({ hub }: { hub: Hub }) {
   useEffect(() => {
     function onKeyDown(event: KeyboardEvent): void {
       if (event.key === "Escape" && menu) setMenu(false);
+      if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey) {
+        event.preventDefault();
+        return open("palette");
+      }
+      const writing = event.target instanceof HTMLElement && event.target.closest("input, textarea, select, dialog") !== null;
+      if (event.key === "?" && !writing && !event.altKey && !event.ctrlKey && !event.metaKey) return open("keys");
       if (!event.altKey || event.ctrlKey || event.metaKey) return;
       if (event.code === "KeyI") setPanel((open) => !open);
       else if (event.code === "KeyC") document.querySelector<HTMLElement>(".composer textarea")?.focus();
@@ -101,6 +111,26 @@ export function App({ hub }: { hub: Hub }) {
     return () => removeEventListener("keydown", onKeyDown);
   }, [menu]);
 
+  const doings: Doing[] = [
+    ...(hub.mayControl
+      ? [
+          {
+            name: "New session",
+            hint: "",
+            run: () => {
+              make(true);
+              setMenu(true);
+            },
+          },
+        ]
+      : []),
+    { name: "Changes", hint: "all files this session touched", run: () => page.show("changes") },
+    { name: "Turn", hint: "where its time went", run: () => page.show("turn") },
+    { name: "Events", hint: "each with its raw line", run: () => page.show("events") },
+    { name: "Session", hint: "rename, fork, resume, close", run: () => page.show("session") },
+    { name: "Dark or light", hint: "", run: toggleTheme },
+    { name: "Keys", hint: "?", run: () => open("keys") },
+  ];
   if (hub.refused) return <Door reason={hub.reason} />;
   return (
     <PageContext.Provider value={page}>
@@ -116,7 +146,7 @@ export function App({ hub }: { hub: Hub }) {
             To the prompt
           </button>
         )}
-        <Sidebar />
+        <Sidebar making={making} onMake={make} />
         {menu && <button type="button" class="veil" aria-label="Close the menu" onClick={() => setMenu(false)} />}
         <main>
           <ConnectionBar />
@@ -144,6 +174,8 @@ export function App({ hub }: { hub: Hub }) {
             <Inspector chosen={tab} onTab={setTab} seq={seq} onSeq={setSeq} onClose={() => setPanel(false)} />
           </LiveContext.Provider>
         )}
+        {dialog === "palette" && <Palette doings={doings} onClose={() => open(undefined)} />}
+        {dialog === "keys" && <Keys onClose={() => open(undefined)} />}
         <Toasts />
       </div>
     </PageContext.Provider>

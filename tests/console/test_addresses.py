@@ -39,7 +39,7 @@ async def test_the_printed_url_opens_the_session_just_started_and_a_bookmark_of_
         await expect(another.locator(".session-head")).to_be_visible()
         await expect(another).to_have_url(f"{second.base}/#/s/{first.session}")
         await another.goto(second.base)
-        await expect(another.locator(".session").last).to_have_attribute("aria-current", "page")
+        await expect(another.locator(".session").first).to_have_attribute("aria-current", "page")
         assert problems.found == []
 
         storage = await page.context.storage_state()
@@ -80,7 +80,7 @@ async def test_a_session_that_another_deletes_is_said_to_be_gone_and_no_other_ta
     ):
         other = await client.create(workspace=str(tmp_path))
         await expect(page.locator(".session")).to_have_count(2)
-        await expect(page.locator(".session").first).to_have_attribute("aria-current", "page")
+        await expect(page.locator(".session").last).to_have_attribute("aria-current", "page")
         await client.delete_session(served.session)
         await expect(page.get_by_text(f"The session {served.session} is not here")).to_be_visible()
         await page.get_by_role("button", name="Open the newest session").click()

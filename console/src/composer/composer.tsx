@@ -240,7 +240,7 @@ export function Composer() {
               ))}
             </select>
           )}
-          {running && (
+          {running && hub.summary?.abilities?.interrupt !== false && (
             <button
               type="button"
               class="stop"

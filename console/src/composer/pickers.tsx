@@ -36,20 +36,27 @@ export function Pickers() {
   const { info, mode } = live.conversation.state;
   const summary = hub.summary;
   const model = info?.model ?? summary?.model ?? "default";
+  const abilities = summary?.abilities;
+  // What the agent names itself counts; where nothing is known of it, what most of them take.
+  const modes = abilities?.modes?.map((one) => MODES.find(([id]) => id === one) ?? ([one, one] as const));
   return (
     <>
-      <Picker
-        label="Model"
-        value={model}
-        known={MODELS}
-        onPick={(picked) => void hub.run({ type: "set_model", session: live.id, ...(picked !== "default" && { model: picked }) })}
-      />
-      <Picker
-        label="Permission mode"
-        value={mode ?? summary?.permission_mode ?? "default"}
-        known={MODES}
-        onPick={(picked) => void hub.run({ type: "set_permission_mode", session: live.id, mode: picked })}
-      />
+      {abilities?.set_model !== false && (
+        <Picker
+          label="Model"
+          value={model}
+          known={MODELS}
+          onPick={(picked) => void hub.run({ type: "set_model", session: live.id, ...(picked !== "default" && { model: picked }) })}
+        />
+      )}
+      {modes?.length !== 0 && (
+        <Picker
+          label="Permission mode"
+          value={mode ?? summary?.permission_mode ?? "default"}
+          known={modes ?? MODES}
+          onPick={(picked) => void hub.run({ type: "set_permission_mode", session: live.id, mode: picked })}
+        />
+      )}
     </>
   );
 }

@@ -14,11 +14,13 @@ export function Queue() {
         <li key={uuid}>
           <span class="chip">waits</span>
           <span class="queued-text">{visibleCode((text ?? `prompt ${uuid.slice(0, 8)}`).slice(0, 200))}</span>
-          <IconButton
-            icon="cross"
-            label="Withdraw this prompt"
-            onClick={() => void hub.run({ type: "prompt.withdraw", session: live.id, prompt: uuid })}
-          />
+          {hub.summary?.abilities?.withdraw !== false && (
+            <IconButton
+              icon="cross"
+              label="Withdraw this prompt"
+              onClick={() => void hub.run({ type: "prompt.withdraw", session: live.id, prompt: uuid })}
+            />
+          )}
         </li>
       ))}
     </ul>

@@ -1,4 +1,5 @@
 /** What is known of the session, and what can be done with it as a whole. */
+import { useState } from "preact/hooks";
 import type { CommandInput } from "turnwire-client";
 import type { Hub } from "../state/hub.js";
 import { useSource } from "../state/source.js";
@@ -16,6 +17,25 @@ async function carryOut(hub: Hub, command: CommandInput): Promise<void> {
   const reply = await hub.run(command);
   if (command.type === "session.delete" && reply !== undefined) hub.deselect();
   if (typeof reply === "object" && reply !== null && !Array.isArray(reply) && typeof reply.session === "string") hub.select(reply.session);
+}
+
+function Title({ session, title }: { session: string; title: string }) {
+  const { hub } = usePage();
+  const [text, setText] = useState(title);
+  return (
+    <form
+      class="rename"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void hub.run({ type: "session.rename", session, title: text.trim() });
+      }}
+    >
+      <input type="text" dir="auto" aria-label="Title" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+      <button type="submit" class="secondary" disabled={!text.trim() || text.trim() === title}>
+        Rename
+      </button>
+    </form>
+  );
 }
 
 export function SessionFacts() {
@@ -43,9 +63,10 @@ export function SessionFacts() {
     ["Skills", info?.skills?.join(", ")],
   ];
   const exited = summary?.state === "exited";
+  const can = summary?.abilities;
   const deeds: Array<[string, CommandInput]> = [
-    ...(exited ? ([["Resume", { type: "session.resume", session }]] satisfies Array<[string, CommandInput]>) : []),
-    ["Fork", { type: "session.fork", session }],
+    ...(exited && can?.resume !== false ? ([["Resume", { type: "session.resume", session }]] satisfies Array<[string, CommandInput]>) : []),
+    ...(can?.fork === false ? [] : ([["Fork", { type: "session.fork", session }]] satisfies Array<[string, CommandInput]>)),
     ["Retry last turn", { type: "session.retry", session }],
     ...(exited ? [] : ([["Close", { type: "session.close", session }]] satisfies Array<[string, CommandInput]>)),
     ["Delete", { type: "session.delete", session }],
@@ -63,6 +84,7 @@ export function SessionFacts() {
             ),
         )}
       </dl>
+      {hub.mayControl && <Title key={session} session={session} title={summary?.title ?? ""} />}
       {hub.mayControl && (
         <div class="buttons">
           {deeds.map(([name, command]) => (

@@ -38,7 +38,6 @@ function Doing() {
     return () => clearInterval(timer);
   }, [connected]);
   if (!connected) return <span>Not known while the connection is lost</span>;
-  if (live.conversation.pending.size > 0) return <span>Paused until you answer</span>;
   const now = activity(live.conversation);
   const head = now.kind === "tool" ? toolHead(now.row) : undefined;
   return (
@@ -104,13 +103,23 @@ export function Now() {
   const { hub } = usePage();
   const live = useLive();
   useSource(hub.changed, live.changed, live.grown);
-  const { running, state, files } = live.conversation;
+  const { running, state, files, pending } = live.conversation;
   const { rateLimit } = state;
   const limited = rateLimit && rateLimit.status !== "allowed" ? rateLimit : undefined;
   if (!live.caughtUp) return null;
   return (
     <div class="now">
-      {running && <Doing />}
+      {running && pending.size === 0 && <Doing />}
+      {hub.mayControl && hub.summary?.state === "exited" && (
+        <span>
+          The agent has exited.{" "}
+          {hub.summary.abilities?.resume !== false && (
+            <button type="button" class="more" onClick={() => void hub.run({ type: "session.resume", session: live.id })}>
+              Resume
+            </button>
+          )}
+        </span>
+      )}
       <span class="spring" />
       <Pinned />
       {limited && (

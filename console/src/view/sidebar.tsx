@@ -1,11 +1,14 @@
-/** All sessions with their state and cost, and a form for new ones. */
-import { useState } from "preact/hooks";
+/** All sessions, those first that want somebody; and a form for new ones. */
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { SessionSummary } from "turnwire-client";
+import { type Group, inbox, Seen } from "../model/inbox.js";
 import { useSource } from "../state/source.js";
-import { money } from "../text/format.js";
+import { age, money } from "../text/format.js";
+import { namedPath } from "../text/path.js";
 import { visibleCode } from "../text/visible.js";
 import { usePage } from "./context.js";
 import { Icon } from "./icons.js";
+import { NewSession } from "./new_session.js";
 import type { Tone } from "./parts.js";
 
 const TONES: Record<SessionSummary["state"], Tone> = {
@@ -18,92 +21,120 @@ const TONES: Record<SessionSummary["state"], Tone> = {
   replaying: "busy",
 };
 
+/** Sessions of a group that are listed without being asked for, and from how many on they can be searched. */
+const LISTED = 8;
+const SEARCHED = 6;
+
 export function isScripted(summary: SessionSummary | undefined): boolean {
   return /script|demo/i.test(summary?.agent ?? "");
 }
 
-function Entry({ summary, current }: { summary: SessionSummary; current: boolean }) {
-  const { hub } = usePage();
+export function sessionTitle(summary: SessionSummary): string {
+  return visibleCode(summary.title ?? summary.session);
+}
+
+interface EntryProps {
+  summary: SessionSummary;
+  kind: Group["kind"];
+  current: boolean;
+  unread: boolean;
+}
+
+function Entry({ summary, kind, current, unread }: EntryProps) {
+  const { session, state, pending, workspace, created, total_cost_usd: cost } = summary;
+  const since = created === undefined ? Number.NaN : Date.now() - Date.parse(created);
+  const where = kind === "folder" ? "" : visibleCode(namedPath(workspace ?? "").name);
+  const how = kind === "waiting" ? (pending > 1 ? `${pending} requests` : "") : state === "idle" || state === "running" ? "" : state;
+  const facts = [where, how, Number.isNaN(since) ? "" : age(since)].filter(Boolean);
   return (
     <li>
-      <button type="button" class="session" aria-current={current ? "page" : undefined} onClick={() => hub.select(summary.session)}>
-        <span class={`dot ${TONES[summary.state]}`} aria-hidden="true" />
-        <span class="title">{visibleCode(summary.title ?? summary.session)}</span>
-        <span class="cost">{summary.total_cost_usd !== undefined && money(summary.total_cost_usd)}</span>
-        <span class="state">
-          {summary.pending > 0 ? `waits for you (${summary.pending})` : summary.state}
-          {isScripted(summary) && " · scripted"}
+      <a class="session" href={`#/s/${encodeURIComponent(session)}`} aria-current={current ? "page" : undefined}>
+        <span class={`dot ${kind === "waiting" ? "warn" : TONES[state]}`} aria-hidden="true" />
+        <span class="title">
+          {sessionTitle(summary)}
+          {unread && (
+            <span class="unread" role="img" aria-label="unread">
+              ●
+            </span>
+          )}
         </span>
-      </button>
+        <span class="cost">{cost !== undefined && money(cost)}</span>
+        {facts.length > 0 && <span class="state">{facts.join(" · ")}</span>}
+      </a>
     </li>
   );
 }
 
-function NewSession({ onDone }: { onDone: () => void }) {
+function Listed({ group, seen, all }: { group: Group; seen: Seen; all: boolean }) {
   const { hub } = usePage();
-  const [prompt, setPrompt] = useState("");
-  const [workspace, setWorkspace] = useState("");
-
-  async function create(): Promise<void> {
-    const reply = await hub.run({ type: "session.create", ...(prompt && { prompt }), ...(workspace && { workspace }) });
-    if (reply === undefined) return;
-    if (typeof reply === "object" && reply !== null && !Array.isArray(reply) && typeof reply.session === "string")
-      hub.select(reply.session);
-    onDone();
-  }
-
+  const [more, setMore] = useState(false);
+  const listed = group.sessions.filter((summary, index) => all || more || index < LISTED || summary.session === hub.current?.id);
+  const hidden = group.sessions.length - listed.length;
   return (
-    <form
-      class="new-session"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void create();
-      }}
-    >
-      <label>
-        First prompt
-        <textarea rows={3} value={prompt} onInput={(event) => setPrompt(event.currentTarget.value)} />
-      </label>
-      <label>
-        Folder
-        <input type="text" placeholder="The sidecar’s own" value={workspace} onInput={(event) => setWorkspace(event.currentTarget.value)} />
-      </label>
-      <div class="buttons">
-        <button type="submit" class="primary">
-          Start
+    <section>
+      <h2 class="group" title={visibleCode(group.path)}>
+        {visibleCode(group.title)}
+      </h2>
+      <ul>
+        {listed.map((summary) => (
+          <Entry
+            key={summary.session}
+            summary={summary}
+            kind={group.kind}
+            current={summary.session === hub.current?.id}
+            unread={summary.session !== hub.current?.id && seen.unread(summary)}
+          />
+        ))}
+      </ul>
+      {hidden > 0 && (
+        <button type="button" class="more" onClick={() => setMore(true)}>
+          {hidden} more
         </button>
-        <button type="button" class="quiet-button" onClick={onDone}>
-          Cancel
-        </button>
-      </div>
-    </form>
+      )}
+    </section>
   );
 }
 
-export function Sidebar() {
+export function Sidebar({ making, onMake }: { making: boolean; onMake: (making: boolean) => void }) {
   const { hub } = usePage();
   useSource(hub.changed, hub.switched);
-  const [making, setMaking] = useState(false);
+  const [query, setQuery] = useState("");
+  const seen = useMemo(() => new Seen(localStorage), []);
+  const summary = hub.summary;
+  useEffect(() => {
+    if (summary && !document.hidden) seen.mark(summary.session, summary.last_seq);
+  });
+  const groups = inbox(hub.sessions, query);
   return (
     <nav class="sidebar" aria-label="Sessions">
       <div class="brand">
         <Icon name="terminal" /> turnwire
       </div>
-      <ul>
-        {hub.sessions.map((summary) => (
-          <Entry key={summary.session} summary={summary} current={summary.session === hub.current?.id} />
-        ))}
-      </ul>
-      {hub.sessions.length === 0 && hub.welcome && <p class="quiet">No session yet.</p>}
       {hub.mayControl &&
         (making ? (
-          <NewSession onDone={() => setMaking(false)} />
+          <NewSession onDone={() => onMake(false)} />
         ) : (
-          <button type="button" class="quiet-button wide" onClick={() => setMaking(true)}>
+          <button type="button" class="quiet-button wide" onClick={() => onMake(true)}>
             <Icon name="plus" /> New session
           </button>
         ))}
-      <p class="version">{hub.welcome && `turnwire ${hub.welcome.version}`}</p>
+      {hub.sessions.length > SEARCHED && (
+        <input
+          type="search"
+          placeholder="Search sessions"
+          aria-label="Search sessions"
+          value={query}
+          onInput={(event) => setQuery(event.currentTarget.value)}
+        />
+      )}
+      {groups.map((group) => (
+        <Listed key={`${group.kind} ${group.path}`} group={group} seen={seen} all={query !== ""} />
+      ))}
+      {hub.sessions.length === 0 && hub.welcome && <p class="quiet">No session yet.</p>}
+      {query !== "" && groups.length === 0 && <p class="quiet">No session fits.</p>}
+      <p class="version">
+        <kbd>Ctrl K</kbd> {hub.welcome && `turnwire ${hub.welcome.version}`}
+      </p>
     </nav>
   );
 }

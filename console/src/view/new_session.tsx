@@ -1,0 +1,113 @@
+/** The form for a new session: which agent, where, and what it begins with. */
+import { useState } from "preact/hooks";
+import type { CommandOf } from "turnwire-client";
+import { recentFolders } from "../model/inbox.js";
+import { visibleCode } from "../text/visible.js";
+import { usePage } from "./context.js";
+
+const POLICIES = { "": "As configured", supervised: "Ask me", autonomous: "Ask nobody", plan: "Plan only" } as const;
+
+export function NewSession({ onDone }: { onDone: () => void }) {
+  const { hub } = usePage();
+  const agents = hub.welcome?.agents ?? [];
+  const folders = recentFolders(hub.sessions);
+  const [values, setValues] = useState({ prompt: "", workspace: "", agent: "", model: "", policy: "", permission_mode: "" });
+  const chosen = agents.find(({ agent }) => agent === values.agent) ?? agents[0];
+  const set = (part: Partial<typeof values>) => setValues({ ...values, ...part });
+
+  async function create(): Promise<void> {
+    const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
+    const command = { type: "session.create", ...given } as CommandOf<"session.create"> & { type: "session.create" };
+    const reply = await hub.run(command);
+    if (reply === undefined) return;
+    if (typeof reply === "object" && reply !== null && !Array.isArray(reply) && typeof reply.session === "string")
+      hub.select(reply.session);
+    onDone();
+  }
+
+  return (
+    <form
+      class="new-session"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void create();
+      }}
+    >
+      {agents.length > 1 && (
+        <label>
+          Agent
+          <select value={values.agent} onChange={(event) => set({ agent: event.currentTarget.value, permission_mode: "", model: "" })}>
+            <option value="">As configured</option>
+            {agents.map(({ agent, title }) => (
+              <option key={agent} value={agent}>
+                {visibleCode(title)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <label>
+        Folder
+        <input
+          type="text"
+          list="recent-folders"
+          placeholder="The sidecar’s own"
+          value={values.workspace}
+          onInput={(event) => set({ workspace: event.currentTarget.value })}
+        />
+        <datalist id="recent-folders">
+          {folders.slice(0, 30).map((folder) => (
+            <option key={folder} value={folder} />
+          ))}
+        </datalist>
+      </label>
+      <label>
+        First prompt
+        <textarea rows={3} dir="auto" value={values.prompt} onInput={(event) => set({ prompt: event.currentTarget.value })} />
+      </label>
+      <details>
+        <summary>Model, mode, policy</summary>
+        <label>
+          Model
+          <input
+            type="text"
+            placeholder="As configured"
+            value={values.model}
+            onInput={(event) => set({ model: event.currentTarget.value })}
+          />
+        </label>
+        {chosen && chosen.permission_modes.length > 0 && (
+          <label>
+            Permission mode
+            <select value={values.permission_mode} onChange={(event) => set({ permission_mode: event.currentTarget.value })}>
+              <option value="">As configured</option>
+              {chosen.permission_modes.map((mode) => (
+                <option key={mode} value={mode}>
+                  {visibleCode(mode)}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        <label>
+          Policy
+          <select value={values.policy} onChange={(event) => set({ policy: event.currentTarget.value })}>
+            {Object.entries(POLICIES).map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </label>
+      </details>
+      <div class="buttons">
+        <button type="submit" class="primary">
+          Start
+        </button>
+        <button type="button" class="quiet-button" onClick={onDone}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+}
