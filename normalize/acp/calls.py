@@ -224,7 +224,7 @@ class Calls:
                 "error",
                 "interrupted" if self.cancelling and call.leave != "denied" else "denied",
             )
-        elif self.cancelling and (status == "error" or (call.facts.kind == "execute" and code is None)):
+        elif self.cancelling and (status == "error" or (call.facts.does == "execute" and code is None)):
             status, reason = "error", "interrupted"
         elif status == "error" or code not in (None, 0):
             status, reason = "error", "failed"

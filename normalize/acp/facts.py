@@ -14,7 +14,7 @@ from normalize.acp.agents import Quirks
 from normalize.payloads.fields import fields, text, whole
 from protocol import depth
 from protocol.acp.content import AnyShown, Diff, Location, ShownContent, TextContent
-from protocol.acp.updates import ToolCallUpdate
+from protocol.acp.updates import ToolCall, ToolCallUpdate
 from protocol.json_values import Json, JsonObject
 
 MAX_OUTPUT = 64 * 1024 * 1024
@@ -25,12 +25,39 @@ _COPILOT_EXIT = re.compile(
     r"\n?<(?:shellId: \S{1,80} )?(?:completed|exited)? ?with exit code (-?\d{1,10})>\s*\Z"
 )
 _SAID_EXIT = re.compile(
-    r"(?i)(?:exit(?:ed)?|failed|completed|finished)(?: with)?(?: an?)?(?: exit)? (?:code|status)\s*[:=]?\s*(-?\d{1,10})\b"
+    r"(?i)(?:exit(?:ed)?|failed|completed|finished)(?: with)?(?: an?)?(?: exit)?[ _](?:code|status)[\s:=>]{0,5}(-?\d{1,10})\b"
 )
 _END = 300
 """Characters at either end of an output in which an exit code is looked for."""
 
 _PLACE = re.compile(r"\[current working directory ([^\]]{1,1000})\]")
+_NAME = re.compile(r"\A[a-z][a-z0-9_-]{2,}\Z")
+_WORD = re.compile(r"\A[A-Za-z][A-Za-z0-9_-]*\Z")
+_LONGEST_NAME = 64
+_KINDS = {
+    **dict.fromkeys(("bash", "shell", "runshellcommand", "execcommand", "runcommand", "terminal"), "execute"),
+    **dict.fromkeys(("read", "readfile", "readmanyfiles", "view"), "read"),
+    **dict.fromkeys(
+        (
+            "edit",
+            "write",
+            "writefile",
+            "strreplacefile",
+            "replace",
+            "multiedit",
+            "applypatch",
+            "patch",
+            "create",
+        ),
+        "edit",
+    ),
+    **dict.fromkeys(
+        ("grep", "glob", "ls", "list", "grepsearch", "listdirectory", "searchfilecontent"), "search"
+    ),
+    **dict.fromkeys(("webfetch", "fetch", "fetchurl", "websearch", "searchweb"), "fetch"),
+}
+"""What tools of well-known names do, for agents that say no kind."""
+
 _FENCE = re.compile(r"\A(`{3,})[^\n`]*\n(.*?)\n?\1\s*\Z", re.DOTALL)
 _TEXTS = ("output", "aggregated_output", "formatted_output", "stdout", "content", "text", "result", "message")
 """Members of a result that are its text, the first that is there."""
@@ -91,6 +118,8 @@ class Facts(Struct, gc=False):
             self.name, changed = update.name, True
         if isinstance(update.meta, dict):
             changed = self._learn_meta(update.meta) or changed
+        if isinstance(update, ToolCall) and self.name is None:
+            self.name = _named(update)
         if self.name is None and quirks.names_tools_in_ids and "__" in update.tool_call_id[:200]:
             self.name, changed = update.tool_call_id.partition("__")[0] or None, True
         self._learn_streamed(update)
@@ -164,6 +193,13 @@ class Facts(Struct, gc=False):
         self.signal = self.signal or signal
 
     @property
+    def does(self) -> str | None:
+        """What the tool does: the call's kind, or where that says nothing, that of tools of its name."""
+        if self.kind not in (None, "other", "think"):
+            return self.kind
+        return _KINDS.get(_plain(self.name or ""), self.kind)
+
+    @property
     def arguments(self) -> JsonObject:
         """The tool's arguments, as far as they are an object."""
         return fields(self.raw_input)
@@ -195,8 +231,11 @@ class Facts(Struct, gc=False):
             return self.shown_text()
         return found
 
-    def exit_of(self, output: str) -> tuple[int | None, str]:
-        """Return the exit code, as told or as the text has it, and the output without the words for it."""
+    def exit_of(self, output: str, *, failed: bool) -> tuple[int | None, str]:
+        """Return the exit code, as told or as the text has it, and the output without the words for it.
+
+        What a command that did not fail prints may speak of any exit code.
+        """
         claude = _CLAUDE_EXIT.match(output)
         if claude is not None and (self.exit_code is None or int(claude[1]) == self.exit_code):
             self.exit_code = int(claude[1])
@@ -207,12 +246,28 @@ class Facts(Struct, gc=False):
             output = output[: copilot.start()]
         if self.exit_code is None:
             self.exit_code = _exit_in(self.raw_output)
-        if self.exit_code is None:
+        if self.exit_code is None and failed:
             shown = self.shown_text()
             ends = (output[:_END], output[-_END:], shown[:_END], shown[-_END:])
             found = next((match for end in ends if (match := _last_line(end))), None)
             self.exit_code = int(found[1]) if found else None
         return self.exit_code, output
+
+
+def _named(update: ToolCall) -> str | None:
+    """Return the tool's name where the first title is one: a bare word (OpenCode), or before a colon (Kimi)."""
+    title = update.title or ""
+    word, colon, _ = title[:100].partition(": ")
+    if _plain(word) in _KINDS and (colon or update.kind in (None, "other")) and _WORD.match(word):
+        return word
+    given = update.raw_input.values() if isinstance(update.raw_input, dict) else ()
+    return (
+        title if _NAME.match(title[:100]) and len(title) <= _LONGEST_NAME and title not in [*given] else None
+    )
+
+
+def _plain(name: str) -> str:
+    return name[:100].replace("_", "").replace("-", "").lower()
 
 
 def unfenced(text: str) -> str:

@@ -52,6 +52,7 @@ _PATHS = (
     "filename",
     "file",
     "fileName",
+    "filepath",
     "target_file",
     "notebook_path",
 )
@@ -70,6 +71,9 @@ _FINDS = re.compile(r"(?i)\A(?:find|glob|finding|list)|glob|list_directory|find_
 _MATCH = re.compile(r"\A((?:[A-Za-z]:)?[^:\n]{1,1000}):(\d{1,9})[:-](.*)\Z")
 _PLAIN_PATH = re.compile(r"\A[^\s:*?\"<>|]{1,1000}\Z")
 _NUMBERED = re.compile(r"\A\s*(\d{1,9})(?:\t|→)(.*)\Z", re.DOTALL)
+_NUMBERED_INSIDE = re.compile(r"\A\s*(\d{1,9})(?:\| ?|: ?)(.*)\Z", re.DOTALL)
+_BEFORE = re.compile(r"\A(?:<(?:path|type)>[^\n]{0,2000}\n){0,4}<(?:file|content)>\n")
+_BEHIND = re.compile(r"\n*(?:\((?:End of|File has|Showing)[^\n]{0,300}\)\n)?</(?:file|content)>\s*\Z")
 _MOST_LINES = 100_000
 """Lines of a result that are read one by one."""
 
@@ -154,14 +158,14 @@ def _known(facts: Facts, quirks: Quirks, status: Status, denied: bool) -> Normal
             pass
     if _is_delegation(arguments, name):
         return _subagent(facts, status)
-    if facts.kind in (None, "other", "think") and not _EDIT_FIELDS.isdisjoint(arguments):
+    if facts.does in (None, "other", "think") and not _EDIT_FIELDS.isdisjoint(arguments):
         return _modify(facts, quirks, status, denied)
     return None
 
 
 def _by_kind(facts: Facts, quirks: Quirks, status: Status, denied: bool) -> NormalizedPayload | None:
     arguments = facts.arguments
-    match facts.kind:
+    match facts.does:
         case "edit" | "delete" | "move":
             return _modify(facts, quirks, status, denied)
         case "execute":
@@ -234,21 +238,25 @@ def _read_output(facts: Facts) -> ReadOutput | None:
     content = facts.result_text() or facts.shown_text()
     if not content:
         return ReadOutput(parts=images) if images else None
-    start, content = _unnumbered(content)
+    wrapped = _BEFORE.match(content[:5000])
+    if wrapped is not None:
+        end = _BEHIND.search(content, max(len(content) - 400, 0))
+        content = content[wrapped.end() : end.start() if end else len(content)]
+    start, content = _unnumbered(content, _NUMBERED if wrapped is None else _NUMBERED_INSIDE)
     return ReadOutput(
         content=content, line_count=content.count("\n") + 1, start_line=start, parts=images or None
     )
 
 
-def _unnumbered(content: str) -> tuple[int | None, str]:
-    """Return a text without the line numbers that Claude shows its model, and the first of them."""
+def _unnumbered(content: str, numbered: re.Pattern[str]) -> tuple[int | None, str]:
+    """Return a text without the line numbers that an agent shows its model, and the first of them."""
     lines = content.split("\n", _MOST_LINES)
-    first = _NUMBERED.match(lines[0])
+    first = numbered.match(lines[0])
     if first is None or len(lines) > _MOST_LINES:
         return None, content
     start, bare = int(first[1]), list[str]()
     for number, line in enumerate(lines, start):
-        found = _NUMBERED.match(line)
+        found = numbered.match(line)
         if found is None or int(found[1]) != number:
             return None, content
         bare.append(found[2])
@@ -372,7 +380,7 @@ def _shell_output(facts: Facts, status: Status) -> ShellOutput | None:
     output = facts.result_text()
     if not output and facts.raw_output is None:
         output = facts.shown_text()
-    code, output = facts.exit_of(output)
+    code, output = facts.exit_of(output, failed=status == "error")
     response = fields(facts.response)
     stdout, stderr = text(response, "stdout"), text(response, "stderr")
     interrupted = flag(response, "interrupted")

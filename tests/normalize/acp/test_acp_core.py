@@ -575,3 +575,232 @@ def test_a_long_output_is_told_ever_more_rarely() -> None:
     assert written < 10 * 2000 * 50
     (end,) = talk.update("tool_call_update", toolCallId="c", status="completed")
     assert end["normalized"]["shell_exec"]["output"]["stdout"] == "x" * 100_000
+
+
+def shown(words: str) -> list[Event]:
+    return [{"type": "content", "content": {"type": "text", "text": words}}]
+
+
+def test_a_conversation_with_opencode() -> None:
+    talk = Talk("OpenCode")
+    talk.prompt(1)
+    (call,) = talk.update(
+        "tool_call", toolCallId="a", title="bash", kind="execute", status="pending", rawInput={}
+    )
+    assert (call["tool_name"], call["normalized"]["shell_exec"]["command"]) == ("bash", "")
+    talk.update(
+        "tool_call_update",
+        toolCallId="a",
+        status="in_progress",
+        kind="execute",
+        title="Run it",
+        rawInput={"command": "exit 3"},
+    )
+    (end,) = talk.update(
+        "tool_call_update",
+        toolCallId="a",
+        status="completed",
+        content=shown("out"),
+        rawOutput={"output": "out", "metadata": {"exit": 3}},
+    )
+    assert (end["tool_name"], end["tool_title"], end["reason"]) == ("bash", "Run it", "failed")
+    assert end["normalized"]["shell_exec"]["output"] == {"exit_code": 3, "stdout": "out"}
+    talk.update(
+        "tool_call",
+        toolCallId="b",
+        title="read",
+        kind="read",
+        status="pending",
+        rawInput={"filePath": "/w/a.py"},
+    )
+    text = "<file>\n00001| import os\n00002| x\n\n(End of file - total 2 lines)\n</file>"
+    (end,) = talk.update(
+        "tool_call_update",
+        toolCallId="b",
+        status="completed",
+        content=shown(text),
+        rawOutput={"output": text},
+    )
+    assert end["normalized"]["read_file"]["output"] == {
+        "content": "import os\nx",
+        "line_count": 2,
+        "start_line": 1,
+    }
+    patch = "Index: /w/a.py\n====\n--- /w/a.py\n+++ /w/a.py\n@@ -7,1 +7,1 @@\n-a\n+b\n"
+    talk.update(
+        "tool_call",
+        toolCallId="c",
+        title="edit",
+        kind="edit",
+        status="pending",
+        rawInput={"filePath": "/w/a.py", "oldString": "a", "newString": "b"},
+    )
+    (end,) = talk.update(
+        "tool_call_update",
+        toolCallId="c",
+        status="completed",
+        content=[{"type": "diff", "path": "/w/a.py", "oldText": "a", "newText": "b"}],
+        rawOutput={"output": "", "metadata": {"diff": patch}},
+    )
+    (mutation,) = end["normalized"]["modify_file"]["mutations"]
+    assert mutation["diff"] == "--- /w/a.py\n+++ /w/a.py\n@@ -7,1 +7,1 @@\n-a\n+b\n"
+    assert "relative" not in mutation
+
+
+def test_a_conversation_with_kimi() -> None:
+    talk = Talk("Kimi Code CLI")
+    talk.prompt(1)
+    (call,) = talk.update(
+        "tool_call", toolCallId="0:call", title="Shell: ls", status="in_progress", content=[]
+    )
+    assert (call["tool_name"], call["normalized"]["kind"]) == ("Shell", "shell_exec")
+    talk.update("tool_call_update", toolCallId="0:call", content=shown('{"command": "exit 3"}'))
+    (end,) = talk.update(
+        "tool_call_update",
+        toolCallId="0:call",
+        status="failed",
+        content=shown("out\nCommand failed with exit code: 3."),
+    )
+    assert end["normalized"]["shell_exec"]["output"]["exit_code"] == 3
+    talk.answers(1, stopReason="end_turn")
+    assert types(talk.update("usage_update", used=5, size=10)) == ["context_window"]
+    talk.prompt(2)
+    again = talk.update(
+        "tool_call", toolCallId="0:call", title="ReadFile: a.py", status="in_progress", content=[]
+    )
+    assert types(again) == ["tool_call"]
+    assert again[0]["normalized"]["kind"] == "read_file"
+
+
+def test_a_conversation_with_qwen() -> None:
+    talk = Talk("qwen-code")
+    talk.prompt(1)
+    meta = {"toolName": "write_file"}
+    talk.update(
+        "tool_call",
+        toolCallId="a",
+        title="Writing to a",
+        kind="edit",
+        status="in_progress",
+        rawInput={"file_path": "/w/a", "content": "x\n"},
+        _meta=meta,
+    )
+    (end,) = talk.update(
+        "tool_call_update",
+        toolCallId="a",
+        status="completed",
+        content=[{"type": "diff", "path": "/w/a", "oldText": "", "newText": "x\n"}],
+    )
+    assert end["tool_name"] == "write_file"
+    assert end["normalized"]["modify_file"]["mutations"][0]["type"] == "create"
+    assert end["normalized"]["modify_file"]["output"] == {
+        "applied": True,
+        "created": True,
+        "added_lines": 1,
+        "removed_lines": 0,
+    }
+
+
+def test_a_conversation_with_droid() -> None:
+    talk = Talk("droid")
+    talk.prompt(1)
+    talk.update(
+        "tool_call",
+        toolCallId="a",
+        title="Execute",
+        kind="execute",
+        status="pending",
+        rawInput={"command": "ls"},
+    )
+    (end,) = talk.update(
+        "tool_call_update",
+        toolCallId="a",
+        status="failed",
+        content=[{"type": "terminal", "terminalId": "t9"}],
+        _meta={"terminal_output": {"terminal_id": "t9", "data": "a\n"}},
+    )
+    assert (end["tool_status"], end["normalized"]["shell_exec"]["output"]) == ("error", {"stdout": "a\n"})
+    (said,) = talk.text("Error: no credit")
+    assert said["text"] == "Error: no credit"
+    assert (
+        only(talk.fails(1, -32603, "Internal error", {"message": "no credit"}), "error")["error"]
+        == "no credit"
+    )
+
+
+def test_a_change_of_several_files_names_each() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    talk.update("tool_call", toolCallId="a", title="Editing files", kind="edit", status="in_progress")
+    diffs = [
+        {"type": "diff", "path": "/w/a", "oldText": None, "newText": "x\n", "_meta": {"kind": "add"}},
+        {"type": "diff", "path": "/w/b", "oldText": "y\n", "newText": "", "_meta": {"kind": "delete"}},
+    ]
+    (end,) = talk.update("tool_call_update", toolCallId="a", status="completed", content=diffs)
+    body = end["normalized"]["modify_file"]
+    assert body["file_path"] == "/w/a"
+    assert [(m["type"], m.get("file_path"), m["diff"].split("\n")[0]) for m in body["mutations"]] == [
+        ("create", None, "--- /dev/null"),
+        ("delete", "/w/b", "--- /w/b"),
+    ]
+
+
+def test_values_nested_deeply_are_published_as_text_below_a_depth() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    deep: Any = 1
+    for _ in range(110):
+        deep = {"a": deep}
+    (call,) = talk.update("tool_call", toolCallId="a", title="Odd", kind="other", rawInput=deep)
+    assert call["normalized"]["generic"]["input"]["a"]
+    line = b'{"jsonrpc":"2.0","method":"session/update","params":' + b'{"a":' * 5000 + b"1" + b"}" * 5001
+    assert types(talk.hears(line)) == ["malformed"]
+
+
+def test_a_long_text_comes_out_in_pieces_and_whole() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    words = "é" * 1_000_000
+    told = talk.text(words)
+    assert len(told) > 1
+    assert "".join(event["text"] for event in told) == words
+    assert len({event["message_id"] for event in told}) == 1
+
+
+def test_what_an_agent_says_of_itself_is_told() -> None:
+    talk = Talk()
+    talk.sends(1, "initialize", protocolVersion=1)
+    (about,) = talk.answers(
+        1,
+        protocolVersion=1,
+        agentInfo={"name": "a", "title": "A", "version": "2"},
+        agentCapabilities={"loadSession": True},
+        authMethods=[{"id": "key", "name": "Key"}],
+    )
+    assert (about["agent_name"], about["agent_title"], about["version"]) == ("a", "A", "2")
+    assert (about["capabilities"], about["auth_methods"]) == (
+        {"loadSession": True},
+        [{"id": "key", "name": "Key"}],
+    )
+    talk.sends(2, "session/new", cwd="/w", mcpServers=[])
+    told = talk.answers(
+        2,
+        sessionId="s",
+        modes={"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}]},
+        models={"currentModelId": "m", "availableModels": [{"modelId": "m", "name": "M"}]},
+        configOptions=[{"id": "fast", "type": "boolean", "currentValue": True}],
+    )
+    assert types(told) == ["session_status", "session_info", "session_mode", "session_options"]
+    assert (told[1]["model"], told[1]["models"], told[1]["cwd"]) == ("m", [{"id": "m", "name": "M"}], "/w")
+    assert told[2]["available_modes"] == [{"id": "ask", "name": "Ask"}]
+    assert told[3]["options"] == [{"id": "fast", "kind": "boolean", "current": "true"}]
+    talk.sends(3, "session/set_mode", sessionId="s", modeId="code")
+    assert [e["current_mode_id"] for e in talk.answers(3)] == ["code"]
+    talk.sends(4, "session/set_model", sessionId="s", modelId="n")
+    assert [e["model"] for e in talk.answers(4)] == ["n"]
+    commands = [{"name": "init", "description": "Begin", "input": {"hint": "where"}}]
+    (listed,) = talk.update("available_commands_update", availableCommands=commands)
+    assert listed["available_commands"] == [
+        {"name": "init", "description": "Begin", "argument_hint": "where"}
+    ]
+    assert talk.update("available_commands_update", availableCommands=commands) == []
