@@ -117,8 +117,6 @@ class SessionOptions:
     """Requests of the CLI that may wait for an answer at a time, messages to hosted servers apart; more are refused."""
     hosted_servers: Mapping[str, HostedServer] = field(default_factory=dict)
     """MCP servers that live in the sidecar."""
-    dialogs: Sequence[str] = ()
-    """Kinds of dialogs that the frontends can show; others the CLI does not send."""
     client_files: Literal["none", "read", "write"] = "none"
     """What an agent that has its client read and write files may do so with: the workspace's, and no others."""
     client_terminals: bool = False

@@ -289,7 +289,6 @@ async def _initialize(
     request = Initialize(
         hooks=hook_table(settings) if session.capabilities.hooks else None,
         sdk_mcp_servers=servers or None,
-        supported_dialog_kinds=list(options.dialogs) or None,
     )
     try:
         response = await client.exchange(request, options.initialize_deadline)

@@ -273,6 +273,14 @@ class Settings(BaseSettings):
     """Requests of one agent that may wait at a time (permissions, questions, hooks; messages to hosted MCP servers apart); more are refused at once, and a notice says so."""
     stall_after_s: float = Field(default=120, gt=0)
     """Seconds of silence in a running turn after which it is called stalled."""
+    check_uncommitted: bool = True
+    """Under `supervised` and `plan`: send the agent back once when it stops with uncommitted changes."""
+    agent_start_timeout_s: float = Field(default=60, gt=0)
+    """Seconds that an agent has to answer our greeting; a prompt waits for it."""
+    agent_answer_timeout_s: float = Field(default=30, gt=0)
+    """Seconds that an agent has to answer any other request of ours, such as to change the model."""
+    max_line_bytes: int = Field(default=128 << 20, ge=1 << 16)
+    """Bytes of one line of an agent that are held; a longer one is published as malformed, with its beginning."""
     attachments: Literal["blocks", "files"] = "blocks"
     """Attachments as content blocks, or as files in the workspace (spec 3, "Image Attachments")."""
     max_attachments: int = Field(default=20, ge=0)

@@ -22,6 +22,8 @@ HARMLESS = frozenset(
         "field_limit",
         "model",
         "stall_after_s",
+        "agent_start_timeout_s",
+        "agent_answer_timeout_s",
         "max_attachments",
         "max_attachment_bytes",
         "max_sessions",

@@ -94,6 +94,10 @@ def options_for(
         answer_timeout=settings.permission_timeout_s,
         max_pending=settings.max_pending,
         stall_after=settings.stall_after_s,
+        check_uncommitted=settings.check_uncommitted,
+        initialize_deadline=settings.agent_start_timeout_s,
+        control_deadline=settings.agent_answer_timeout_s,
+        line_limit=settings.max_line_bytes,
     )
 
 

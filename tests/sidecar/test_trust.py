@@ -42,6 +42,8 @@ NEEDS_TRUST = {
     "webhooks": "sends what happens elsewhere",
     "pass_env": "hands secrets on",
     "permission_timeout_s": "decides permissions",
+    "check_uncommitted": "leaves uncommitted what an agent was to be asked about",
+    "max_line_bytes": "keeps less of what happened, or takes memory",
     "attachments": "writes files",
     "history": "shows what was said elsewhere",
     "history_dirs": "shows what was said elsewhere",
