@@ -11,6 +11,7 @@ from backtracking import grows_too_fast, hostile_units, literals
 
 import adapter
 import files
+import frontends
 import hub
 import journal
 import normalize
@@ -24,7 +25,7 @@ from protocol.depth import outermost
 from tracing.redaction.redaction import Redaction, _lower, _matches
 from tracing.redaction.secret_kinds import ASSIGNMENT, LINE, NAMES, RULES, Rule
 
-PACKAGES = (adapter, files, hub, journal, normalize, protocol, runner, sidecar, tracing)
+PACKAGES = (adapter, files, frontends, hub, journal, normalize, protocol, runner, sidecar, tracing)
 
 ANCHORED = {
     "adapter.permissions.shell._ASSIGNED": "match",

@@ -60,6 +60,9 @@ SHOWN_OUTPUTS = frozenset(
 """Fields of outputs that are shown as content, and so left out of rawOutput."""
 
 
+_BACKTICKS = re.compile("`{3,}")
+
+
 class ToolCalls:
     """Makes ACP's tool calls of one session's."""
 
@@ -159,7 +162,7 @@ class ToolCalls:
 
 def fenced(text: str, language: str = "") -> str:
     """Return text as a block of Markdown that nothing in it ends."""
-    longest = max(map(len, re.findall(r"`{3,}", text)), default=2)
+    longest = max(map(len, _BACKTICKS.findall(text)), default=2)
     fence = "`" * (longest + 1)
     end = "" if text.endswith("\n") else "\n"
     return f"{fence}{language}\n{text}{end}{fence}"
