@@ -265,11 +265,12 @@ class Run:
 
     def _own(self, owner: str | None) -> list[BaseEvent]:
         """Begin to tell of a subagent that was begun in an earlier run."""
-        if owner is None or owner in self._subagents or owner in self._ended_subagents:
-            return []
-        return self._subagent(owner, "subagent", None, None)
+        return [] if owner is None else self._subagent(owner, "subagent", None, None)
 
     def _subagent(self, call: str, name: str, description: str | None, owner: str | None) -> list[BaseEvent]:
+        if call in self._subagents or call in self._ended_subagents:
+            # its words came before its call, or it speaks after its end: a run tells of each once
+            return []
         if not self._modern:
             # the name alone tells steps apart
             name = f"{name} ({call})" if name in self._subagents.values() else name

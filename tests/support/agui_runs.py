@@ -51,6 +51,8 @@ class Player:
         if self._run is not None:
             self._say(self._run.fail("ended", "the recording ends"))
         self.begin()
+        if self._run is not None:
+            self._say(self._run.fail("ended", "its turn has no end"))
         return self.runs
 
     def take(self, event: events.AgentEvent) -> None:
