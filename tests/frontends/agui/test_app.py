@@ -1,17 +1,22 @@
 """Runs over HTTP, against a hub on loopback whose sessions do what the test says."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
 from hub_stand import SESSION, StubHost
-from pydantic import JsonValue
+from hub_stand import stand as stand_of
+from pydantic import JsonValue, SecretStr
 
 from agui_stand import AguiStand, Answer, agui, input_of
+from frontends.agui.app import create_app
 from frontends.agui.runs import Limits
+from hub.config import HubConfig
 from hub.host import CommandRefused
 from hub.wire.frames import AnyCommand, PermissionRespond, SessionCreate
 from hub.wire.frames_out import SessionSummary
+from journal.memory import MemoryJournal
 from normalize.events import (
     AgentEvent,
     Complete,
@@ -449,3 +454,35 @@ async def test_a_hub_that_is_not_there_is_told_as_such() -> None:
     async with agui(Limits(connect_s=0.2)) as stand:
         await stand.hub.hub.stop()
         assert await refused(await stand.run()) == (504, "hub_silent")
+
+
+async def test_a_run_outlives_its_hub_and_misses_nothing() -> None:
+    token = "0123456789abcdef"
+    config = HubConfig(port=0, token=SecretStr(token))
+    journal = MemoryJournal()
+    async with AsyncExitStack() as lives:
+        first = await lives.enter_async_context(stand_of(config, journal=journal))
+        there = AguiStand(create_app(first.base, limits=Limits()), first)
+        await there.append(*turn(text("One. ", is_delta=True))[:-1])
+        run = await there.run()
+        assert (await run.until("MESSAGES_SNAPSHOT"))["messages"][0]["content"] == "One. "
+        port = first.hub.port
+        await first.hub.stop()
+        await there.append(text("Two. ", is_delta=True))
+        again = config.model_copy(update={"port": port})
+        there.hub = await lives.enter_async_context(stand_of(again, journal=journal))
+        await there.append(turn()[-1])
+        events = await run.events()
+        assert [event["delta"] for event in events if event["type"] == "TEXT_MESSAGE_CONTENT"] == ["Two. "]
+        assert events[-1]["outcome"] == {"type": "success"}
+
+
+async def test_a_session_that_is_deleted_ends_its_run() -> None:
+    async with agui(Limits(ping_s=0.05)) as stand:
+        await stand.append(*turn()[:-1])
+        run = await stand.run()
+        await run.until("STATE_SNAPSHOT")
+        stand.hub.host.summaries = []
+        stand.hub.host.changed()
+        last = (await run.events())[-1]
+        assert (last["type"], last["code"]) == ("RUN_ERROR", "unknown_session")
