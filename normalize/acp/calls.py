@@ -269,7 +269,8 @@ class Calls:
         )
 
     def _lose(self, call: Call, reason: LostReason, *, succeeded: bool) -> ToolUpdate:
-        denied = call.leave == "denied"
+        # one that was allowed would have been heard of again
+        denied = call.leave == "denied" or (call.leave == "asked" and reason == "no_result")
         succeeded = succeeded and not denied and call.leave != "cancelled"
         made = payload(call.facts, self.quirks)
         self._over(call)

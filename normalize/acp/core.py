@@ -423,7 +423,10 @@ class AcpCore:
             return self._initialized(result)
         name = text(result, "sessionId")
         if name is not None:
-            return state.session(name).opened(result, state.agent)
+            session = state.session(name)
+            session.load_answered = bool(session.history)
+            session.is_loaded = session.is_loaded or session.load_answered
+            return session.opened(result, state.agent)
         if text(result, "stopReason") is not None:
             session = state.open_turn() or state.last
             if session is None:

@@ -41,15 +41,18 @@ def thought(state: State, session: Session, update: updates.Chunk) -> list[Agent
 
 
 def _spoken(state: State, session: Session, kind: Kind, update: updates.Chunk) -> list[AgentEvent]:
-    events = turns.ensure(state, session) if session.turn is None else []
     content, parent = update.content, None
+    words = content.text if isinstance(content, TextContent) else None
+    events: list[AgentEvent] = []
+    if session.calls.quirks is not SAFE and kind == "text" and words is not None:
+        events = _habit(session, words)
+    if session.turn is None and not events:
+        events = turns.ensure(state, session)
     if update.meta is not None:
         parent = parent_of(update.meta)
         session.usage.chunk(update.meta)
-    if isinstance(content, TextContent):
-        if session.calls.quirks is not SAFE and kind == "text":
-            events += _habit(session, content.text)
-        return events + session.texts.say(kind, content.text, update.message_id, parent, session.history)
+    if words is not None:
+        return events + session.texts.say(kind, words, update.message_id, parent, session.history)
     if isinstance(content, UnknownContent) and content.raw is None:
         return events
     return events + session.texts.show([part(content)], update.message_id, parent, session.history)
@@ -123,7 +126,8 @@ def call(state: State, session: Session, update: updates.ToolCallUpdate) -> list
     if known is None and not session.calls.is_news(update):
         return []
     events = turns.ensure(state, session) + session.texts.pause()
-    if known is not None and not state.overheard and update.status == "in_progress":
+    runs = update.status == "in_progress" or bool(update.content)
+    if known is not None and not state.overheard and runs and update.status not in ("completed", "failed"):
         events += session.requests.settled(update.tool_call_id, denied=False)
     return events + _about_calls(session, session.calls.told(update, history=session.history))
 

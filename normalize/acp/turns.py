@@ -70,7 +70,7 @@ def ensure(state: State, session: Session) -> list[AgentEvent]:
     events = session.began()
     if session.history or state.overheard:
         return events
-    return [*events, start(state, session, "user", [], [])]
+    return [*events, *session.texts.pause(), start(state, session, "user", [], [])]
 
 
 def prompted(
