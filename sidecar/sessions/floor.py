@@ -17,7 +17,7 @@ from journal.sessions import SessionRecord
 from normalize.model import JsonObject
 from sidecar.config.known_agents import KNOWN
 from sidecar.config.settings import Settings
-from sidecar.sessions.record_options import AGENT_OPTIONS
+from sidecar.sessions.record_options import RecordOptions
 
 STRICTNESS = ("supervised", "cli", "plan", "autonomous")
 """Policies, the strictest first; `cli` is none, `plan` allows everything but the plan itself."""
@@ -166,12 +166,11 @@ class Floor:
                 'frontend_options ("agent")',
                 "agent",
             )
-        servers = record.options.get("mcp_servers") or {}
-        if servers != settings.mcp_servers and "mcp_servers" not in self._options:
+        asked = RecordOptions.of(record)
+        if asked.mcp_servers != settings.mcp_servers and "mcp_servers" not in self._options:
             _refuse("frontends may not choose MCP servers", 'frontend_options ("mcp_servers")', "mcp_servers")
-        kept = record.options.get(AGENT_OPTIONS)
-        options = self._checked_options(kept if isinstance(kept, dict) else {}, Path(record.workspace or "."))
-        return replace(record, options={**record.options, AGENT_OPTIONS: options})
+        options = self._checked_options(asked.agent_options, Path(record.workspace or "."))
+        return replace(asked, agent_options=options).put(record)
 
     def _checked_options(self, asked: JsonObject, workspace: Path) -> JsonObject:
         configured = self._settings.session_options.model_dump(mode="json", exclude_none=True)

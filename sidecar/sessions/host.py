@@ -30,11 +30,11 @@ from sidecar.sessions.floor import Floor
 from sidecar.sessions.history import History, about, listed_title
 from sidecar.sessions.hosted import Changed, refuse, timestamp
 from sidecar.sessions.launch import CANNOT_START, family_of, merged, options_for
-from sidecar.sessions.live import ATTACHED, LiveSession
-from sidecar.sessions.record_options import AGENT_OPTIONS
+from sidecar.sessions.live import LiveSession
+from sidecar.sessions.record_options import RecordOptions, with_options
 from sidecar.sessions.recovery import brought_up_to, close_left_open
 from sidecar.sessions.registry import Registry
-from sidecar.sessions.resume_point import NEW, ORIGIN, ResumePoint
+from sidecar.sessions.resume_point import NEW, ResumePoint
 from sidecar.sessions.rewind import place_of
 from sidecar.sessions.services import SessionServices
 from sidecar.sessions.state import short
@@ -44,14 +44,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
-CONVERSATION = "conversation"
-"""The option of a record that says which conversation of the library it began as."""
-
 CLAUDES = frozenset({"auto", "claude", "miriad", "json_rpc"})
 """Names of families whose agents go on with Claude's conversations, and whose core reads them."""
-
-READING = "reading"
-"""The option of a record that says that it was opened to be read: whether frontends may work there is still to be asked."""
 
 FOLLOW_S = 1.0
 """How often a conversation is looked at that others may go on with."""
@@ -208,11 +202,12 @@ class LiveHost:
             policy=command.policy or settings.policy,
             model=command.model or settings.model,
             permission_mode=command.permission_mode,
-            options={
-                "mcp_servers": command.mcp_servers or settings.mcp_servers,
-                AGENT_OPTIONS: merged(settings.session_options, command.options),
-            },
             env_names=tuple(command.env or ()),
+        )
+        record = with_options(
+            record,
+            mcp_servers=command.mcp_servers or settings.mcp_servers,
+            agent_options=merged(settings.session_options, command.options),
         )
         if by_operator:
             self._operators.add(record.session)
@@ -226,7 +221,7 @@ class LiveHost:
         session = self._registry.find(name)
         self._operators.add(name)
         if mcp_servers is not None:
-            session.amend(options={**session.record.options, "mcp_servers": dict(mcp_servers)})
+            session.amend(options=with_options(session.record, mcp_servers=dict(mcp_servers)).options)
 
     async def say(
         self, session: LiveSession, text: str, attachments: Sequence[frames.Attachment] = ()
@@ -261,7 +256,7 @@ class LiveHost:
             (
                 one
                 for one in self._registry.sessions.values()
-                if one.record.options.get(CONVERSATION) == listed.id
+                if RecordOptions.of(one.record).conversation == listed.id
             ),
             None,
         )
@@ -288,15 +283,16 @@ class LiveHost:
             policy=asked.policy or settings.policy,
             model=asked.model or settings.model,
             permission_mode=asked.permission_mode,
-            options={
-                "mcp_servers": asked.mcp_servers or settings.mcp_servers,
-                AGENT_OPTIONS: merged(settings.session_options, asked.options),
-                CONVERSATION: listed.id,
-            },
             env_names=tuple(asked.env or ()),
             cli_session_id=listed.id,
             cli_version=listed.version,
             state="exited",
+        )
+        record = with_options(
+            record,
+            mcp_servers=asked.mcp_servers or settings.mcp_servers,
+            agent_options=merged(settings.session_options, asked.options),
+            conversation=listed.id,
         )
         if family_of(record, settings).name not in CLAUDES:
             refuse(
@@ -308,7 +304,7 @@ class LiveHost:
             workspace_of(listed.folder)
             record = self._floor.new(record, asked.env or {})
         else:
-            record = replace(record, options={**record.options, READING: True})
+            record = with_options(record, reading=True)
         follower = await self._history.follower(listed)
         session = LiveSession(record, self._services, asked.env)
         self._registry.sessions[record.session] = session
@@ -352,8 +348,9 @@ class LiveHost:
     async def _check_history(self, session: LiveSession) -> None:
         """Refuse to go on with a conversation that somebody's own CLI has open, or whose folder is not for frontends."""
         record = session.record
-        conversation = record.options.get(CONVERSATION)
-        if not isinstance(conversation, str):
+        kept = RecordOptions.of(record)
+        conversation = kept.conversation
+        if conversation is None:
             return
         if record.cli_session_id == conversation and await self._history.is_running(conversation):
             refuse(
@@ -361,11 +358,10 @@ class LiveHost:
                 f"somebody's own CLI has the conversation {conversation} open; close it there, or fork the session",
                 "session",
             )
-        if READING in record.options:
+        if kept.reading:
             workspace_of(record.workspace)
             self._floor.new(record, session.env)
-            options = {name: value for name, value in record.options.items() if name != READING}
-            session.amend(options=options)
+            session.amend(options=with_options(record, reading=False).options)
 
     async def _go_back(self, session: LiveSession, at: str) -> None:
         """Go on from a message; when the CLI does not take it, what ran runs on from where it was."""
@@ -401,13 +397,14 @@ class LiveHost:
             policy=origin.policy,
             model=origin.model,
             permission_mode=origin.permission_mode,
-            options={name: origin.options.get(name) for name in ("mcp_servers", AGENT_OPTIONS)},
             env_names=origin.env_names,
             cli_version=origin.cli_version,
             resume_token=origin.resume_token,
             forked_from=origin.session,
         )
-        if READING in origin.options:
+        kept = RecordOptions.of(origin)
+        record = with_options(record, mcp_servers=kept.mcp_servers, agent_options=kept.agent_options)
+        if kept.reading:
             workspace_of(origin.workspace)
             self._floor.new(record, parent.env)
         journal, place = self._services.journal, None
@@ -441,7 +438,7 @@ class LiveHost:
             if record.last_prompt is None:
                 refuse("nothing_to_retry", f"session {record.session} has had no prompt yet", "session")
             attachments = session.prompt_history.attachments()
-            if len(attachments) != (record.options.get(ATTACHED) or 0):
+            if len(attachments) != RecordOptions.of(record).attached:
                 refuse(
                     "nothing_to_retry",
                     "the attachments of the last prompt were not kept over the sidecar's restart; send it anew",
@@ -499,7 +496,7 @@ class LiveHost:
     ) -> LiveSession:
         """Begin a session; `before` fills its log before its CLI is started."""
         if resume_point != NEW:
-            record = replace(record, options=resume_point.noted(record.options, ORIGIN))
+            record = with_options(record, origin=resume_point.json())
         session = LiveSession(record, self._services, env)
         self._registry.sessions[record.session] = session
         try:

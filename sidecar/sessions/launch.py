@@ -20,7 +20,7 @@ from normalize.vocabulary import Policy
 from sidecar.config.agents import AgentNotFoundError, family_named, find
 from sidecar.config.rulebook import Rulebook
 from sidecar.config.settings import Settings
-from sidecar.sessions.record_options import AGENT_OPTIONS
+from sidecar.sessions.record_options import RecordOptions
 from sidecar.sessions.resume_point import ResumePoint
 from tracing.export.wanted import tracing_wanted
 
@@ -68,7 +68,7 @@ def options_for(
         fork=resume_point.branch,
         continue_latest=resume_point.latest,
         permission_mode=record.permission_mode,
-        mcp_servers=_mcp_servers(record),
+        mcp_servers=RecordOptions.of(record).mcp_servers,
         **_agent_options(record),
     )
     return SessionOptions(
@@ -117,24 +117,15 @@ def merged(configured: AgentOptions, asked: AgentOptions | None) -> JsonObject:
 
 def _agent_options(record: SessionRecord) -> dict[str, Any]:
     """The fields of CommandOptions that a session's record has; it may be of an older or newer turnwire."""
-    kept = record.options.get(AGENT_OPTIONS)
-    known = kept if isinstance(kept, dict) else {}
     try:
-        options = AgentOptions.model_validate(known)
+        options = AgentOptions.model_validate(RecordOptions.of(record).agent_options)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        name = ".".join(map(str, first["loc"])) or AGENT_OPTIONS
+        name = ".".join(map(str, first["loc"])) or "agent_options"
         raise CommandError(
             name, f"the session's record has what this version does not take: {first['msg']}"
         ) from None
     return options.model_dump(exclude_none=True)
-
-
-def _mcp_servers(record: SessionRecord) -> dict[str, JsonObject]:
-    servers = record.options.get("mcp_servers")
-    if not isinstance(servers, dict):
-        return {}
-    return {name: server for name, server in servers.items() if isinstance(server, dict)}
 
 
 def _policy(name: str | None) -> Policy | None:

@@ -29,15 +29,13 @@ from sidecar.library.following import Follower
 from sidecar.sessions.launch import family_of
 from sidecar.sessions.pipeline import Pipeline
 from sidecar.sessions.prompt_history import PromptHistory
+from sidecar.sessions.record_options import RecordOptions, with_options
 from sidecar.sessions.recovery import close_left_open
-from sidecar.sessions.resume_point import NEW, RESUME_POINT, ResumePoint, without_resume_point
+from sidecar.sessions.resume_point import NEW, ResumePoint
 from sidecar.sessions.services import SessionServices
 from sidecar.sessions.state import ObservedState
 
 log = logging.getLogger(f"turnwire.{__name__}")
-
-ATTACHED = "attached"
-"""The option of a record that says how many attachments went with what was said last."""
 
 PAUSED = "The agent is paused until there is room again: its output is not read, and nothing of it is lost."
 
@@ -416,19 +414,15 @@ class LiveSession:
 
     async def _begin(self, cli: AgentSession, resume_point: ResumePoint) -> None:
         """Note the process, so that it can be reaped, and where it goes; then tell of it."""
-        state, options = self._state, without_resume_point(self.record.options)
-        if resume_point == NEW:
-            state.resume_token = None
-        else:
-            options = resume_point.noted(options)
-            state.resume_token = resume_point.at or state.resume_token
+        state, going = self._state, None if resume_point == NEW else resume_point.json()
+        state.resume_token = None if going is None else resume_point.at or state.resume_token
         version = self.record.cli_version if cli.version is None else cli.version
         state.cli_version = version
         self.amend(
             state="starting",
             pid=cli.identity.pid,
             process=cli.identity.to_text(),
-            options=options,
+            options=with_options(self.record, going=going).options,
             resume_token=state.resume_token,
             cli_version=version,
         )
@@ -453,8 +447,8 @@ class LiveSession:
                     self._said(before, event)
                 case ev.Withdrawn():
                     self.prompt_history.observe(event)
-                case ev.SessionStatus() if RESUME_POINT in self.record.options:
-                    self.amend(options=without_resume_point(self.record.options))
+                case ev.SessionStatus() if RecordOptions.of(self.record).going is not None:
+                    self.amend(options=with_options(self.record, going=None).options)
                 case _:
                     pass
         if changed:
@@ -483,8 +477,8 @@ class LiveSession:
 
     def _said(self, before: str | None, event: AgentEvent) -> None:
         """A retry goes back to where the conversation was before this turn, and says all that it serves."""
-        options = {**self.record.options, ATTACHED: len(self.prompt_history.attachments())}
-        self.amend(last_prompt=self.prompt_history.text(), options=options)
+        kept = with_options(self.record, attached=len(self.prompt_history.attachments()))
+        self.amend(last_prompt=self.prompt_history.text(), options=kept.options)
         if isinstance(event, ev.TurnStarted):
             self.amend(retry_token=before)
 

@@ -14,7 +14,7 @@ from journal.sessions import SessionRecord
 from normalize import events as ev
 from normalize.events import AgentEvent, from_json, to_json
 from normalize.events.envelope import Cursor
-from sidecar.sessions.resume_point import RESUME_POINT
+from sidecar.sessions.record_options import RecordOptions
 from sidecar.sessions.state import ObservedState
 
 log = logging.getLogger(f"turnwire.{__name__}")
@@ -137,7 +137,7 @@ def brought_up_to(record: SessionRecord, left: LeftOpen) -> SessionRecord:
         total_cost_usd=max(filter(None, (record.total_cost_usd, state.total_cost_usd)), default=None),
         # Where a session went back to is known to its record alone, until the next turn's end.
         resume_token=record.resume_token
-        if RESUME_POINT in record.options
+        if RecordOptions.of(record).going is not None
         else state.resume_token or record.resume_token,
     )
 

@@ -9,12 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from adapter.capabilities import Capabilities
 from journal.sessions import SessionRecord
 from normalize.model import JsonObject
-
-RESUME_POINT = "going"
-"""The option of a record that says which way the CLI was to go, until it has gone it."""
-
-ORIGIN = "origin"
-"""The option of a record that says which way its first CLI went."""
+from sidecar.sessions.record_options import RecordOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +28,7 @@ class ResumePoint:
     @classmethod
     def on(cls, record: SessionRecord, at: str | None = None) -> "ResumePoint":
         """Go on where the session was, or at a message of it; a way that the last CLI did not take is taken now."""
-        left = cls._of(record, RESUME_POINT)
+        left = cls.read(RecordOptions.of(record).going)
         if left is None:
             return cls(record.cli_session_id, at)
         return left if at is None else replace(left, at=at)
@@ -45,37 +40,30 @@ class ResumePoint:
             return replace(cls.on(record), at=record.retry_token)
         if record.turns > 1 and can.resumes and can.resume_at == "nothing":
             return cls.on(record)  # there is no way back in 1.0: what failed stays in the conversation
-        return cls._of(record, ORIGIN) or NEW
+        return cls.read(RecordOptions.of(record).origin) or NEW
 
     @classmethod
     def fork(cls, origin: SessionRecord, at: str | None = None) -> "ResumePoint":
         """Branch off another session, or off a message of it."""
         return replace(cls.on(origin, at), branch=True)
 
-    def noted(self, options: JsonObject, name: str = RESUME_POINT) -> JsonObject:
-        """Return a record's options with this way in them."""
-        way: JsonObject = {key: value for key, value in asdict(self).items() if value}
-        return {**options, name: way}
+    def json(self) -> JsonObject:
+        """Return it as a record keeps it, in `going` and `origin`."""
+        return {key: value for key, value in asdict(self).items() if value}
 
     @classmethod
-    def _of(cls, record: SessionRecord, option: str) -> "ResumePoint | None":
-        match record.options.get(option):
-            case {**way}:
-                resume, at = way.get("resume"), way.get("at")
-                return cls(
-                    resume if isinstance(resume, str) else None,
-                    at if isinstance(at, str) else None,
-                    branch=way.get("branch") is True,
-                    latest=way.get("latest") is True,
-                )
-            case _:
-                return None
+    def read(cls, way: JsonObject | None) -> "ResumePoint | None":
+        """Return what a record keeps; None when it keeps none."""
+        if way is None:
+            return None
+        resume, at = way.get("resume"), way.get("at")
+        return cls(
+            resume if isinstance(resume, str) else None,
+            at if isinstance(at, str) else None,
+            branch=way.get("branch") is True,
+            latest=way.get("latest") is True,
+        )
 
 
 NEW = ResumePoint()
 """Begin a conversation."""
-
-
-def without_resume_point(options: JsonObject) -> JsonObject:
-    """Return a record's options once the CLI has gone its way."""
-    return {name: value for name, value in options.items() if name != RESUME_POINT}

@@ -16,7 +16,8 @@ from normalize import events as ev
 from normalize.events import AgentEvent, from_json
 from normalize.events.envelope import Cursor
 from sidecar.sessions.hosted import refuse
-from sidecar.sessions.resume_point import ORIGIN, ResumePoint
+from sidecar.sessions.record_options import RecordOptions
+from sidecar.sessions.resume_point import ResumePoint
 
 
 class _Found(Enum):
@@ -90,7 +91,7 @@ async def _look_up(journal: Journal, record: SessionRecord, at: str, *, ids: boo
             break
     if known:
         return _Found.UNNAMED
-    begun_here = ORIGIN not in record.options
+    begun_here = RecordOptions.of(record).origin is None
     return _Found.MISSING if whole and begun_here else _Found.UNKNOWABLE
 
 

@@ -12,7 +12,6 @@ from sidecar.config.agents import AgentSetting
 from sidecar.config.settings import Settings
 from sidecar.sessions.floor import STRICTNESS, Floor
 from sidecar.sessions.launch import merged
-from sidecar.sessions.record_options import AGENT_OPTIONS
 
 
 def record(
@@ -28,7 +27,7 @@ def record(
         "policy": settings.policy,
         "options": {
             "mcp_servers": changes.pop("mcp_servers", None) or settings.mcp_servers,
-            AGENT_OPTIONS: merged(settings.session_options, asked),
+            "agent_options": merged(settings.session_options, asked),
         },
     }
     return SessionRecord(**{**values, **changes})
@@ -170,7 +169,7 @@ def test_what_is_harmless_or_stricter_may_be_chosen(tmp_path: Path) -> None:
         "agents": {"gull": {"description": "Cries", "prompt": "Cry.", "tools": ["Read"], "model": "haiku"}},
     }  # fmt: skip
     assert set(options) == set(AgentOptions.model_fields)
-    assert allowed(Settings(), tmp_path, options=options).options[AGENT_OPTIONS] == options
+    assert allowed(Settings(), tmp_path, options=options).options["agent_options"] == options
 
 
 def test_what_the_operator_limits_can_be_limited_further_and_not_lifted(tmp_path: Path) -> None:
@@ -189,7 +188,7 @@ def test_what_the_operator_limits_can_be_limited_further_and_not_lifted(tmp_path
         "setting_sources": [],
         "disallowed_tools": ["Read"],
     }
-    kept = allowed(settings, tmp_path, options=stricter).options[AGENT_OPTIONS]
+    kept = allowed(settings, tmp_path, options=stricter).options["agent_options"]
     assert kept == {**stricter, "disallowed_tools": ["Read", "WebFetch", "Bash(rm:*)"]}
 
 
@@ -200,7 +199,7 @@ def test_directories_beside_the_workspace_are_bound_as_it_is_and_their_links_are
     (start / "lib").mkdir(parents=True)
     outside.mkdir()
     (start / "link").symlink_to(outside)
-    kept = allowed(Settings(), start, options={"add_dirs": ["lib"]}).options[AGENT_OPTIONS]
+    kept = allowed(Settings(), start, options={"add_dirs": ["lib"]}).options["agent_options"]
     assert kept == {"add_dirs": [str(start / "lib")]}
     for folder in (str(outside), "link", "../outside", "lib/../../outside", "~"):
         error = refusal(Settings(), start, options={"add_dirs": ["lib", folder]})

@@ -6,7 +6,8 @@ import pytest
 
 from adapter.families import FAMILIES
 from journal.sessions import SessionRecord
-from sidecar.sessions.resume_point import NEW, ORIGIN, ResumePoint, without_resume_point
+from sidecar.sessions.record_options import RecordOptions, with_options
+from sidecar.sessions.resume_point import NEW, ResumePoint
 
 BEGUN = SessionRecord(
     session="s", created="", cli_session_id="cli", resume_token="t2", retry_token="t1", turns=2
@@ -27,18 +28,18 @@ def test_a_session_goes_on_where_it_was_or_at_a_message() -> None:
 
 @pytest.mark.parametrize("way", [BRANCH, ResumePoint("cli", "t1"), ResumePoint(latest=True)])
 def test_a_way_that_was_not_gone_to_its_end_is_gone_again(way: ResumePoint) -> None:
-    left = replace(BEGUN, options=way.noted({"mcp_servers": {}}))
+    left = with_options(BEGUN, going=way.json(), attached=2)
     assert ResumePoint.on(left) == way
     assert ResumePoint.on(left, "t0") == replace(way, at="t0")
-    gone = replace(left, options=without_resume_point(left.options))
+    gone = with_options(left, going=None)
     assert ResumePoint.on(gone) == ResumePoint("cli")
-    assert gone.options == {"mcp_servers": {}}
+    assert RecordOptions.of(gone) == RecordOptions(attached=2)
 
 
 def test_a_retry_goes_back_to_before_the_last_prompt_or_to_how_the_session_began() -> None:
     assert back(BEGUN) == ResumePoint("cli", "t1")
     assert back(replace(BEGUN, retry_token=None, turns=1)) == NEW
-    branched = replace(FRESH, options=BRANCH.noted({}, ORIGIN), turns=1, cli_session_id="cli")
+    branched = with_options(replace(FRESH, turns=1, cli_session_id="cli"), origin=BRANCH.json())
     assert back(branched) == BRANCH
 
 
@@ -50,4 +51,4 @@ def test_where_there_is_no_way_back_a_retry_goes_on() -> None:
 
 def test_a_fork_branches_off_also_what_has_not_begun_yet() -> None:
     assert ResumePoint.fork(BEGUN, "t1") == ResumePoint("cli", "t1", branch=True)
-    assert ResumePoint.fork(replace(FRESH, options=BRANCH.noted({}))) == BRANCH
+    assert ResumePoint.fork(with_options(FRESH, going=BRANCH.json())) == BRANCH

@@ -13,7 +13,7 @@ from normalize.claude.core import ClaudeCore
 from normalize.events import AgentEvent, to_json
 from protocol.claude.decode import decode
 from recordings import recording
-from sidecar.sessions.resume_point import NEW, ORIGIN
+from sidecar.sessions.resume_point import NEW
 from sidecar.sessions.rewind import place_of
 
 CLAUDE = FAMILIES["claude"]
@@ -90,7 +90,7 @@ async def test_a_message_that_a_whole_log_does_not_have_is_refused(version: str 
 async def test_a_message_of_before_the_log_is_for_the_cli_to_judge() -> None:
     events = events_of("2.1.330", "plain-text")
     journal = await logged(events)
-    elsewhere = record("2.1.330", **NEW.noted({}, ORIGIN))
+    elsewhere = record("2.1.330", origin=NEW.json())
     assert await place_of(journal, elsewhere, "elsewhere", CLAUDE) == "elsewhere"
     assert await place_of(MemoryJournal(), record("2.1.330"), "elsewhere", CLAUDE) == "elsewhere"
     with pytest.raises(CommandRefused, match=r"wants the API's message id"):
