@@ -34,11 +34,12 @@ from adapter.inbox import Inbox
 from adapter.notices import Notify, SessionNotice
 from adapter.options import CommandError, SessionOptions
 from adapter.permissions.audit import AuditTrail
+from adapter.permissions.calls import ToolCall
 from adapter.permissions.decisions import Answered, Asked, PermissionAnswer
 from adapter.permissions.grants import GrantStore
 from adapter.permissions.machine import State
 from adapter.permissions.places import real_paths_of_call, session_places
-from adapter.permissions.policies import PermissionSettings
+from adapter.permissions.policies import PermissionSettings, judge_by_rule
 from adapter.permissions.requests import (
     AgentRequest,
     Deny,
@@ -126,7 +127,14 @@ async def open_acp_session(
                 grants=grants,
             )
             services = _services(options, process, tasks, watchdog)
-            desk = RequestDesk(client, services, tasks=tasks, most=options.max_pending, notify=notify)
+            desk = RequestDesk(
+                client,
+                services,
+                forbidden=lambda call: _forbidden(call, settings),
+                tasks=tasks,
+                most=options.max_pending,
+                notify=notify,
+            )
             session = AcpSession(
                 options,
                 process=process,
@@ -428,6 +436,12 @@ def _services(
         environment = {**options.environment, MARK: process.identity.mark}
         terminals = Terminals(options.workspace, environment, tasks=tasks, watchdog=watchdog)
     return Services(files=files, writes=options.client_files == "write", terminals=terminals)
+
+
+def _forbidden(call: ToolCall, settings: PermissionSettings) -> str | None:
+    """Return why a rule keeps a call from being made without being asked about; None when none does."""
+    verdict = judge_by_rule(settings, call, real_paths_of_call(call, settings))
+    return None if verdict is None or verdict.behavior == "allow" else verdict.reason or verdict.by
 
 
 def _permission_settings(options: SessionOptions) -> PermissionSettings:

@@ -5,12 +5,15 @@ gets one answer, whatever goes wrong in it.
 """
 
 import asyncio
+import shlex
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from adapter.acp.client import AcpClient
 from adapter.acp.files import FileRefused, WorkspaceFiles
 from adapter.acp.terminals import TerminalRefused, Terminals
 from adapter.notices import Notify, SessionNotice
+from adapter.permissions.calls import ToolCall
 from protocol.acp.messages import Id, Request
 from protocol.json_values import Json, JsonObject, text_at
 
@@ -51,12 +54,15 @@ class RequestDesk:
         client: AcpClient,
         services: Services,
         *,
+        forbidden: Callable[[ToolCall], str | None],
         tasks: asyncio.TaskGroup,
         most: int,
         notify: Notify,
     ) -> None:
+        """`forbidden` says why a call may not be made unasked, None when it may: rules hold here, too."""
         self._client = client
         self._services = services
+        self._forbidden = forbidden
         self._tasks = tasks
         self._most = most
         self._notify = notify
@@ -110,6 +116,9 @@ class RequestDesk:
             self._client.respond(request_id, result)
 
     async def _do(self, method: str, params: JsonObject) -> Json:
+        for call in _calls(method, params):
+            if (reason := self._forbidden(call)) is not None:
+                raise _Refused(INVALID_PARAMS, f"turnwire's rules forbid this: {reason}")
         files, terminals = self._services.files, self._services.terminals
         if method not in _FILES:
             return await terminals.answer(method, params) if terminals is not None else None
@@ -123,6 +132,26 @@ class RequestDesk:
             raise _Refused(INVALID_PARAMS, f"{method} needs content")
         await asyncio.to_thread(files.write, path, text_at(params, "content"))
         return {}
+
+
+def _calls(method: str, params: JsonObject) -> Sequence[ToolCall]:
+    """Return what a request does as rules name it; a file that is written may be called either of two names."""
+    match method:
+        case "fs/read_text_file":
+            return [ToolCall("Read", {"file_path": text_at(params, "path")}, "read")]
+        case "fs/write_text_file":
+            arguments = {"file_path": text_at(params, "path")}
+            return [ToolCall(name, arguments, "edit") for name in ("Write", "Edit")]
+        case "terminal/create":
+            words = [text_at(params, "command"), *_texts(params.get("args"))]
+            line = words[0] if len(words) == 1 else shlex.join(words)
+            return [ToolCall("Bash", {"command": line}, "execute")]
+        case _:
+            return []
+
+
+def _texts(values: Json) -> Sequence[str]:
+    return [str(value) for value in values] if isinstance(values, list) else []
 
 
 def _number(params: JsonObject, name: str) -> int | None:

@@ -555,6 +555,25 @@ async def test_files_of_the_workspace_alone_are_read_and_written_where_that_is_a
         assert inside.read_text(encoding="utf-8") == "written"
 
 
+async def test_rules_hold_for_files_and_commands_that_an_agent_has_us_read_write_and_run(
+    stage: AcpStage,
+) -> None:
+    rules = read_rules(
+        [
+            {"action": "deny", "tool": "Edit", "input": {"file_path": "*.env"}, "reason": "secrets"},
+            {"action": "ask", "tool": "Bash", "input": {"command": "rm *"}},
+        ]
+    )
+    async with stage.session(rules=rules, client_files="write", client_terminals=True) as run:
+        await run.turn(f'ask fs/write_text_file {{"path":"{stage.workspace}/a.env","content":"x"}}')
+        await run.turn(
+            'ask terminal/create {"command":"rm","args":["-rf","x"]} ask terminal/create {"command":"true"}'
+        )
+        assert run.text.count("turnwire's rules forbid this") == 2
+        assert run.text.count("terminalId") == 1
+        assert not (stage.workspace / "a.env").exists()
+
+
 async def test_terminals_run_where_they_are_allowed(stage: AcpStage) -> None:
     async with stage.session(client_terminals=True) as run:
         await run.turn(
