@@ -1,6 +1,5 @@
 """Requests that wait for a human as interrupts, and the resume entries that answer them. Pure."""
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import msgspec
@@ -15,15 +14,11 @@ ANSWER_FIELDS = frozenset({"option_id", "updated_input", "message", "interrupt",
 Request: TypeAlias = events.PermissionRequest | events.QuestionRequest
 
 
-@dataclass(frozen=True, slots=True)
 class InvalidAnswer(Exception):
     """An answer that does not fit its request: where it is wrong, and what it must be."""
 
-    interrupt: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"resume entry for {self.interrupt!r}: {self.message}"
+    def __init__(self, interrupt: str, message: str) -> None:
+        super().__init__(f"resume entry for {interrupt!r}: {message}")
 
 
 def interrupt_of(request: Request) -> Interrupt:
@@ -95,12 +90,17 @@ def _permission(
         case str(option):
             answer = {"option_id": option}
         case dict(given):
-            answer = given
+            answer = dict(given)
+            if "option_id" not in answer and isinstance(allowed := answer.pop("approved", None), bool):
+                # what AG-UI's own pages send for a tool call
+                answer["option_id"] = _first(request, entry, "allow" if allowed else "reject")
+                if "editedArgs" in answer:
+                    answer["updated_input"] = answer.pop("editedArgs")
         case _:
             raise InvalidAnswer(
                 entry.interrupt_id, "payload must be an object with option_id, its text, or a boolean"
             )
-    if answer.get("option_id") not in options:
+    if answer.get("option_id") not in list(options):
         raise InvalidAnswer(entry.interrupt_id, f"payload.option_id must be one of {', '.join(options)}")
     if unknown := answer.keys() - ANSWER_FIELDS:
         raise InvalidAnswer(

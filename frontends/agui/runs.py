@@ -192,6 +192,13 @@ class SessionRun:
             await self._tell(tell, run.fail("unauthorized", str(refused)))
         except TurnwireError as lost:
             await self._tell(tell, run.fail("connection_lost", str(lost)))
+        except OSError:
+            raise  # the client has gone
+        except Exception:
+            log.exception("a run failed", extra={"session": self._session})
+            await self._tell(
+                tell, run.fail("internal", "turnwire agui failed at this run; its log says why.")
+            )
 
     async def _next(self) -> list[BaseEvent]:
         """Return what the next event is, or what must be said when none comes; raises TurnwireError."""
