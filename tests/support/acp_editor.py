@@ -127,6 +127,8 @@ class Editor:
         self.taken_back: list[Any] = []
         """The numbers of requests that the agent took back."""
         self.forms: list[Any] = []
+        self.cannot_fill = False
+        """Whether it offers forms, and has none."""
         self.fill: Callable[[Any], Any] = lambda mode: schema.DeclineElicitationResponse(action="decline")
         self._news = asyncio.Condition()
 
@@ -145,6 +147,8 @@ class Editor:
         return schema.RequestPermissionResponse(outcome=await asked.answer)
 
     async def create_elicitation(self, message: str, mode: Any, **kwargs: Any) -> Any:  # noqa: ARG002 - the protocol's names
+        if self.cannot_fill:
+            raise acp.RequestError.method_not_found("elicitation/create")
         self.forms.append(mode)
         return self.fill(mode)
 

@@ -13,7 +13,7 @@ from acp.exceptions import RequestError
 from hub_stand import SESSION, Stand, stand
 from pydantic import JsonValue
 
-from acp_editor import Desk, editing, within
+from acp_editor import FORMS, Desk, editing, within
 from frontends.acp.json_rpc import MOST_LINE
 from hub.host import CommandRefused
 from hub.wire.frames import AnyCommand
@@ -425,6 +425,95 @@ async def test_the_end_of_a_session_answers_what_waits_for_it() -> None:
         await desk.editor.until(lambda: len(desk.editor.taken_back) == 1)
         with pytest.raises(RequestError, match="session/load"):
             await desk.prompt(SESSION, "Still there?")
+
+
+async def test_a_prompt_taken_back_by_its_request_is_interrupted() -> None:
+    async with loaded() as (hub, desk):
+        taken = serves_prompts(hub)
+        call = {
+            "method": "session/prompt",
+            "params": {"sessionId": SESSION, "prompt": [{"type": "text", "text": "x"}]},
+        }
+        desk.wire.write(json.dumps({"jsonrpc": "2.0", "id": "p", **call}).encode() + b"\n")
+        await within(taken.wait())
+        await publish(hub, text("begun"))
+        await desk.editor.until(lambda: desk.editor.text() == "begun")
+        interrupted = asyncio.Event()
+
+        async def interrupt(command: AnyCommand) -> JsonValue:
+            interrupted.set()
+            return {}
+
+        hub.host.handlers["interrupt"] = interrupt
+        back = {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": "p"}}
+        desk.wire.write(json.dumps(back).encode() + b"\n")
+        assert await errors(desk, 1) == [-32800]
+        await within(interrupted.wait())
+
+
+async def test_modes_models_forks_and_ends_are_the_hubs_commands() -> None:
+    async with loaded() as (hub, desk):
+        refusals = iter([True, False])
+
+        async def set_mode(command: AnyCommand) -> JsonValue:
+            if next(refusals, False):
+                raise CommandRefused("not_running", "no CLI runs", "session")
+            return None
+
+        async def another(command: AnyCommand) -> JsonValue:
+            return {"session": SESSION}
+
+        async def none(command: AnyCommand) -> JsonValue:
+            return None
+
+        hub.host.handlers |= {"set_permission_mode": set_mode, "set_model": none}
+        hub.host.handlers |= {"session.fork": another, "session.resume": another, "session.delete": none}
+        await within(desk.agent.set_session_mode(session_id=SESSION, mode_id="plan"))
+        assert sent(hub)[-3:] == ["set_permission_mode", "session.resume", "set_permission_mode"]
+        await desk.editor.until(lambda: bool(desk.editor.of("current_mode_update")))
+        assert desk.editor.of("current_mode_update")[-1]["currentModeId"] == "plan"
+        changed = await within(
+            desk.agent.set_config_option(session_id=SESSION, config_id="model", value="opus")
+        )
+        assert changed is not None
+        assert [option.current_value for option in changed.config_options] == ["plan", "opus"]
+        with pytest.raises(RequestError, match="config option"):
+            await within(desk.agent.set_config_option(session_id=SESSION, config_id="colour", value="red"))
+        forked = await within(desk.agent.fork_session(session_id=SESSION, cwd="/", mcp_servers=[]))
+        assert forked.session_id == SESSION
+        await within(desk.agent.resume_session(session_id=SESSION, cwd="/", mcp_servers=[]))
+        delete = {"jsonrpc": "2.0", "id": "d", "method": "session/delete", "params": {"sessionId": SESSION}}
+        desk.wire.write(json.dumps(delete).encode() + b"\n")
+        await desk.editor.until(lambda: any(line.get("id") == "d" for line in desk.wire.lines))
+        assert sent(hub)[-1] == "session.delete"
+        with pytest.raises(RequestError, match="session/load"):
+            await desk.prompt(SESSION, "Still there?")
+
+
+async def test_an_editor_that_offers_more_than_it_can_is_asked_otherwise() -> None:
+    async with stand() as hub, connect(hub.url) as client, editing(client) as desk:
+        await desk.load(SESSION, FORMS)
+        schema = {"type": "object", "properties": {"sure": {"type": "boolean"}}}
+        desk.editor.cannot_fill = True
+        await publish(
+            hub,
+            ev.QuestionRequest(
+                pending_id="q-1", kind="elicitation", message="Sure?", requested_schema=schema
+            ),
+        )
+        asked = await desk.editor.next_asked()
+        assert asked.options == ["0", "1", "decline"]
+        answered = asyncio.Event()
+
+        async def answer(command: AnyCommand) -> JsonValue:
+            answered.set()
+            return None
+
+        hub.host.handlers["question.answer"] = answer
+        asked.choose("0")
+        await within(answered.wait())
+        ((command, _),) = [each for each in hub.host.commands if each[0].type == "question.answer"]
+        assert command.model_dump()["content"] == {"sure": True}
 
 
 async def test_the_past_is_joined_and_only_the_last_of_what_holds_for_a_time_is_sent() -> None:
