@@ -43,6 +43,9 @@ BOOKKEEPING = frozenset(
 _SHOWN = 500
 """Characters of a prompt that are kept for lists."""
 
+_MOST = (1 << 53) - 1
+"""The largest number of an event."""
+
 _WEIGHTS = (1.0, 5.0, 0.1, 1.25)
 """What a token costs: sent, written, read from the cache, written to the cache; in tokens sent."""
 
@@ -107,7 +110,7 @@ def _weight(tokens: Tokens | session_lines.CostState) -> float:
     kinds = (
         tokens.input_tokens, tokens.output_tokens, tokens.cache_read_input_tokens, tokens.cache_creation_input_tokens,
     )  # fmt: skip
-    return sum(max(count, 0) * weight for count, weight in zip(kinds, _WEIGHTS, strict=True))
+    return sum(_counted(count) * weight for count, weight in zip(kinds, _WEIGHTS, strict=True))
 
 
 def _command(text: str) -> str | None:
@@ -154,6 +157,15 @@ def _kind(line: SessionLine, head: MessageHead, text: str) -> str:
     return _Kind.PROMPT
 
 
+def _counted(count: int) -> int:
+    """Return a count as one that can be: what is no number of tokens is as many as a number of events holds."""
+    return min(max(count, 0), _MOST)
+
+
+def _dollars(cost: float | None) -> float | None:
+    return None if cost is None or not 0 <= cost <= _MOST else round(cost, 10)
+
+
 @dataclass
 class _Prices:
     """What a token of each model has cost, learned from the totals."""
@@ -163,7 +175,7 @@ class _Prices:
     def learn(self, usage: dict[str, session_lines.CostState]) -> None:
         for model, used in usage.items():
             weight = _weight(used)
-            if weight > 0:
+            if weight > 0 and 0 <= used.cost_usd <= _MOST:
                 self.by_model[model] = used.cost_usd / weight
 
     def of(self, model: str, tokens: Tokens) -> float | None:
@@ -358,9 +370,9 @@ class ClaudeSurvey:
             found.append(
                 Answer(
                     seen.key, seen.at, seen.model,
-                    tokens.input_tokens, tokens.output_tokens,
-                    tokens.cache_read_input_tokens, tokens.cache_creation_input_tokens,
-                    None if cost is None else round(cost, 10),
+                    _counted(tokens.input_tokens), _counted(tokens.output_tokens),
+                    _counted(tokens.cache_read_input_tokens), _counted(tokens.cache_creation_input_tokens),
+                    _dollars(cost),
                 )
             )  # fmt: skip
         return found
@@ -476,7 +488,7 @@ def _total(totals: Sequence[SessionLine]) -> float:
     """Sum up totals of which each goes on from the one before, unless a process has begun with nothing."""
     whole = before = 0.0
     for line in totals:
-        now = float(line.total_cost_usd or 0.0)
+        now = _dollars(line.total_cost_usd) or 0.0
         if now < before:
             whole += before
         before = now
@@ -817,9 +829,10 @@ class ClaudeReader:
             share = self._costs.get(key)
             whole = whole and share is not None
             cost += share or 0.0
-            counts = (
+            kinds = (
                 tokens.input_tokens, tokens.output_tokens, tokens.cache_read_input_tokens, tokens.cache_creation_input_tokens,
             )  # fmt: skip
+            counts = [_counted(count) for count in kinds]
             used = models.setdefault(model, dict.fromkeys(_MODEL_USAGE, 0))
             for name, count in zip(_MODEL_USAGE, (*counts, share or 0.0), strict=True):
                 used[name] += count

@@ -44,9 +44,12 @@ class _Place:
                 while chunk := file.read(CHUNK):
                     begun, newline, rest = chunk.rpartition(b"\n")
                     if not newline:
-                        held += chunk
                         if len(held) > LONGEST:
-                            return
+                            # nothing that a CLI writes: what there is of it is left out
+                            self.offset += len(held) + len(chunk)
+                            held = bytearray()
+                        else:
+                            held += chunk
                         continue
                     held += begun
                     for line in bytes(held).split(b"\n"):

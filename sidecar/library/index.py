@@ -166,6 +166,7 @@ class Index:
     def __init__(self, file: Path | None) -> None:
         """Open the index, or make it; without a file it is in memory alone. Raises LibraryError."""
         self._lock = threading.RLock()
+        self._closed = False
         try:
             if file is not None:
                 file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -182,8 +183,9 @@ class Index:
             ) from error
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file; a look that is under way ends with the files it has in hand."""
         with self._lock:
+            self._closed = True
             self._db.close()
 
     def _prepare(self) -> None:
@@ -244,14 +246,24 @@ class Index:
         # the newest first: whoever stops this half-way has what is asked for most
         changed.sort(key=lambda file: -file.changed)
         for start in range(0, len(changed), BATCH):
-            with self._writing():
-                for file in changed[start : start + BATCH]:
-                    try:
-                        self._take(file)
-                        looked.read += 1
-                    except OSError:
-                        looked.failed.append(file.path)
+            with self._lock:
+                if self._closed:
+                    return looked
+                self._take_some(changed[start : start + BATCH], looked)
         return looked
+
+    def _take_some(self, files: Sequence[SessionPath], looked: Looked) -> None:
+        with self._writing():
+            for file in files:
+                self._db.execute("SAVEPOINT one")
+                try:
+                    self._take(file)
+                    looked.read += 1
+                except (OSError, ValueError, OverflowError, RecursionError):
+                    # one file that is not to be read, or that no database takes, costs no other
+                    self._db.execute("ROLLBACK TO one")
+                    looked.failed.append(file.path)
+                self._db.execute("RELEASE one")
 
     def _forget(self, path: str) -> None:
         row = self._db.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
@@ -276,11 +288,7 @@ class Index:
         if found is not None:
             identity = path.stem
             said = _Sayings(self, identity)
-            try:
-                outline = survey_of(path, found[1], said.take).outline()
-            except OSError:
-                self._unsay(identity)
-                raise
+            outline = survey_of(path, found[1], said.take).outline()
             said.done()
             for leaf, title in outline.titles.items():
                 self._db.execute("INSERT OR REPLACE INTO titles VALUES (?, ?)", (leaf, title[:SHOWN]))

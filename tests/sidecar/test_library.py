@@ -15,14 +15,18 @@ import pytest
 from kept_sessions import all_kept, kept
 
 from normalize import events as ev
+from normalize.inputs import Received
 from normalize.payloads import ShellExecPayload
 from normalize.payloads.work import ShellExec
+from protocol.claude.messages import Unknown
 from sidecar.config.settings import Settings
+from sidecar.library import following
 from sidecar.library.conversation import folded
 from sidecar.library.export import Heading, as_html, as_markdown
 from sidecar.library.folders import files_in, running
 from sidecar.library.index import Index, LibraryError, query_of
 from sidecar.library.library import Library
+from tracing.recordings.session_file import format_of
 
 
 def a_home(folder: Path, *scenarios: tuple[str, str]) -> Path:
@@ -357,3 +361,75 @@ def test_the_commands_of_the_library_answer_and_refuse(tmp_path: Path) -> None:
     refused = turnwire("export", "nothing-like-it")
     assert (refused.returncode, refused.stdout) == (1, "")
     assert refused.stderr.startswith("turnwire: there is no conversation")
+
+
+def test_an_index_that_is_closed_ends_a_look_that_is_under_way(tmp_path: Path) -> None:
+    library = a_library(tmp_path, a_home(tmp_path))
+    take = library.index._take_some
+
+    def and_close(files: object, looked: object) -> None:
+        take(files, looked)  # type: ignore[arg-type]  # as it was called
+        library.close()
+
+    library.index._take_some = and_close  # type: ignore[method-assign]
+    assert library.look().files > 0
+
+
+def test_a_file_is_followed_by_its_whole_lines_and_a_line_without_end_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    projects = a_home(tmp_path, ("2.1.330", "subagent"))
+    file = next(projects.glob("*/*.jsonl"))
+    found = format_of(file)
+    assert found is not None
+    follower = following.Follower(file, found[1])
+    assert sum(len(piece) for piece in follower.first()) > 0
+    assert follower.more() == []
+    monkeypatch.setattr(following, "LONGEST", 1000)
+    monkeypatch.setattr(following, "CHUNK", 500)
+    with file.open("ab") as out:
+        out.write(b"x" * 5000)
+        out.flush()
+        assert follower.more() == []
+        out.write(b"\n" + b'{"type":"never-seen","sessionId":"s"}\n')
+        out.flush()
+        *_, unknown = follower.more()
+        assert isinstance(unknown, Received)
+        assert isinstance(unknown.message, Unknown)
+    assert follower.close()
+    file.unlink()
+    assert follower.more() == []
+
+
+def test_odd_numbers_names_and_links_cost_nothing_but_themselves(tmp_path: Path) -> None:
+    projects = a_home(tmp_path, ("2.1.330", "subagent"))
+    good = next(projects.glob("*/*.jsonl"))
+    whole = good.read_bytes()
+    for number, (old, new) in enumerate(
+        [
+            (b'"input_tokens":100', b'"input_tokens":' + b"9" * 400),
+            (b'"input_tokens":100', b'"input_tokens":-9223372036854775809'),
+            (b'"totalCostUSD":0.0033056', b'"totalCostUSD":1e308'),
+            (b'"costUSD":0.0033056', b'"costUSD":1e308'),
+            (b'"timestamp":"2026', b'"timestamp":"9999'),
+            (b'"timestamp":"2026', b'"timestamp":"0001'),
+            (b'"cwd":"/workspace/project"', b'"cwd":"\\ud800\\u0000"'),
+            (b'"parentUuid":"', b'"parentUuid":"x'),
+        ]
+    ):
+        assert old in whole
+        (good.parent / f"odd{number}.jsonl").write_bytes(whole.replace(old, new))
+    os.mkfifo(good.with_suffix("") / "subagents" / "agent-pipe.jsonl")
+    (good.with_suffix("") / "subagents" / "agent-link.jsonl").symlink_to("/etc/passwd")
+    (projects / "linked").symlink_to("/etc")
+    Path(os.fsdecode(os.fsencode(good.parent) + b"/\xff.jsonl")).write_bytes(whole)
+    library = a_library(tmp_path, projects)
+    looked = library.look()
+    assert len(looked.failed) <= 1
+    listed = library.index.newest(limit=99)
+    assert {one.id for one in listed} >= {good.stem, "odd0", "odd2", "odd4", "odd6", "odd7"}
+    for one in listed:
+        assert "root:" not in library.export(one, "html", redact=False)
+    library.index.usage(["day", "project", "model", "agent"])
+    library.index.search("nested", limit=9)
+    library.close()

@@ -63,12 +63,22 @@ def is_session_file(path: Path) -> bool:
 def agent_files(path: Path, named: Collection[str] = ()) -> list[AgentFile]:
     """Return the files of subagents: in a folder of the session's name; in older versions beside it, as far as `named`."""
     folder = path.with_suffix("") / "subagents"
-    found = {one.stem.removeprefix("agent-"): one for one in sorted(folder.glob("**/agent-*.jsonl"))}
+    inside = [] if _leads_away(folder) else sorted(folder.glob("**/agent-*.jsonl"))
+    found = {one.stem.removeprefix("agent-"): one for one in inside if _is_plain(one)}
     for agent in named:
         beside = path.with_name(f"agent-{agent}.jsonl")
-        if agent.isalnum() and agent not in found and beside.is_file():
+        if agent.isalnum() and agent not in found and _is_plain(beside):
             found[agent] = beside
     return [AgentFile(agent, file) for agent, file in found.items()]
+
+
+def _leads_away(folder: Path) -> bool:
+    return folder.is_symlink() or folder.parent.is_symlink()
+
+
+def _is_plain(file: Path) -> bool:
+    """Tell a file from links, which may lead anywhere, and from pipes, which never end."""
+    return not file.is_symlink() and file.is_file()
 
 
 def survey_of(path: Path, files: SessionFiles, tell: Callable[[Said], None] | None = None) -> Survey:
