@@ -2,8 +2,10 @@ import type { AgentEvent, EventFrame } from "turnwire-client";
 import { describe, expect, test } from "vitest";
 import { activity } from "../src/model/activity.js";
 import { Conversation } from "../src/model/conversation.js";
-import type { Row, ToolRow } from "../src/model/rows.js";
+import type { RequestRow, Row, ToolRow } from "../src/model/rows.js";
 import { took } from "../src/model/turns.js";
+import { standsAlone } from "../src/request/alone.js";
+import { groupHead } from "../src/tools/group_head.js";
 import { toolHead } from "../src/tools/heads.js";
 
 const time = (seq: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, seq)).toISOString();
@@ -173,6 +175,34 @@ describe("turns", () => {
     expect(turns).toHaveLength(2);
     expect(running?.id).toBe("b");
   });
+});
+
+test("calls that only look share the row of the first, until something comes between them", () => {
+  const read = (id: string, path = `${id}.py`): AgentEvent => ({
+    type: "tool_call",
+    tool_call_id: id,
+    tool_name: "Read",
+    tool_title: "Read",
+    tool_status: "running",
+    normalized: { kind: "read_file", renderer: "tool_read", read_file: { file_path: path } } as never,
+  });
+  const conversation = fold(turn(), read("a"), read("b"), read("c", "a.py"), bash("x"), read("d"));
+  const [, a, b, c, , d] = conversation.rows as ToolRow[];
+  expect(a?.group).toEqual([b, c]);
+  expect([a?.leader, b?.leader, d?.leader]).toEqual([undefined, a, undefined]);
+  expect(a && groupHead([a, ...a.group])).toEqual({ verb: "Read 2 files", names: "a.py, b.py" });
+  conversation.changes();
+  conversation.fold(frame(9, done("c")));
+  expect(conversation.changes().rows).toContain(a);
+});
+
+test("a verdict is told in the card of its call", () => {
+  const asked = fold(bash("t1"), { ...ask("p1"), tool_call_id: "t1" } as AgentEvent, ask("p2"));
+  const [tool, one, two] = asked.rows as [ToolRow, RequestRow, RequestRow];
+  expect(tool.request).toBe(one);
+  expect([one, two].map(standsAlone)).toEqual([false, false]);
+  for (const id of ["p1", "p2"]) asked.fold(frame(9, { type: "permission_resolved", pending_id: id, behavior: "allow" }));
+  expect([one, two].map(standsAlone)).toEqual([false, true]);
 });
 
 test("what the agent does now is the newest call that runs, or what it last said", () => {

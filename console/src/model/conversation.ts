@@ -19,6 +19,8 @@ export interface News {
   readonly session: boolean;
 }
 
+const LOOKS = new Set<string | undefined>(["read_file", "code_search"]);
+
 export class Conversation {
   /** The main thread. Rows of subagents are the children of their tool row. */
   readonly rows: Row[] = [];
@@ -43,6 +45,7 @@ export class Conversation {
   private sessionChanged = false;
   private keys = 0;
   private retry: FactRow | undefined;
+  private looking: ToolRow | undefined;
 
   get running(): Turn | undefined {
     const turn = this.turns.at(-1);
@@ -264,6 +267,10 @@ export class Conversation {
       cancelled: undefined,
       span: undefined,
     });
+    if (tool) {
+      tool.request = row;
+      this.touch(tool, frame.seq);
+    }
     const label = event.type === "permission_request" ? event.permission_title : (event.message ?? "question");
     if (this.running) row.span = openSpan(this.running, "human", label, frame.seq, frame.ts, false);
     this.requests.set(event.pending_id, row);
@@ -277,6 +284,7 @@ export class Conversation {
     note(row);
     if (row.tool?.span) row.tool.span.waited += between(row.ts, frame.ts);
     closeSpan(this.running, row.span, frame.ts, row.resolved?.behavior === "deny");
+    if (row.tool) this.touch(row.tool, frame.seq);
     if (this.pending.delete(id)) this.sessionChanged = true;
     this.touch(row, frame.seq);
   }
@@ -343,11 +351,28 @@ export class Conversation {
       this.touch(open, open.lastSeq);
     }
     if (parent) this.touch(parent, seq);
-    else this.grown = true;
+    else {
+      this.grown = true;
+      this.join(row);
+    }
     return row as Made<Fields>;
   }
 
+  /** Calls that only look at things share a row while nothing comes between them. */
+  private join(row: Row): void {
+    if (row.kind !== "tool" || !LOOKS.has(row.payload?.kind)) {
+      this.looking = undefined;
+    } else if (!this.looking) {
+      this.looking = row;
+    } else {
+      row.leader = this.looking;
+      row.leader.group.push(row);
+      this.touch(row.leader, row.seq);
+    }
+  }
+
   private touch(row: Row, seq: number): void {
+    if (row.kind === "tool" && row.leader) this.touch(row.leader, seq);
     row.rev += 1;
     row.lastSeq = seq;
     this.changed.add(row);

@@ -25,6 +25,8 @@ import type {
 /** What the reader did to a row, kept with it because a virtual list unmounts rows out of sight. */
 export interface RowView {
   open?: boolean;
+  /** Of the first of a group: the group is open. */
+  grouped?: boolean;
   /** How much of a long text is shown, in characters. */
   shown?: number;
   draft?: unknown;
@@ -118,6 +120,12 @@ export interface ToolRow extends RowBase {
   plan: AgentPlan | undefined;
   task: TaskUpdate | undefined;
   readonly children: Row[];
+  /** Calls right after it that only look at things, as it does: they are shown with it. */
+  readonly group: ToolRow[];
+  /** The call it is shown with. */
+  leader: ToolRow | undefined;
+  /** The newest request about it. */
+  request: RequestRow | undefined;
   /** Who answered its permission request changed what it was called with. */
   edited: boolean;
   /** Fields cut for size. */

@@ -17,6 +17,9 @@ export function newTool(id: string, event: ToolCall | ToolUpdate): NewToolRow {
     task: undefined,
     children: [],
     edited: false,
+    group: [],
+    leader: undefined,
+    request: undefined,
     truncated: event.truncated,
     span: undefined,
   };

@@ -15,7 +15,8 @@ const CANCELLED = {
 } as const;
 const ANSWERS = { allow: "Allowed", deny: "Denied", ask: "Passed on to a human", answer: "Answered" } as const;
 
-function Over({ row }: { row: RequestRow }) {
+/** `inCard`: below the call it is about, which says the rest. */
+export function Over({ row, inCard = false }: { row: RequestRow; inCard?: boolean }) {
   const { resolved, cancelled, request } = row;
   const title = request.type === "permission_request" ? request.permission_title : requestTitle(row);
   const payload = row.tool?.payload;
@@ -26,7 +27,7 @@ function Over({ row }: { row: RequestRow }) {
       <div class="line">
         <Icon name={resolved?.behavior === "deny" ? "cross" : resolved ? "check" : "clock"} />
         <span class="verb">{resolved ? ANSWERS[resolved.behavior] : "No longer asked"}</span>
-        <span class="subject">{visibleCode(title)}</span>
+        <span class="subject">{!inCard && visibleCode(title)}</span>
         <span class="facts">
           {resolved?.by && <span>by {visibleCode(resolved.by)}</span>}
           {resolved?.waited_ms !== undefined && <span>after {duration(resolved.waited_ms)}</span>}
@@ -49,9 +50,4 @@ function Over({ row }: { row: RequestRow }) {
       )}
     </div>
   );
-}
-
-/** While it waits it stands in the dock, and nowhere else. */
-export function RequestCard({ row }: { row: RequestRow }) {
-  return row.resolved || row.cancelled ? <Over row={row} /> : null;
 }

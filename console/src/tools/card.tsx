@@ -2,9 +2,10 @@
 import { useState } from "preact/hooks";
 import type { Row, ToolRow } from "../model/rows.js";
 import { took } from "../model/turns.js";
+import { Over } from "../request/card.js";
 import { bytes, duration } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
-import { useLive, usePage } from "../view/context.js";
+import { usePage } from "../view/context.js";
 import { Icon } from "../view/icons.js";
 import { Badge, Fold, type Tone } from "../view/parts.js";
 import { Path } from "../view/path.js";
@@ -79,11 +80,12 @@ function Cut({ row }: { row: ToolRow }) {
 }
 
 export function ToolCard({ row }: { row: ToolRow }) {
-  const live = useLive();
   const [, render] = useState(0);
   const head = toolHead(row);
   const { tone, text } = status(row);
-  const asked = [...live.conversation.pending.values()].some((request) => request.tool === row);
+  const { request } = row;
+  const over = request?.resolved !== undefined || request?.cancelled !== undefined;
+  const asked = request !== undefined && !over;
   const open = row.view.open ?? ((row.parent === undefined && opens(row) && !asked) || row.status === "error");
   const words = report(row);
   const ms = row.span?.end === undefined ? undefined : took(row.span, row.span.end);
@@ -126,6 +128,7 @@ export function ToolCard({ row }: { row: ToolRow }) {
           <Cut row={row} />
         </div>
       </Fold>
+      {request && over && row.parent === undefined && <Over row={request} inCard />}
     </article>
   );
 }

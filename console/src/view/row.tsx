@@ -1,14 +1,16 @@
 /** One row of the conversation: watches its own changes, and chooses the view of its kind. */
 import { useEffect, useReducer } from "preact/hooks";
 import type { Row } from "../model/rows.js";
-import { RequestCard } from "../request/card.js";
+import { standsAlone } from "../request/alone.js";
+import { Over } from "../request/card.js";
 import { ToolCard } from "../tools/card.js";
+import { ToolGroup } from "../tools/group.js";
 import { useLive, usePage } from "./context.js";
 import { AsidesView, FactView, GapView, NoticeView, OddView } from "./facts.js";
 import { IconButton } from "./parts.js";
 import { PlanView, ReasoningView, TextView, TurnEnd, TurnHead, UserView } from "./speech.js";
 
-function body(row: Row) {
+function body(row: Row, nested = false) {
   switch (row.kind) {
     case "turn":
       return <TurnHead row={row} />;
@@ -21,9 +23,9 @@ function body(row: Row) {
     case "reasoning":
       return <ReasoningView row={row} />;
     case "tool":
-      return <ToolCard row={row} />;
+      return nested || row.group.length === 0 ? <ToolCard row={row} /> : <ToolGroup row={row} />;
     case "request":
-      return <RequestCard row={row} />;
+      return <Over row={row} />;
     case "plan":
       return <PlanView row={row} />;
     case "asides":
@@ -57,7 +59,7 @@ function useRow(row: Row): void {
 export function RowView({ row }: { row: Row }) {
   useRow(row);
   const { inspect } = usePage();
-  if (row.kind === "request" && !row.resolved && !row.cancelled) return null;
+  if ((row.kind === "request" && !standsAlone(row)) || (row.kind === "tool" && row.leader)) return null;
   return (
     <div class={`row row-${row.kind} ${row.withdrawn ? "withdrawn" : ""}`} data-seq={row.seq}>
       {row.withdrawn && <p class="quiet">The agent took this back.</p>}
@@ -70,5 +72,5 @@ export function RowView({ row }: { row: Row }) {
 /** A row of a subagent, inside its tool card. */
 export function NestedRow({ row }: { row: Row }) {
   useRow(row);
-  return <div class={`row nested row-${row.kind} ${row.withdrawn ? "withdrawn" : ""}`}>{body(row)}</div>;
+  return <div class={`row nested row-${row.kind} ${row.withdrawn ? "withdrawn" : ""}`}>{body(row, true)}</div>;
 }

@@ -1,0 +1,43 @@
+/** Calls that only looked at things, one after another, as one row: `Read 10 files`. */
+import { useState } from "preact/hooks";
+import type { ToolRow } from "../model/rows.js";
+import { visibleCode } from "../text/visible.js";
+import { Icon } from "../view/icons.js";
+import { Badge, Fold } from "../view/parts.js";
+import { NestedRow } from "../view/row.js";
+import { groupHead } from "./group_head.js";
+
+export function ToolGroup({ row }: { row: ToolRow }) {
+  const [, render] = useState(0);
+  const calls = [row, ...row.group];
+  const failed = calls.filter(({ status }) => status === "error").length;
+  const running = calls.some(({ status }) => status === "running");
+  const open = row.view.grouped ?? failed > 0;
+  const { verb, names } = groupHead(calls);
+  const tone = failed > 0 ? "bad" : running ? "busy" : "good";
+  return (
+    <article class={`card tool ${tone}`} aria-label={verb}>
+      <Fold
+        open={open}
+        onToggle={() => {
+          row.view.grouped = !open;
+          render((n) => n + 1);
+        }}
+        head={
+          <>
+            <Icon name="file" />
+            <span class="verb">{verb}</span>
+            <span class="subject mono">{visibleCode(names)}</span>
+            <Badge tone={tone}>{failed > 0 ? `${failed} failed` : running ? "running" : "done"}</Badge>
+          </>
+        }
+      >
+        <div class="card-body">
+          {calls.map((call) => (
+            <NestedRow key={call.key} row={call} />
+          ))}
+        </div>
+      </Fold>
+    </article>
+  );
+}
