@@ -120,6 +120,10 @@ async def test_axe_finds_no_violation_in_the_inspector_and_the_menus(browser: Br
             await expect(page.get_by_role("heading", name="Line it came from")).to_be_visible()
             found += await violations(page)
             await page.get_by_role("button", name="Close the inspector").click()
+            await page.keyboard.press("Control+k")
+            await expect(page.locator(".modal [role=option]").first).to_be_visible()
+            found += await violations(page)
+            await page.keyboard.press("Escape")
             await page.get_by_role("textbox", name="Prompt").fill("/")
             found += await violations(page)
             if width < 400:

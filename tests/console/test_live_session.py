@@ -85,6 +85,10 @@ async def test_a_whole_turn_of_the_demo_is_shown_from_prompt_to_result(
         await expect(page.get_by_role("heading", name="Line it came from")).to_be_visible()
         await expect(page.locator(".detail .pane").last).to_contain_text("tool_use")
         await picture("raw-line")
+        await page.get_by_role("tab", name="Changes").click()
+        await page.locator(".file .fold-head").first.click()
+        await expect(page.locator(".file .diff")).to_be_visible()
+        await picture("changes")
 
 
 @pytest.mark.long
