@@ -131,14 +131,14 @@ def check(run: list[BaseEvent]) -> None:
     assert opened == set()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(EVENTS, max_size=25), st.sampled_from(["1.0", None]))
 def test_every_run_keeps_the_rules(happened: list[events.AgentEvent], version: str | None) -> None:
     for run in Player(version).play(happened):
         check(run.events)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(EVENTS, max_size=25))
 def test_who_was_there_and_who_comes_late_see_the_same(happened: list[events.AgentEvent]) -> None:
     live, late = Player(), Thread("s1")
