@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,6 +16,9 @@ from sidecar.config.known_agents import KNOWN, Family, KnownAgent, recognised
 
 DEMOS: Mapping[str, Family] = {"demo": "claude", "demo-acp": "acp"}
 """The scripted agent's demo, by what it speaks."""
+
+
+ClientFiles = Literal["none", "read", "write"]
 
 
 class AgentNotFoundError(TurnwireError):
@@ -32,6 +36,10 @@ class AgentSetting(BaseModel):
     """Program and arguments; empty takes those of the known agent of this name."""
     env: dict[str, str] = {}
     """Variables of its environment, above those that it gets anyway."""
+    client_files: ClientFiles = "none"
+    """What an agent that speaks ACP may have turnwire do with the workspace's files: none, read, or write."""
+    client_terminals: bool = False
+    """Whether it may have turnwire run commands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +58,10 @@ class Agent:
     """Names of variables, with wildcards, that reach it beside the usual ones."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Variables of its own."""
+    client_files: ClientFiles = "none"
+    """What it may have its client do with the workspace's files."""
+    client_terminals: bool = False
+    """Whether it may have its client run commands."""
 
 
 def demo_script() -> str:
@@ -86,6 +98,8 @@ def find(name: str, configured: Mapping[str, AgentSetting]) -> Agent:
         family=family_named(name, configured),
         variables=about.variables if about else (),
         env=setting.env,
+        client_files=setting.client_files,
+        client_terminals=setting.client_terminals,
     )
 
 

@@ -85,6 +85,8 @@ def options_for(
             name: HostedServer(entry_point=one.entry_point, command=tuple(one.command), env=one.env)
             for name, one in settings.hosted_mcp.items()
         },
+        client_files=agent.client_files,
+        client_terminals=agent.client_terminals,
         attachments=AttachmentSettings(
             mode=settings.attachments,
             max_count=settings.max_attachments,

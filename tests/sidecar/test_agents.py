@@ -82,6 +82,8 @@ def test_the_configuration_takes_a_list_or_a_table(tmp_path: Path, monkeypatch: 
         [agents.other]
         family = "acp"
         command = ["mine"]
+        client_files = "read"
+        client_terminals = true
         [agents.qwen]
         command = ["qwen", "--bare"]
         """
@@ -96,7 +98,8 @@ def test_the_configuration_takes_a_list_or_a_table(tmp_path: Path, monkeypatch: 
         {"GEMINI_API_KEY": "placeholder"},
     )
     assert (find("work", agents).family, find("work", agents).variables) == ("acp", KNOWN["gemini"].variables)
-    assert find("other", agents).family == "acp"
+    other = find("other", agents)
+    assert (other.family, other.client_files, other.client_terminals) == ("acp", "read", True)
     assert find("qwen", agents).family == "qwen"
     assert [family_named(name, agents) for name in ("claude", "demo-acp", "forgotten")] == [
         "claude",
