@@ -35,7 +35,7 @@ class RateLimitRetry:
         self._max_wait = params.max_wait
         self._session = params.resume
 
-    def take(self, message: Message, now: float) -> Wait | None:
+    def handle(self, message: Message, now: float) -> Wait | None:
         """Take the next message at `now` (seconds since 1970); None means that it passes on to the caller."""
         if isinstance(message, System | RateLimitEvent) and message.session_id:
             self._session = message.session_id

@@ -109,7 +109,7 @@ class Performance:
         while (batch := await self._next(batches)) is not None:
             payloads: list[bytes] = []
             for received in batch:
-                wait = self._retry.take(received.message, self._streams.now())
+                wait = self._retry.handle(received.message, self._streams.now())
                 if wait is not None:
                     await self._emit(payloads)
                     return wait

@@ -101,13 +101,13 @@ class ClaudeCore:
             case Received():
                 return self.receive(happened.message, happened.line)
             case Sent():
-                return self.sent(happened.message)
+                return self._on_sent(happened.message)
             case Decision():
-                return self.decided(happened)
+                return self._on_decision(happened)
             case Ended():
-                return self.ended(happened)
+                return self._on_end(happened)
             case Announced():
-                return self.announced(happened.event)
+                return self._on_announced(happened.event)
             case _ as never:
                 assert_never(never)
 
@@ -137,21 +137,21 @@ class ClaudeCore:
             self.stats.counted += 1
         return events
 
-    def sent(self, message: Message) -> list[AgentEvent]:
+    def _on_sent(self, message: Message) -> list[AgentEvent]:
         """Translate a line we wrote to the CLI."""
         return exchange.sent(self._state, message)
 
-    def decided(self, decision: Decision) -> list[AgentEvent]:
+    def _on_decision(self, decision: Decision) -> list[AgentEvent]:
         """Translate who answered a pending request, and how; before the line that says so to the CLI."""
         return self._state.requests.decided(decision)
 
-    def announced(self, event: AgentEvent) -> list[AgentEvent]:
+    def _on_announced(self, event: AgentEvent) -> list[AgentEvent]:
         """Pass on what the sidecar says itself; a process that goes on with a conversation is not a new one."""
         if isinstance(event, ProcessStatus) and event.resumed:
             self._state.resumes()
         return [event]
 
-    def ended(self, end: Ended) -> list[AgentEvent]:
+    def _on_end(self, end: Ended) -> list[AgentEvent]:
         """Translate the end of the process or of the recording; the next process may go on with the session."""
         return ending.by_process(self._state, end)
 

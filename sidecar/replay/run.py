@@ -146,7 +146,7 @@ def _export(
             at = max(at + 1000, written)
         else:
             at = round(timed.at * 1e6) * 1000 + (written if timed.at < LONG_AGO else 0)
-        maker.take(timed.input, core.handle(timed.input), at)
+        maker.handle(timed.input, core.handle(timed.input), at)
         export.flush_when_full()
     moved(1.0)
 

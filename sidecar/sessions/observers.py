@@ -91,9 +91,9 @@ class _Observer:
         at = time.time_ns() // 1000 * 1000  # a recording keeps microseconds
         if self._settings.record:
             self._record(item, events, at)
-        spans = self._maker.take(item, events, at)
+        spans = self._maker.handle(item, events, at)
         if spans or events:
-            measured = self._measurer.take(events, spans)
+            measured = self._measurer.handle(events, spans)
             if measured:
                 self._metrics.record(measured)
         if type(item) is Received:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from normalize import events as ev
 from normalize.claude.core import ClaudeCore
 from normalize.events import AgentEvent, from_json, to_json
-from normalize.inputs import Decision, Ended
+from normalize.inputs import Decision, Ended, Sent
 from protocol.claude.decode import decode
 from recordings import recordings
 
@@ -79,7 +79,7 @@ def translate(lines: list[bytes], end: Ended) -> list[AgentEvent]:
     translator = ClaudeCore()
     events = [event for line in lines for event in translator.receive(decode(line), line)]
     assert sum(asdict(translator.stats).values()) == len(lines)
-    return [*events, *translator.ended(end)]
+    return [*events, *translator.handle(end)]
 
 
 def check(events: list[AgentEvent]) -> None:
@@ -143,15 +143,15 @@ def test_any_mixture_of_inputs_balances(received: list[bytes], data: st.DataObje
     for line in received:
         match data.draw(st.sampled_from(("receive", "receive", "receive", "send", "decide", "end"))):
             case "send":
-                events += translator.sent(decode(data.draw(st.sampled_from(SENT))))
+                events += translator.handle(Sent(b"", decode(data.draw(st.sampled_from(SENT)))))
             case "decide":
                 behavior = data.draw(st.sampled_from(BEHAVIORS))
-                events += translator.decided(Decision(_some_request(events), behavior, "x", 1))
+                events += translator.handle(Decision(_some_request(events), behavior, "x", 1))
             case "end":
-                events += translator.ended(data.draw(ENDS))
+                events += translator.handle(data.draw(ENDS))
             case _:
                 events += translator.receive(decode(line), line)
-    check([*events, *translator.ended(Ended("end_of_input"))])
+    check([*events, *translator.handle(Ended("end_of_input"))])
 
 
 def _some_request(events: list[AgentEvent]) -> str:

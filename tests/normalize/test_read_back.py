@@ -141,6 +141,6 @@ def test_no_number_is_too_large_for_the_translator(made: Recording) -> None:
                 events = [
                     event for near_line in near for event in translator.receive(decode(near_line), near_line)
                 ]
-                for event in [*events, *translator.ended(Ended("end_of_input"))]:
+                for event in [*events, *translator.handle(Ended("end_of_input"))]:
                     assert to_json(from_json(to_json(event))) == to_json(event), place
     assert known

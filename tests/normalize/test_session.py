@@ -90,7 +90,7 @@ def test_a_process_that_was_started_to_go_on_is_not_a_new_session() -> None:
     talk.hears(init())
     assert talk.last("session_status")["data"]["session_status"] == "resumed"
     fresh = Talk()
-    fresh.translator.announced(ProcessStatus(state="started", pid=7))
+    fresh.translator.handle(Announced(ProcessStatus(state="started", pid=7)))
     fresh.hears(init())
     assert fresh.last("session_status")["data"]["session_status"] == "new"
 

@@ -6,7 +6,7 @@ from typing import Any
 from normalize.claude.core import ClaudeCore
 from normalize.core import Stats
 from normalize.events import AgentEvent, to_json
-from normalize.inputs import Ended
+from normalize.inputs import Ended, Sent
 from protocol.claude.decode import decode
 from recordings import Recording
 
@@ -17,7 +17,7 @@ def of_lines(*lines: bytes) -> list[AgentEvent]:
     """Events of lines received, then the end of the input."""
     translator = ClaudeCore()
     events = [event for line in lines for event in translator.receive(decode(line), line)]
-    return [*events, *translator.ended(Ended("end_of_input"))]
+    return [*events, *translator.handle(Ended("end_of_input"))]
 
 
 def of_stdout(recording: Recording) -> list[AgentEvent]:
@@ -42,8 +42,8 @@ def of_session(recording: Recording) -> tuple[list[AgentEvent], Stats]:
         elif row.line is not None and row.dir == "recv":
             events += translator.receive(decode(received[row.line]), received[row.line])
         elif row.line is not None:
-            events += translator.sent(decode(sent[row.line]))
-    return [*events, *translator.ended(end)], translator.stats
+            events += translator.handle(Sent(b"", decode(sent[row.line])))
+    return [*events, *translator.handle(end)], translator.stats
 
 
 def as_json(events: list[AgentEvent]) -> list[JsonObject]:

@@ -22,8 +22,8 @@ def measured(made: Recording) -> list[Measurement]:
     found = []
     for timed in read(made.folder):
         events = translator.handle(timed.input)
-        spans = maker.take(timed.input, events, round((timed.at or 0) * 1e9))
-        found += measurer.take(events, spans)
+        spans = maker.handle(timed.input, events, round((timed.at or 0) * 1e9))
+        found += measurer.handle(events, spans)
     return found
 
 
@@ -69,7 +69,7 @@ def test_lines_nobody_understands_are_counted() -> None:
     translator, measurer = ClaudeCore(), Measurer()
     found = []
     for line in (b'{"type":"martian"}', b"not json", b'{"type":"keep_alive"}'):
-        found += measurer.take(translator.handle(Received(line, decode(line))), [])
+        found += measurer.handle(translator.handle(Received(line, decode(line))), [])
     assert [one.labels for one in of(m.UNUSUAL_LINES, found)] == [("unknown",), ("malformed",)]
 
 
@@ -83,11 +83,11 @@ def test_a_flood_of_names_does_not_become_a_flood_of_series() -> None:
         )
         item = Received(line, decode(line))
         events = translator.handle(item)
-        found += measurer.take(events, maker.take(item, events, number))
+        found += measurer.handle(events, maker.handle(item, events, number))
     end = b'{"type":"result","subtype":"success","is_error":false,"result":"","usage":{}}'
     item = Received(end, decode(end))
     events = translator.handle(item)
-    found += measurer.take(events, maker.take(item, events, 1000))
+    found += measurer.handle(events, maker.handle(item, events, 1000))
     tools = {one.labels[3] for one in of(m.DURATION, found) if one.labels[0] == "execute_tool"}
     assert len(tools) == m.NAMES + 1
     assert "_OTHER" in tools

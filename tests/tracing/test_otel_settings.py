@@ -45,7 +45,7 @@ class Remembering(SpanProcessor):
 def follow(made: Recording, export: SpanExport) -> None:
     translator, maker = ClaudeCore(), SpanMaker("s", export=export)
     for timed in read(made.folder):
-        maker.take(timed.input, translator.handle(timed.input), round((timed.at or 0) * 1e9))
+        maker.handle(timed.input, translator.handle(timed.input), round((timed.at or 0) * 1e9))
 
 
 def test_what_the_sampler_leaves_out_is_not_exported_but_measured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,7 +55,7 @@ def test_what_the_sampler_leaves_out_is_not_exported_but_measured(monkeypatch: p
     measured = [
         span.name
         for timed in read(MADE.folder)
-        for span in maker.take(timed.input, translator.handle(timed.input), round((timed.at or 0) * 1e9))
+        for span in maker.handle(timed.input, translator.handle(timed.input), round((timed.at or 0) * 1e9))
     ]
     assert export.spans() == []
     assert "execute_tool Bash" in measured

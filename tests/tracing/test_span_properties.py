@@ -28,7 +28,7 @@ def spans(made: Recording, **options: bool | int) -> list[Exported]:
     export = MemoryExport()
     maker = SpanMaker("s", export=export, **options)  # type: ignore[arg-type]  # each option is a bool or a number
     for timed, events in inputs(made):
-        maker.take(timed.input, events, round((timed.at or 0) * 1e9))
+        maker.handle(timed.input, events, round((timed.at or 0) * 1e9))
     return export.spans()
 
 

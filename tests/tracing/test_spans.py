@@ -20,9 +20,9 @@ def test_the_cli_gets_the_trace_context_of_the_sessions_own_span() -> None:
     assert context is not None
     export = MemoryExport()
     maker = SpanMaker("s-1", export=export)
-    maker.take(Received(LINE, decode(LINE)), [], 5)
+    maker.handle(Received(LINE, decode(LINE)), [], 5)
     assert export.spans() == []
-    maker.take(Ended("exited", exit_code=0), [], 9)
+    maker.handle(Ended("exited", exit_code=0), [], 9)
     (life,) = export.spans()
     assert (f"{life.trace_id:032x}", f"{life.span_id:016x}") == context.groups()
     assert (life.name, life.start, life.end, life.parent_id) == ("turnwire.session", 5, 9, None)
@@ -61,7 +61,7 @@ def test_spans_name_who_is_asked_for_the_model(agent: str | None, model: str | N
         [ev.Complete(operation_id="turn-1", data=ev.CompleteData(outcome="completed", is_error=False))],
     ]
     for at, happened in enumerate(events):
-        maker.take(Received(LINE, decode(LINE)), happened, at)
+        maker.handle(Received(LINE, decode(LINE)), happened, at)
     (span,) = [span for span in export.spans() if span.name == "invoke_agent tester"]
     assert span.attributes["gen_ai.provider.name"] == provider
     assert span.attributes.get("gen_ai.request.model") == model

@@ -143,7 +143,7 @@ class Measurer:
     def __init__(self) -> None:
         self._known: dict[str, set[str]] = {}
 
-    def take(self, events: Sequence[AgentEvent], spans: Sequence[Span]) -> list[Measurement]:
+    def handle(self, events: Sequence[AgentEvent], spans: Sequence[Span]) -> list[Measurement]:
         """Return what the events and the finished spans of one input measure."""
         found: list[Measurement] = []
         for event in events:

@@ -46,7 +46,7 @@ class SpanMaker:
         self._cli_session: str | None = None
         """The session's id in the agent's own terms, as soon as it is known."""
 
-    def take(self, item: SessionInput, events: Sequence[AgentEvent], at: int) -> list[Span]:
+    def handle(self, item: SessionInput, events: Sequence[AgentEvent], at: int) -> list[Span]:
         """Follow an input and its events; return what ended and is measured.
 
         Args:
