@@ -18,6 +18,7 @@ from normalize.events import ToolCall as CallEvent
 from normalize.payloads import NormalizedPayload, ShellExecPayload
 from normalize.place import Place
 from normalize.recent import Recent
+from protocol.acp.content import Terminal
 from protocol.acp.updates import ToolCall, ToolCallUpdate
 
 LostReason = Literal["interrupted", "process_exited", "no_result"]
@@ -68,7 +69,6 @@ class Call(Struct, gc=False):
     history: bool | None = None
     over: Status | None = None
     """It began with its end, which is told with the next that is not about it."""
-    terminals: list[str] = field(default_factory=list)
 
 
 class Calls:
@@ -83,6 +83,8 @@ class Calls:
         self._ended_now: set[str] = set()
         self._ended: Recent[None] = Recent(_REMEMBERED)
         self._due: list[Call] = []
+        self._terminals: Recent[str] = Recent(_REMEMBERED)
+        """The call that shows a terminal, by the terminal's id."""
 
     @property
     def any_open(self) -> bool:
@@ -107,6 +109,9 @@ class Calls:
         """Take news of a call, be it the first or not; None is published of one that has ended."""
         call_id = update.tool_call_id
         call = self._open.get(call_id)
+        for block in update.content or ():
+            if isinstance(block, Terminal):
+                self._terminals.put(block.terminal_id, call_id)
         events = self.settle(call_id)
         if call is None:
             return [*events, *self._begin(update, history)] if self.is_news(update) else events
@@ -151,15 +156,7 @@ class Calls:
 
     def by_terminal(self, terminal_id: str) -> Call | None:
         """Return the open call that shows a terminal."""
-        return next(
-            (
-                call
-                for call in self._open.values()
-                if terminal_id == call.id
-                or any(getattr(block, "terminal_id", None) == terminal_id for block in call.facts.content)
-            ),
-            None,
-        )
+        return self._open.get(terminal_id) or self._open.get(self._terminals.get(terminal_id) or "")
 
     def _begin(self, update: ToolCallUpdate, history: bool | None) -> list[AgentEvent]:
         call = Call(update.tool_call_id, history=history)

@@ -152,6 +152,8 @@ class Requests:
     def __init__(self, place: Place) -> None:
         self._place = place
         self.pending: dict[str, Pending] = {}
+        self._of_calls: dict[str, dict[str, None]] = {}
+        """Names of requests by the call that waits."""
         self._named: Recent[int] = Recent(MOST_NAMED)
         """How often a name was given."""
 
@@ -164,8 +166,12 @@ class Requests:
 
     def add(self, pending: Pending) -> list[AgentEvent]:
         """Keep a request; one that has its name already will never be answered."""
-        before = self.pending.pop(pending.pending_id, None)
+        before = self.pending.get(pending.pending_id)
+        if before is not None:
+            self._let_go(before)
         self.pending[pending.pending_id] = pending
+        if pending.tool_call_id is not None:
+            self._of_calls.setdefault(pending.tool_call_id, {})[pending.pending_id] = None
         return [] if before is None or before.decided else [self._void(before, "cancelled")]
 
     def find(self, request_id: Id) -> Pending | None:
@@ -205,7 +211,7 @@ class Requests:
 
     def answered(self, pending: Pending, response: Response) -> list[AgentEvent]:
         """We answered; the decision itself, if it was told before, is not told again."""
-        del self.pending[pending.pending_id]
+        self._let_go(pending)
         if pending.decided:
             return []
         if response.error is not None:
@@ -220,17 +226,25 @@ class Requests:
 
     def settled(self, tool_call_id: str, *, denied: bool) -> list[AgentEvent]:
         """The call goes on, or has ended: somebody whom we did not hear gave leave, or refused it."""
-        found = [one for one in self.pending.values() if one.tool_call_id == tool_call_id]
+        found = [self.pending[name] for name in self._of_calls.get(tool_call_id, ())]
         for one in found:
-            del self.pending[one.pending_id]
+            self._let_go(one)
         return [self._resolved(one, "deny" if denied else "allow") for one in found if not one.decided]
 
     def void(self, reason: VoidReason, only: Pending | None = None) -> list[AgentEvent]:
         """What waits will not be answered any more."""
         found = [*self.pending.values()] if only is None else [only]
         for one in found:
-            self.pending.pop(one.pending_id, None)
+            self._let_go(one)
         return [self._void(one, reason) for one in found if not one.decided]
+
+    def _let_go(self, pending: Pending) -> None:
+        self.pending.pop(pending.pending_id, None)
+        names = self._of_calls.get(pending.tool_call_id or "")
+        if names is not None:
+            names.pop(pending.pending_id, None)
+            if not names:
+                del self._of_calls[pending.tool_call_id or ""]
 
     def _resolved(
         self,

@@ -48,6 +48,7 @@ class State:
         """`agentInfo` of the answer to initialize."""
         self.quirks: Quirks = SAFE
         self.sessions: dict[str, Session] = {}
+        self._room = _SESSIONS
         self.last: Session | None = None
         """The session that was spoken of last."""
         self.overheard = False
@@ -64,7 +65,7 @@ class State:
             return last
         known = self.sessions.get(session_id)
         if known is None:
-            if len(self.sessions) >= _SESSIONS:
+            if len(self.sessions) >= self._room:
                 self._forget_some()
             known = self.sessions[session_id] = Session(session_id, self.quirks)
             known.is_loaded = self.resumed
@@ -95,6 +96,7 @@ class State:
         ]
         for name in idle[: len(idle) // 2 + 1]:
             del self.sessions[name]
+        self._room = max(_SESSIONS, 2 * len(self.sessions))
 
 
 def key(request_id: Id) -> str:
