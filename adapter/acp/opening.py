@@ -347,7 +347,10 @@ async def _begin(
             await client.quiet(graces.told_again, graces.told_again_at_most)
         await _choose(session, conversation, mode, notify)
     except (RequestFailed, RequestTimeout, ProcessGone) as error:
-        notify(SessionNotice("initialize_failed", str(error)))
+        if (
+            session.stopping is None
+        ):  # who stops an agent that still begins need not be told that it has not begun
+            notify(SessionNotice("initialize_failed", str(error)))
         session.refuse(error)
         # nothing can be said to it: the next prompt begins with a new one
         await session.stop()

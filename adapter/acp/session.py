@@ -149,7 +149,11 @@ class AcpSession:
             if place:
                 self._executor.happened(Announced(Queued(position=place, prompt=uuid)))
         if priority == "now" and self.busy:
-            await self.interrupt()
+            try:
+                await self.interrupt()
+            except BaseException:
+                await self.withdraw(uuid)  # it is refused, so it must not be said later
+                raise
         return uuid
 
     async def serve(self) -> None:

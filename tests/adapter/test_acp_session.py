@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp_stage import AcpStage
+from acp_stage import QUICK, AcpStage
 
 from adapter.acp.opening import Graces
 from adapter.agent_session import RequestFailed, RequestTimeout
@@ -163,6 +163,24 @@ async def test_an_agent_that_hears_no_interrupt_is_told_of_and_stopped_when_that
         await run.session.interrupt(60, escalate_after=0.01)
         await run.until(lambda: run.of(ev.ProcessStatus))
         assert run.outcomes in (["process_exited"], ["hung"])
+
+
+async def test_a_prompt_for_now_that_cannot_stop_the_turn_is_not_said_later(stage: AcpStage) -> None:
+    async with stage.session(control_deadline=0.01, stop=QUICK) as run:
+        await run.session.prompt("text deaf")
+        await run.until(lambda: run.text)
+        with pytest.raises(RequestTimeout, match="session/cancel"):
+            await run.session.prompt("now", priority="now", uuid="u-1")
+        await run.until(lambda: run.of(ev.Withdrawn))
+        assert [event.prompt for event in run.of(ev.Withdrawn)] == ["u-1"]
+
+
+async def test_an_agent_that_is_stopped_while_it_begins_is_no_trouble(stage: AcpStage) -> None:
+    async with stage.session("mute", stop=QUICK) as run:
+        await run.until(lambda: run.told)
+        await run.session.stop()
+        await run.until(lambda: run.of(ev.ProcessStatus))
+        assert run.notices == []
 
 
 async def test_modes_and_models_are_chosen_of_what_the_agent_has(stage: AcpStage) -> None:
