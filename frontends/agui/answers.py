@@ -5,6 +5,7 @@ from typing import TypeAlias
 import msgspec
 from ag_ui.core import Interrupt, ResumeEntry
 
+from frontends.agui.payload_text import fitting
 from turnwire_client import commands, events
 from turnwire_client.values import JsonObject, JsonValue
 
@@ -23,7 +24,7 @@ class InvalidAnswer(Exception):
 
 def interrupt_of(request: Request) -> Interrupt:
     """Return a request as the interrupt that a run ends with."""
-    said = msgspec.to_builtins(request)
+    said = fitting(msgspec.to_builtins(request))
     if isinstance(request, events.PermissionRequest):
         return Interrupt(
             id=request.pending_id,

@@ -54,7 +54,20 @@ from ag_ui.core import (
 )
 
 from frontends.agui.answers import interrupt_of
-from frontends.agui.thread import Asked, Called, Change, Piece, Put, Returned, Rewritten, Said, Thread, Told
+from frontends.agui.payload_text import fitting
+from frontends.agui.thread import (
+    ERROR,
+    Asked,
+    Called,
+    Change,
+    Piece,
+    Put,
+    Returned,
+    Rewritten,
+    Said,
+    Thread,
+    Told,
+)
 from turnwire_client import events
 from turnwire_client.values import JsonObject, JsonValue
 
@@ -240,7 +253,14 @@ class Run:
                 subagent_run_id=owner,
                 metadata={"turnwire": called.metadata},
             ),
-            ToolCallArgsEvent(tool_call_id=called.id, delta=called.arguments, subagent_run_id=owner),
+            *(
+                ToolCallArgsEvent(
+                    tool_call_id=called.id,
+                    delta=called.arguments[start : start + SLICE],
+                    subagent_run_id=owner,
+                )
+                for start in range(0, len(called.arguments), SLICE)
+            ),
             ToolCallEndEvent(tool_call_id=called.id, subagent_run_id=owner),
         ]
         if called.subagent is not None:
@@ -310,7 +330,7 @@ class Run:
         return [_patch({"op": "add", "path": "/turnwire", "value": dict(self._thread.state)})]
 
     def _other(self, event: events.AgentEvent) -> list[BaseEvent]:
-        said = msgspec.to_builtins(event)
+        said = fitting(msgspec.to_builtins(event))
         if isinstance(event, events.Unknown | events.Malformed):
             return [RawEvent(event=said, source="turnwire")]
         return [self.note(event.type, said)]
@@ -390,12 +410,12 @@ class Run:
         if event.data.outcome == "interrupted":
             return [*told, ended.model_copy(update={"outcome": cancelled, "usage": usage})]
         if event.data.outcome in ENDED_WELL and not event.data.is_error:
-            result = msgspec.to_builtins(event.data)
+            result = fitting(msgspec.to_builtins(event.data))
             return [*told, ended.model_copy(update={"outcome": success, "usage": usage, "result": result})]
         message = (
             event.error or "; ".join(event.data.errors or ()) or f"The turn ended: {event.data.outcome}."
         )
-        return [*told, RunErrorEvent(message=message, code=event.data.outcome, usage=usage)]
+        return [*told, RunErrorEvent(message=message[:ERROR], code=event.data.outcome, usage=usage)]
 
 
 def _patch(operation: JsonObject) -> BaseEvent:

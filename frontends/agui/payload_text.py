@@ -18,12 +18,29 @@ from turnwire_client.payloads import (
 )
 from turnwire_client.values import JsonObject, JsonValue
 
+LARGEST = 1 << 20
+"""Bytes of JSON of a value that goes into one AG-UI event. Its clients refuse an event of more than 10 Mi characters."""
+
+CUT = LARGEST // 6
+"""Characters that are left of a text beyond that; none takes more than six in JSON."""
+
 RESULTS = {
     "http_request": ("response", "is_error", "status", "bytes", "results"),
     "ask_user": ("answers",),
     "show_plan": ("approved", "feedback"),
 }
 """Fields that hold a result, of the kinds that have no `output`."""
+
+
+def json_size(value: JsonValue) -> int:
+    """Return how many bytes a value takes in JSON."""
+    return len(msgspec.json.encode(value))
+
+
+def fitting(value: JsonValue) -> JsonValue:
+    """Return a value, or what stands for one that is too large: its size. `payload.get` gives the whole."""
+    size = json_size(value)
+    return value if size <= LARGEST else {"too_large": size}
 
 
 def arguments(payload: NormalizedPayload) -> str:
@@ -42,7 +59,12 @@ def arguments(payload: NormalizedPayload) -> str:
 
 
 def result(payload: NormalizedPayload | None, error: str | None) -> str:
-    """Return what came of a call as text: what a human would read, else the payload's result as JSON."""
+    """Return what came of a call as text: what a human would read, else the payload's result as JSON; cut when it is too long."""
+    text = _result(payload, error)
+    return text if json_size(text) <= LARGEST else f"{text[:CUT]}\n[{len(text) - CUT} characters left out]"
+
+
+def _result(payload: NormalizedPayload | None, error: str | None) -> str:
     said: str | None = None
     match payload:
         case ShellExecPayload(shell_exec=shell) if shell.output is not None:

@@ -25,6 +25,7 @@ from ag_ui.core import (
 )
 
 from frontends.agui import payload_text
+from frontends.agui.payload_text import LARGEST, fitting, json_size
 from turnwire_client import events
 from turnwire_client.payloads import (
     CreateTaskPayload,
@@ -35,10 +36,13 @@ from turnwire_client.payloads import (
 from turnwire_client.values import JsonObject, JsonValue
 
 HISTORY = 4 << 20
-"""Characters of the conversation that are kept. The client refuses a server-sent event of more than 10 Mi characters."""
+"""Bytes of the conversation that are kept, as JSON. The client refuses a server-sent event of more than 10 Mi characters."""
 
 PROMPT_IDS = 1024
 """Prompts whose id at their client is remembered."""
+
+ERROR = 4096
+"""Characters of an error beside a result, which has all of it."""
 
 CLOSED = 256
 """Requests that are remembered as answered or void."""
@@ -151,7 +155,10 @@ class _Entry:
             return [AssistantMessage(id=self.id, content=text, subagent_run_id=self.owner)]
         told: list[Message] = []
         if self.call is not None:
-            function = FunctionCall(name=self.call.name, arguments=self.call.arguments)
+            given = self.call.arguments
+            if (size := json_size(given)) > LARGEST:
+                given = f'{{"too_large": {size}}}'
+            function = FunctionCall(name=self.call.name, arguments=given)
             call = ToolCall(id=self.call.id, function=function, metadata={"turnwire": self.call.metadata})
             told.append(AssistantMessage(id=self.id, tool_calls=[call], subagent_run_id=self.owner))
         if self.returned is not None:
@@ -321,7 +328,8 @@ class Thread:
             + [f"[{part.media_type or part.type}]" for part in event.parts or () if part.type != "text"]
         )
         self._add(
-            _Entry(message, UserMessage, event.parent_tool_call_id, _names(event, uuid), [text]), len(text)
+            _Entry(message, UserMessage, event.parent_tool_call_id, _names(event, uuid), [text]),
+            json_size(text),
         )
         return [Said(message, event.parent_tool_call_id, text, uuid)]
 
@@ -339,12 +347,12 @@ class Thread:
         elif event.replace:
             before = "".join(entry.pieces)
             if not text.startswith(before):
-                self._grow(entry, len(text) - entry.size)
                 entry.pieces = [text]
+                self._grow(entry, json_size(text) - entry.size)
                 return [Rewritten()]
             text = text[len(before) :]
         entry.pieces.append(text)
-        self._grow(entry, len(text))
+        self._grow(entry, json_size(text))
         return [Piece(name, entry.owner, thinking, text, more)]
 
     def _block(self, seq: int, event: events.MessageChunk | events.Reasoning, *, thinking: bool) -> str:
@@ -380,7 +388,7 @@ class Thread:
             return [Told(event)]
         self._calls[called.id] = called
         entry = _Entry(called.id, AssistantMessage, called.owner, _names(event, None), call=called)
-        self._add(entry, len(called.arguments))
+        self._add(entry, min(json_size(called.arguments), LARGEST))
         return [called]
 
     def _returned(self, event: events.ToolUpdate) -> list[Change]:
@@ -393,7 +401,7 @@ class Thread:
             if (value := getattr(event, name)) is not None:
                 metadata[name] = value
         if payload is not None:
-            metadata["normalized"] = msgspec.to_builtins(payload)
+            metadata["normalized"] = fitting(msgspec.to_builtins(payload))
         failed = event.tool_status == "error"
         returned = Returned(
             message=f"{called.id}:result",
@@ -401,7 +409,7 @@ class Thread:
             content=payload_text.result(payload, event.error),
             owner=called.owner,
             metadata=metadata,
-            error=(event.error or event.reason or "failed") if failed else None,
+            error=(event.error or event.reason or "failed")[:ERROR] if failed else None,
         )
         entry = self._entries.get(called.id)
         if entry is None:
@@ -409,8 +417,7 @@ class Thread:
             self._add(entry, 0)
         entry.returned = returned
         entry.names += _names(event, event.uuid)
-        # the payload says the same once more
-        self._grow(entry, 2 * len(returned.content))
+        self._grow(entry, json_size([returned.content, metadata]))
         return [returned, *([] if failed else self._todos(payload))]
 
     def _todos(self, payload: NormalizedPayload | None) -> list[Change]:
@@ -455,7 +462,7 @@ class Thread:
             if name not in self.state:
                 return []
             del self.state[name]
-        elif self.state.get(name) == value:
+        elif self.state.get(name) == (value := fitting(value)):
             return []
         else:
             self.state[name] = value
@@ -476,7 +483,16 @@ class Thread:
             del self._entries[oldest.id]
             self._size -= oldest.size
             self._left_out += 1
+        if entry.size > self._history:
+            self._shorten(entry)
         self.state["messages_left_out"] = self._left_out
+
+    def _shorten(self, entry: _Entry) -> None:
+        """Keep the end of a text that is larger than all that is kept."""
+        while entry.pieces and entry.size > self._history * 3 // 4:
+            gone = json_size(entry.pieces.pop(0))
+            entry.size -= gone
+            self._size -= gone
 
 
 def _names(

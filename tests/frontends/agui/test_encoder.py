@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from ag_ui.core import BaseEvent, UserMessage
+from ag_ui.core import BaseEvent, TextMessageContentEvent, UserMessage
+from msgspec import structs
 
 from agui_runs import Player
 from frontends.agui.encoder import Run
@@ -300,3 +301,29 @@ def test_a_message_is_a_prompt_once() -> None:
     assert sent.begin("u2")
     assert sent.begin("u3")
     assert sent.begin("u1")
+
+
+def test_no_event_is_larger_than_a_client_takes() -> None:
+    huge = "\x01" * 900_000  # six characters each in JSON
+    payload = GenericPayload(generic=Generic(name="Tool", input={"a": huge, "b": huge}, output=huge * 2))
+    many = [chunk(huge, is_delta=True) for _ in range(10)]
+    asks = structs.replace(ASKS, tool_input={"content": huge})
+    player = Player()
+    player.play(
+        [
+            START,
+            *many,
+            call("t1", payload),
+            result("t1", payload, error=huge),
+            events.AgentPlan(plan_content=huge),
+            asks,
+        ]
+    )
+    encoded = [len(event.model_dump_json(by_alias=True)) for run in player.runs for event in run.events]
+    assert max(encoded) < 10 << 20
+    late = Run(player.thread, thread_id="t", run_id="r", version="1.0").start()
+    assert max(len(event.model_dump_json(by_alias=True)) for event in late) < 10 << 20
+    text = "".join(
+        event.delta for event in player.runs[0].events if isinstance(event, TextMessageContentEvent)
+    )
+    assert text == huge * 10
