@@ -151,11 +151,7 @@ async def open_acp_session(
                 tasks.create_task(session.serve()),
             ]
             if options.stall_after is not None:
-                watch = executor.turns.watch(
-                    options.stall_after,
-                    lambda: executor.waits,
-                    lambda seconds: _tell_stalled(notify, seconds),
-                )
+                watch = executor.turns.report(options.stall_after, lambda: executor.waits, notify)
                 helpers.append(tasks.create_task(watch))
             try:
                 yield session
@@ -458,8 +454,3 @@ def _permission_settings(options: SessionOptions) -> PermissionSettings:
         max_pending=options.max_pending,
         judges_requests=True,
     )
-
-
-def _tell_stalled(notify: Notify, seconds: float) -> None:
-    message = f"the agent has said nothing for {seconds:.0f} s; interrupt it, or wait on"
-    notify(SessionNotice("stalled", message))

@@ -20,6 +20,7 @@ from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
 from adapter.permissions.rules import read_rules
 from adapter.process.transport import ProcessGone
 from normalize import events as ev
+from waiting import until
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 
@@ -133,6 +134,17 @@ async def test_an_interrupt_cancels_what_waits_for_a_human_and_ends_the_turn_onc
         assert '"outcome": {"outcome": "cancelled"}' in run.text
         with pytest.raises(AnswerRefused, match="waits no more"):
             run.session.respond(asked.pending_id, PermissionAnswer("once"), "anna")
+
+
+async def test_a_silence_is_told_and_so_is_its_end(stage: AcpStage) -> None:
+    async with stage.session(stall_after=0.2) as run:
+        await run.session.prompt("text wait")
+        await until(lambda: run.notices)
+        assert run.notices[0].code == "stalled"
+        assert (run.notices[0].silent_ms or 0) >= 200
+        await run.session.interrupt()
+        await until(lambda: len(run.notices) > 1)
+        assert run.notices[1].code == "spoke"  # an agent that is slow to speak at all has been told of, too
 
 
 async def test_an_interrupt_with_nothing_to_stop_says_nothing(stage: AcpStage) -> None:
