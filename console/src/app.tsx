@@ -7,7 +7,7 @@ import { keepToken } from "./state/access.js";
 import type { Hub } from "./state/hub.js";
 import { useSource } from "./state/source.js";
 import { visibleCode } from "./text/visible.js";
-import { allowNotifications, useAttention } from "./view/attention.js";
+import { setNotifications, useAttention, wantsNotifications } from "./view/attention.js";
 import { LiveContext, type Page, PageContext } from "./view/context.js";
 import { SessionHead } from "./view/head.js";
 import { Now } from "./view/now.js";
@@ -68,7 +68,7 @@ export function App({ hub }: { hub: Hub }) {
   const [seq, setSeq] = useState<number | undefined>(undefined);
   const [making, make] = useState(false);
   const [dialog, open] = useState<"palette" | "keys" | undefined>(undefined);
-  const [notify, setNotify] = useState(false);
+  const [notify, setNotify] = useState(wantsNotifications);
   useAttention(hub, notify);
   const live = hub.current;
 
@@ -157,7 +157,7 @@ export function App({ hub }: { hub: Hub }) {
                 onPanel={() => setPanel(!panel)}
                 panel={panel}
                 notify={notify}
-                onNotify={() => void allowNotifications().then((given) => setNotify(given && !notify))}
+                onNotify={() => void setNotifications(!notify).then(setNotify)}
               />
               <Transcript />
               <ReplayBar />

@@ -1,6 +1,7 @@
 import type { SessionSummary } from "turnwire-client";
 import { expect, test } from "vitest";
 import { inbox, recentFolders, Seen } from "../src/model/inbox.js";
+import { news } from "../src/model/news.js";
 import { age } from "../src/text/format.js";
 
 const session = (name: string, more: Partial<SessionSummary> = {}): SessionSummary => ({
@@ -55,6 +56,25 @@ test("what came since it was on screen is unread, in the next page too", () => {
   expect(later.unread(session("a", { last_seq: 9 }))).toBe(false);
   kept.set("turnwire.seen", "no JSON");
   expect(() => new Seen(storage as unknown as Storage)).not.toThrow();
+});
+
+test("what happened between two lists is told once, of every session", () => {
+  const before = [session("a", { state: "running" }), session("b", { state: "running" }), session("c"), session("d", { state: "running" })];
+  const after = [
+    session("a", { title: "A" }),
+    session("b", { state: "waiting", pending: 1 }),
+    session("c"),
+    session("d", { state: "exited" }),
+    session("e", { pending: 1 }),
+  ];
+  expect(news(before, after).map(({ title, what }) => `${title} ${what}`)).toEqual([
+    "A has finished",
+    "b asks you",
+    "d has exited",
+    "e asks you",
+  ]);
+  expect(news(after, after)).toEqual([]);
+  expect(news([], after)).toEqual([]);
 });
 
 test("ages are told in the largest unit", () => {

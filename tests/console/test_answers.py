@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from hub_stand import until
+from msgspec.structs import replace
 from playwright.async_api import Browser, Page, expect
 
 from console_page import console
@@ -140,17 +141,23 @@ async def test_a_notification_tells_of_a_request_while_the_page_is_hidden(browse
                   window.Notification = class {
                     static permission = 'granted';
                     static requestPermission = async () => 'granted';
-                    constructor(title, { body }) { window.told.push(body); }
+                    constructor(title, { body }) { document.body.dataset.told = window.told.push(body); }
                   };
                   Object.defineProperty(document, 'hidden', { get: () => true });
                 }"""
             )
-            await page.get_by_role("button", name="Notify me when I am asked").click()
+            await page.get_by_role("button", name="Notify me").click()
             request = entries("perm-allow-always", up_to="permission_request")[-1]
             await where.journal.append("asked", [request])
             await expect(page.locator(".request")).to_be_visible()
-            await page.wait_for_function("window.told.length === 1")
+            await expect(page.locator("body")).to_have_attribute("data-told", "1")
             assert await page.evaluate("window.told") == ["May the agent run this command?"]
+            await show(where, "elsewhere", entries("tool-bash"), state="running")
+            await expect(page.locator(".session", has_text="elsewhere")).to_be_visible()
+            where.host.summaries[-1] = replace(where.host.summaries[-1], state="idle")
+            where.host.changed()
+            await expect(page.locator("body")).to_have_attribute("data-told", "2")
+            assert await page.evaluate("window.told[1]") == "has finished"
             await expect(page).to_have_title("(1) Waits for you — asked")
             answered = PermissionResolved(
                 pending_id=pending_id(request.event), behavior="allow", by="somebody"

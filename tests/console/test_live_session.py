@@ -48,6 +48,9 @@ async def test_a_whole_turn_of_the_demo_is_shown_from_prompt_to_result(
     folder.mkdir()
 
     async def picture(name: str) -> None:
+        await page.evaluate(
+            "for (const node of document.querySelectorAll('.session-head .folder bdi')) node.firstChild.data = '/home/ada'"
+        )
         await screenshot(page, name, keep=update_goldens, folder=tmp_path)
 
     async with (

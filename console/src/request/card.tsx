@@ -33,7 +33,7 @@ export function Over({ row, inCard = false }: { row: RequestRow; inCard?: boolea
           {resolved?.waited_ms !== undefined && <span>after {duration(resolved.waited_ms)}</span>}
           {resolved?.destination && <span>remembered in {visibleCode(resolved.destination)}</span>}
           {cancelled && <span>{CANCELLED[cancelled.reason ?? "cancelled"]}</span>}
-          <time dateTime={row.ts}>{time(row.ts)}</time>
+          {!inCard && <time dateTime={row.ts}>{time(row.ts)}</time>}
         </span>
       </div>
       {answers.map(([question, answer]) => (

@@ -1,13 +1,30 @@
-/** Makes a waiting request impossible to miss: the title counts it, and a notification says it when one was allowed. */
+/** Makes what waits impossible to miss: the title counts it, and notifications, once allowed, tell of every session. */
 import { useEffect, useRef } from "preact/hooks";
+import type { SessionSummary } from "turnwire-client";
+import { news } from "../model/news.js";
 import { requestTitle } from "../request/titles.js";
 import type { Hub } from "../state/hub.js";
 import { useSource } from "../state/source.js";
+import { visibleCode } from "../text/visible.js";
+
+const KEY = "turnwire.notify";
+
+const granted = () => "Notification" in window && Notification.permission === "granted";
+
+function tell(hub: Hub, session: string, title: string, body: string, tag: string): void {
+  const shown = new Notification(visibleCode(title), { body: visibleCode(body), tag });
+  shown.onclick = () => {
+    window.focus();
+    hub.select(session);
+    shown.close();
+  };
+}
 
 export function useAttention(hub: Hub, notify: boolean): void {
   const live = hub.current;
   useSource(hub.changed, hub.switched, live?.changed);
   const told = useRef(new Set<string>());
+  const before = useRef<readonly SessionSummary[]>(hub.sessions);
   const here = live?.conversation.pending.size ?? 0;
   const elsewhere = hub.sessions.reduce((sum, { session, pending }) => (session === live?.id ? sum : sum + pending), 0);
   const waiting = here + elsewhere;
@@ -18,18 +35,29 @@ export function useAttention(hub: Hub, notify: boolean): void {
   }, [waiting, title]);
 
   useEffect(() => {
-    if (!live?.caughtUp) return;
-    for (const [id, row] of live.conversation.pending) {
+    const speak = notify && document.hidden && granted();
+    for (const [id, row] of live?.caughtUp ? live.conversation.pending : []) {
       if (told.current.has(id)) continue;
       told.current.add(id);
-      if (notify && document.hidden && "Notification" in window && Notification.permission === "granted") {
-        new Notification("turnwire", { body: requestTitle(row), tag: id });
-      }
+      if (speak && live) tell(hub, live.id, hub.summary?.title ?? "turnwire", requestTitle(row), id);
+    }
+    const happened = before.current === hub.sessions ? [] : news(before.current, hub.sessions);
+    before.current = hub.sessions;
+    for (const { session, title: name, what } of happened) {
+      // What the session on screen asks was told above, in its own words.
+      if (speak && !(session === live?.id && what === "asks you")) tell(hub, session, name, what, `${session} ${what}`);
     }
   });
 }
 
-/** Ask for leave to notify; returns whether it was given. */
-export async function allowNotifications(): Promise<boolean> {
-  return "Notification" in window && (await Notification.requestPermission()) === "granted";
+/** Whether notifications were wanted, and are allowed still. */
+export function wantsNotifications(): boolean {
+  return localStorage.getItem(KEY) === "1" && granted();
+}
+
+/** Ask for leave to notify, or give it back; returns whether there will be notifications. */
+export async function setNotifications(wanted: boolean): Promise<boolean> {
+  const given = wanted && "Notification" in window && (await Notification.requestPermission()) === "granted";
+  localStorage.setItem(KEY, given ? "1" : "0");
+  return given;
 }

@@ -92,7 +92,13 @@ export function SessionHead(props: { onMenu: () => void; onPanel: () => void; pa
           {money(cost)}
         </span>
       )}
-      <IconButton icon="bell" label="Notify me when I am asked" className="wide-only" pressed={props.notify} onClick={props.onNotify} />
+      <IconButton
+        icon="bell"
+        label="Notify me of what is asked, finished or failed"
+        className="wide-only"
+        pressed={props.notify}
+        onClick={props.onNotify}
+      />
       <IconButton icon="theme" label="Dark or light" className="wide-only" onClick={toggleTheme} />
       <IconButton icon="panel" label="Inspector" pressed={props.panel} onClick={props.onPanel} />
     </header>
