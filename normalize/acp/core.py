@@ -425,6 +425,7 @@ class AcpCore:
         if name is not None:
             session = state.session(name)
             session.load_answered = bool(session.history)
+            session.is_new = not session.history
             session.is_loaded = session.is_loaded or session.load_answered
             return session.opened(result, state.agent)
         if text(result, "stopReason") is not None:

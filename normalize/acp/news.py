@@ -70,15 +70,18 @@ def _habit(session: Session, words: str) -> list[AgentEvent]:
 
 def user_said(state: State, session: Session, update: updates.UserMessageChunk) -> list[AgentEvent]:
     """The agent tells again what the user said: of the past, or what we have said ourselves."""
-    if session.turn is None and not state.overheard and session.history is None:
+    begins = session.turn is None and not state.overheard and session.history is None
+    if begins and not session.is_new:
         session.history = True
     events = session.began()
     events += session.texts.pause()
     words, parts = prompt_of([update.content])
-    if not session.history and words in session.echoes:
+    if not session.history and words and any(words in echo for echo in session.echoes):
         return events
     if not words and not parts:
         return events
+    if begins and session.is_new:
+        events.append(turns.start(state, session, "user", [], []))
     return [
         *events,
         UserMessage(

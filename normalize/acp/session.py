@@ -74,6 +74,8 @@ class Session:
         """The past is known already: what is told again is not published."""
         self.is_loaded = False
         """It goes on with an earlier conversation."""
+        self.is_new = False
+        """It was made while it was listened to, so there is no past to tell."""
         self.had_turns = False
         self.load_answered = False
         """Of a session nobody was heard to load: an answer has come that may be the load's."""

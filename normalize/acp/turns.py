@@ -172,7 +172,7 @@ def by_process(session: Session, end: Ended) -> list[AgentEvent]:
     if turn is not None:
         outcome: Outcome = "hung" if end.reason == "hung" else "process_exited"
         sentence = _exit_sentence(end)
-        bill = session.usage.bill({})
+        bill = session.usage.bill({}, goes_on=session.is_loaded)
         data = CompleteData(
             outcome=outcome,
             is_error=True,
@@ -215,7 +215,7 @@ def _complete(  # noqa: PLR0917 - what an answer says, taken apart once
     reason: str | None,
     failed: Problem | None,
 ) -> list[AgentEvent]:
-    bill = session.usage.bill(result)
+    bill = session.usage.bill(result, goes_on=session.is_loaded)
     is_error = outcome in _WORDS
     words = failed.message if failed is not None else _WORDS.get(outcome)
     errors = [words] if words is not None and is_error else None

@@ -45,7 +45,8 @@ class Usage:
         """The model that answers, as the figures name it."""
         self._shown: tuple[int, int, str | None] | None = None
         self._cost: float | None = None
-        self._billed = 0.0
+        self._billed: float | None = None
+        """What was told before the turn; None until something was."""
         self._total: Tokens | None = None
         self._chunks: Tokens | None = None
 
@@ -60,6 +61,8 @@ class Usage:
             and (text(cost, "currency") or "USD").upper() == "USD"
         ):
             self._cost = float(amount)
+            if self._place.here["operation_id"] is None and self._billed is None:
+                self._billed = self._cost  # of the conversation before
         self.model = text(fields(update.meta), "_claude/model") or self.model
         used, size = update.used, update.size
         if used is None or size is None or not (0 <= used <= MOST and 0 < size <= MOST):
@@ -85,8 +88,11 @@ class Usage:
         if told is not None:
             self._chunks = told if self._chunks is None else _sum(self._chunks, told)
 
-    def bill(self, result: JsonObject) -> Bill:
-        """Return what the turn took that ends with this answer."""
+    def bill(self, result: JsonObject, *, goes_on: bool) -> Bill:
+        """Return what the turn took that ends with this answer.
+
+        `goes_on`: the conversation is older than this process, and the first cost may be that of all of it.
+        """
         quota = fields(fields(result.get("_meta")).get("quota"))
         told = (
             _tokens(fields(result.get("usage"))) or _tokens(fields(quota.get("token_count"))) or self._chunks
@@ -98,8 +104,13 @@ class Usage:
         if told is not None and self.quirks.usage_is_total:
             turn, total = _difference(told, self._total), told
             self._total = told
-        cost = None if self._cost is None else round(max(self._cost - self._billed, 0.0), 10)
-        self._billed = self._cost if self._cost is not None else self._billed
+        cost = None if self._cost is None else round(self._cost, 10)
+        if cost is not None and self._billed is not None:
+            # a total that went back began anew
+            cost = round(cost - self._billed, 10) if cost >= self._billed else cost
+        elif goes_on:
+            cost = None
+        self._billed = self._billed if self._cost is None else self._cost
         return Bill(turn, total, cost, self._cost)
 
 

@@ -804,3 +804,52 @@ def test_what_an_agent_says_of_itself_is_told() -> None:
         {"name": "init", "description": "Begin", "argument_hint": "where"}
     ]
     assert talk.update("available_commands_update", availableCommands=commands) == []
+
+
+def test_the_cost_of_a_turn_is_what_the_total_grew_by() -> None:
+    talk = Talk()
+    costs = []
+    for number, total in ((1, 0.25), (2, 0.75)):
+        talk.prompt(number)
+        talk.update("usage_update", used=1, size=10, cost={"amount": total, "currency": "USD"})
+        data = only(talk.answers(number, stopReason="end_turn"), "complete")["data"]
+        costs.append((data["cost_usd"], data["total_cost_usd"]))
+    assert costs == [(0.25, 0.25), (0.5, 0.75)]
+
+
+@pytest.mark.parametrize("told_before", [True, False])
+def test_a_total_that_counts_the_past_is_no_cost_of_the_first_turn(told_before: bool) -> None:
+    talk = Talk()
+    talk.sends(2, "session/load", sessionId="s", cwd="/w", mcpServers=[])
+    talk.answers(2)
+    cost = {"amount": 3.0, "currency": "USD"}
+    if told_before:
+        talk.update("usage_update", used=1, size=10, cost=cost)
+    talk.prompt(3)
+    talk.update("usage_update", used=2, size=10, cost={**cost, "amount": 3.5})
+    data = only(talk.answers(3, stopReason="end_turn"), "complete")["data"]
+    assert data.get("cost_usd") == (0.5 if told_before else None)
+    assert data["total_cost_usd"] == 3.5
+
+
+def test_money_of_another_currency_is_not_counted_as_dollars() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    talk.update("usage_update", used=1, size=10, cost={"amount": 5, "currency": "EUR"})
+    assert "cost_usd" not in only(talk.answers(1, stopReason="end_turn"), "complete")["data"]
+
+
+def test_a_prompt_that_the_agent_repeats_is_shown_once() -> None:
+    talk = Talk()
+    talk.prompt(1, "Go on, please.")
+    for piece in ("Go on,", " please."):
+        assert talk.update("user_message_chunk", content={"type": "text", "text": piece}) == []
+
+
+def test_a_prompt_that_is_only_heard_repeated_begins_its_turn() -> None:
+    talk = Talk()
+    talk.answers(2, sessionId="s", modes=None)
+    told = talk.update("user_message_chunk", content={"type": "text", "text": "Go on."})
+    assert types(told) == ["turn_started", "user_message"]
+    assert types(talk.text("Yes.")) == ["message_chunk"]
+    assert types(talk.answers(3, stopReason="end_turn")) == ["complete"]
