@@ -21,7 +21,7 @@ MARKS := not long$(if $(NODE),, and not node)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: agents help venv system demo test test-long test-web lint lint-web types golden bench web web-deps client-types web-types release-check clean
+.PHONY: agents help venv system demo test test-long test-web collect lint lint-web types golden bench web web-deps client-types web-types release-check clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -55,12 +55,17 @@ demo: $(STAMPS)/turnwire ## serve a scripted session; prints the URL to open
 	@$(BIN)/turnwire run --agent demo --journal memory $(DEMO_ARGS)
 
 # The checks run side by side, and what each says stays together where make can do that; then the tests, for which they leave room.
-CHECKS = lint types test-web
+# `collect` has every test read and compiled once, or each worker would do so for itself: mypy leaves a core to it.
+unexport PYTHONDONTWRITEBYTECODE
+CHECKS = lint types test-web collect
 TOGETHER = $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 test: venv system $(if $(NODE),web-deps) ## everything that must hold
 	@$(MAKE) --no-print-directory -j $(JOBS) $(TOGETHER) $(CHECKS)
 	$(BIN)/python -m pytest -n $(TEST_JOBS) --dist worksteal -m "$(MARKS)" $(PYTEST_ARGS)
+
+collect: venv
+	@$(BIN)/python -m pytest --collect-only -q >$(STAMPS)/collect.log 2>&1 || { cat $(STAMPS)/collect.log >&2; exit 1; }
 
 test-long: venv system $(if $(NODE),web-deps agents) ## the same of older CLIs, under faults, floods and attacks
 	$(BIN)/python -m pytest -n $(LONG_JOBS) --dist worksteal -m "long$(if $(NODE),, and not node)" $(PYTEST_ARGS)
