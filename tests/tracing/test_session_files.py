@@ -430,3 +430,80 @@ def test_a_redacted_copy_gives_the_same_turns(tmp_path: Path) -> None:
     before, after = transcript(events_of(source)), transcript(events_of(copy))
     assert [done.cost_usd for done in before.completes] == [done.cost_usd for done in after.completes]
     assert set(before.results) == set(after.results)
+
+
+def test_records_out_of_their_order_and_without_their_time_are_read_all_the_same(tmp_path: Path) -> None:
+    command = "<command-name></command-name>"
+    path = written(
+        tmp_path / "s.jsonl",
+        record("r0", None, content=[{"type": "tool_result", "tool_use_id": "c0", "content": "of nobody"}]),
+        record("i0", "r0", content="[Request interrupted by user]"),
+        record("o0", "i0", content="<local-command-stdout>early</local-command-stdout>"),
+        record("a0", "o0", "assistant", content="unasked", timestamp="never"),
+        record("p", "a0", content=command),
+        record("u", "p", content="Unknown skill: nothing"),
+        record("q", "u", timestamp=None),
+        record("k", None, isSidechain=True, isMeta=True, content="go"),
+        record("l", "k", "assistant", isSidechain=True, content="of nobody's call"),
+        b'{"type":"cost-state","sessionId":"s","totalCostUSD":2.0,"modelUsage":{"claude-x":{"costUSD":2.0}}}',
+        b'{"type":"cost-state","sessionId":"s","totalCostUSD":1.0,"modelUsage":{"claude-x":{"inputTokens":1,"costUSD":1.0}}}',
+    )
+    seen = transcript(events_of(path))
+    assert seen.prompts == [command, "/nothing", "say q"]
+    assert {"early", "unasked", "Unknown skill: nothing"} <= set(seen.texts)
+    assert [done.outcome for done in seen.completes][-1] == "process_exited"
+    told = outline(path)
+    assert told.cost_usd is not None
+    assert told.cost_usd >= 3.0 - 1.0
+
+
+def test_lines_that_are_too_long_to_be_kept_are_counted() -> None:
+    files = FAMILIES["claude"].files
+    assert files is not None
+    survey = files.survey()
+    survey.skip()
+    assert (survey.outline().lines, survey.outline().unreadable) == (1, 1)
+    assert files.moment(b"{") is None
+
+
+def test_two_tasks_with_the_same_words_are_two_subagents(tmp_path: Path) -> None:
+    use = [
+        [{"type": "tool_use", "id": call, "name": "Task", "input": {"prompt": "go", "description": "d"}}]
+        for call in ("c1", "c2")
+    ]
+    path = written(
+        tmp_path / "s.jsonl",
+        record("p", None),
+        record("a", "p", "assistant", content=use[0]),
+        record("b", "a", "assistant", content=use[1]),
+        record("k1", None, isSidechain=True, content="go"),
+        record("l1", "k1", "assistant", isSidechain=True, content="first"),
+        record("k2", None, isSidechain=True, content="go"),
+        record("l2", "k2", "assistant", isSidechain=True, content="second"),
+    )
+    chunks = [event for event in events_of(path) if isinstance(event, ev.MessageChunk)]
+    assert [(chunk.parent_tool_call_id, chunk.text) for chunk in chunks] == [
+        ("c1", "first"),
+        ("c2", "second"),
+    ]
+
+
+def test_a_compaction_that_nobody_asked_for_is_within_its_turn(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "s.jsonl",
+        record("k", None, "assistant", isSidechain=True, content="of nobody's call"),
+        record("p", None),
+        record("a", "p", "assistant", content="before"),
+        record(
+            "c", None, "system", subtype="compact_boundary", content="", logicalParentUuid="a",
+            compactMetadata={"trigger": "auto", "preTokens": 9, "postTokens": 2},
+        ),
+        record("s", "c", isCompactSummary=True),
+        record("b", "s", "assistant", content="after"),
+    )  # fmt: skip
+    events = events_of(path)
+    (boundary,) = [event for event in events if isinstance(event, ev.CompactBoundary)]
+    assert (boundary.operation_id, boundary.trigger, boundary.pre_tokens) == ("turn-1", "auto", 9)
+    seen = transcript(events)
+    assert set(seen.texts) == {"before", "after"}
+    assert len(seen.completes) == 1
