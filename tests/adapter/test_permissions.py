@@ -745,3 +745,16 @@ def test_beyond_what_may_wait_requests_are_refused_at_once_and_it_is_told_once()
     for number in range(3):
         effects = machine(asked(f"s{number}", BASH))
     assert isinstance(effects[-1], Overloaded)
+
+
+def test_suggestions_of_no_form_at_all_cost_no_session() -> None:
+    odd: list[JsonObject] = [
+        {"type": "addDirectories", "directories": ["/x"]},
+        {"type": "addRules", "rules": 7, "behavior": "allow", "destination": "session"},
+        {"type": "setMode", "mode": "acceptEdits"},
+    ]
+    machine = Machine()
+    machine.ask(replace(BASH, permission_suggestions=odd))
+    effects = machine.answer("allow_always:mode:acceptEdits")
+    assert payload(effects)["updatedPermissions"] == [odd[0], odd[2]]
+    assert decision(effects).destination is None
