@@ -25,6 +25,10 @@ class _Place:
 
     path: Path
     agent: str | None
+    longest: int
+    """Bytes of a line; a longer one is passed over."""
+    chunk: int
+    """Bytes that are read at a time."""
     offset: int = 0
     size: int = -1
 
@@ -41,10 +45,10 @@ class _Place:
         try:
             with self.path.open("rb") as file:
                 file.seek(self.offset)
-                while chunk := file.read(CHUNK):
+                while chunk := file.read(self.chunk):
                     begun, newline, rest = chunk.rpartition(b"\n")
                     if not newline:
-                        if len(held) > LONGEST:
+                        if len(held) > self.longest:
                             # nothing that a CLI writes: what there is of it is left out
                             self.offset += len(held) + len(chunk)
                             held = bytearray()
@@ -63,14 +67,23 @@ class _Place:
 class Follower:
     """Reads a conversation's file as it grows."""
 
-    def __init__(self, path: Path, files: SessionFiles, leaf: str | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        files: SessionFiles,
+        leaf: str | None = None,
+        *,
+        longest: int = LONGEST,
+        chunk: int = CHUNK,
+    ) -> None:
         """`leaf`: the message to read up to; without one all of the branch that lives."""
         self._leaf = leaf
         self._path = path
         self._files = files
         self._survey: Survey = files.survey()
         self._reader: Reader | None = None
-        self._places = [_Place(path, None)]
+        self._longest, self._chunk = longest, chunk
+        self._places = [_Place(path, None, longest, chunk)]
 
     def first(self) -> Iterator[Sequence[SessionInput]]:
         """Yield all that is there, in pieces; at first the file is looked over. KeyError for a message that it has not."""
@@ -109,11 +122,11 @@ class Follower:
                 call = call_of(agent.path)
                 if call is not None:
                     self._survey.calls(agent.agent, call)
-                places.append(_Place(agent.path, agent.agent))
+                places.append(_Place(agent.path, agent.agent, self._longest, self._chunk))
         yield from places[1:]
 
     def _until(self, path: Path, agent: str | None, end: int) -> Iterator[tuple[float, str | None, bytes]]:
-        latest, place = 0.0, _Place(path, agent)
+        latest, place = 0.0, _Place(path, agent, self._longest, self._chunk)
         for line in place.lines():
             if place.offset > end:
                 return

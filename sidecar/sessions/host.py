@@ -63,7 +63,11 @@ class LiveHost:
         store: SessionStore,
         registry: Registry[LiveSession],
         rulebook: Rulebook,
+        *,
+        follow_s: float = FOLLOW_S,
     ) -> None:
+        """`follow_s`: how often, in seconds, a conversation is looked at that others may go on with."""
+        self._follow_s = follow_s
         self._services = services
         self._settings = services.settings
         self._store = store
@@ -329,7 +333,7 @@ class LiveHost:
             and self._registry.sessions.get(session.session) is session
             and not self._stopping
         ):
-            await asyncio.sleep(FOLLOW_S)
+            await asyncio.sleep(self._follow_s)
             async with session.changing:
                 await session.follow(running=await self._history.is_running(conversation))
 

@@ -7,23 +7,28 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from kept_sessions import all_kept, kept
+from typer.testing import CliRunner
 
 from normalize import events as ev
 from normalize.inputs import Received
 from normalize.payloads import ShellExecPayload
 from normalize.payloads.work import ShellExec
 from protocol.claude.messages import Unknown
+from sidecar import logs
+from sidecar.cli.commands import app
 from sidecar.config.settings import Settings
-from sidecar.library import following
 from sidecar.library.conversation import folded
 from sidecar.library.export import Heading, as_html, as_markdown
 from sidecar.library.folders import files_in, running
+from sidecar.library.following import Follower
 from sidecar.library.index import Index, LibraryError, query_of
 from sidecar.library.library import Library
 from tracing.recordings.session_file import format_of
@@ -46,11 +51,14 @@ def a_library(tmp_path: Path, projects: Path, **options: object) -> Library:
     return Library(settings)
 
 
-@pytest.fixture
-def library(tmp_path: Path) -> Library:
-    library = a_library(tmp_path, a_home(tmp_path))
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    """All scenarios of the newest version; for tests that leave it as it is."""
+    folder = tmp_path_factory.mktemp("library")
+    library = a_library(folder, a_home(folder))
     library.look()
-    return library
+    yield library
+    library.close()
 
 
 def test_conversations_are_listed_the_newest_first_with_what_they_are(library: Library) -> None:
@@ -70,7 +78,6 @@ def test_conversations_are_listed_the_newest_first_with_what_they_are(library: L
         "2.1.330",
     )
     assert one.cost_usd == pytest.approx(0.0057848)
-    library.close()
 
 
 def test_pages_of_the_list_follow_each_other_without_gap_or_repeat(library: Library) -> None:
@@ -80,7 +87,6 @@ def test_pages_of_the_list_follow_each_other_without_gap_or_repeat(library: Libr
         seen += [one.id for one in page]
         before = (page[-1].ended or 0, page[-1].id)
     assert seen == [one.id for one in library.index.newest(limit=100)]
-    library.close()
 
 
 def test_a_second_look_reads_only_what_has_changed_and_no_look_changes_a_file(tmp_path: Path) -> None:
@@ -145,7 +151,6 @@ def test_the_words_are_found_where_they_stand(library: Library) -> None:
     assert {hit.kind for hit in library.index.search("touch", limit=50)} >= {"prompt", "command"}
     assert [hit.kind for hit in library.index.search('"a.py"', limit=50)].count("path") == 2
     assert library.index.search("nested unheard", limit=50) == []
-    library.close()
 
 
 @pytest.mark.parametrize(
@@ -157,7 +162,6 @@ def test_no_words_are_syntax(library: Library, text: str) -> None:
     else:
         with pytest.raises(LibraryError, match="no word"):
             library.index.search(text, limit=5)
-    library.close()
 
 
 def test_a_name_that_a_human_gives_stays_beside_the_file_and_is_found(library: Library) -> None:
@@ -168,7 +172,6 @@ def test_a_name_that_a_human_gives_stays_beside_the_file_and_is_found(library: L
     assert library.index.search("colour choosing", limit=5)[0].id == name
     library.index.rename(name, None)
     assert library.find(name).title is None
-    library.close()
 
 
 def test_an_index_of_another_version_is_made_anew_but_for_the_names(tmp_path: Path) -> None:
@@ -218,7 +221,6 @@ def test_usage_is_what_the_cli_has_counted_and_forks_count_once(library: Library
     assert {spent.group["model"] for spent in days} == {"claude-opus-5-5", "(other)"}
     assert sum(spent.input_tokens for spent in days) == all_of_it.input_tokens
     assert library.index.usage([], since=4e9) == []
-    library.close()
 
 
 def test_only_files_in_allowed_folders_are_listed_and_none_when_it_is_off(tmp_path: Path) -> None:
@@ -331,36 +333,48 @@ def test_a_conversation_is_exported_whole_and_redacted_on_request(tmp_path: Path
     library.close()
 
 
-def test_the_commands_of_the_library_answer_and_refuse(tmp_path: Path) -> None:
+def test_the_commands_of_the_library_answer_and_refuse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     projects = a_home(tmp_path, ("2.1.330", "denied"), ("2.1.330", "subagent"))
-    name = kept("2.1.330", "denied").file.stem
-
-    def turnwire(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "sidecar", *arguments],
-            env={
-                "HOME": str(tmp_path),
-                "PATH": os.environ["PATH"],
-                "TURNWIRE_STATE_DIR": str(tmp_path / "state"),
-            },
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
     assert projects == tmp_path / ".claude" / "projects"
-    listed = [json.loads(line) for line in turnwire("sessions", "--json").stdout.splitlines()]
-    assert {one["id"] for one in listed} == {name, kept("2.1.330", "subagent").file.stem}
-    found = [json.loads(line) for line in turnwire("search", "Red it is", "--json").stdout.splitlines()]
-    assert found[0]["id"] == name
-    assert {"text": "Red it is", "hit": True} in found[0]["snippet"]
-    spent = [json.loads(line) for line in turnwire("usage", "--by", "model", "--json").stdout.splitlines()]
-    assert spent[0]["group"] == {"model": "claude-opus-5-5"}
-    assert "Red it is." in turnwire("export", name[:8]).stdout
-    refused = turnwire("export", "nothing-like-it")
-    assert (refused.returncode, refused.stdout) == (1, "")
-    assert refused.stderr.startswith("turnwire: there is no conversation")
+    name = kept("2.1.330", "denied").file.stem
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("TURNWIRE_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(logs, "configure", lambda _: None)  # it would be so for the tests after this one, too
+
+    def answered(*arguments: str) -> list[Any]:
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 0, result.output
+        return [json.loads(line) for line in result.stdout.splitlines()]
+
+    assert {one["id"] for one in answered("sessions", "--json")} == {
+        name,
+        kept("2.1.330", "subagent").file.stem,
+    }
+    (found, *_) = answered("search", "Red it is", "--json")
+    assert found["id"] == name
+    assert {"text": "Red it is", "hit": True} in found["snippet"]
+    (spent, *_) = answered("usage", "--by", "model", "--json")
+    assert spent["group"] == {"model": "claude-opus-5-5"}
+    for shown, words in (("sessions", "Touch"), ("search", "Red it is."), ("usage", "2026-11-22")):
+        arguments = [shown, "Red"] if shown == "search" else [shown]
+        assert words in CliRunner().invoke(app, arguments, env={"COLUMNS": "200"}).stdout
+    assert CliRunner().invoke(app, ["export", name[:8], "told.html"]).exit_code == 0
+    assert "Red it is." in (tmp_path / "told.html").read_text()
+    for wrong, why in (
+        (["export", "nothing-like-it"], "there is no conversation"),
+        (["export", name, "told.html"], "does not exist yet"),
+        (["export", name, "--branch", "nowhere"], "has no message"),
+        (["usage", "--by", "week"], "--by takes"),
+        (["usage", "--since", "yesterday"], "YYYY-MM-DD"),
+        (["search", "..."], "no word"),
+    ):
+        refused = CliRunner().invoke(app, wrong)
+        assert refused.exit_code in (1, 2), refused.output
+        assert why in refused.stderr
 
 
 def test_an_index_that_is_closed_ends_a_look_that_is_under_way(tmp_path: Path) -> None:
@@ -375,20 +389,16 @@ def test_an_index_that_is_closed_ends_a_look_that_is_under_way(tmp_path: Path) -
     assert library.look().files > 0
 
 
-def test_a_file_is_followed_by_its_whole_lines_and_a_line_without_end_is_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_followed_by_its_whole_lines_and_a_line_without_end_is_left_out(tmp_path: Path) -> None:
     projects = a_home(tmp_path, ("2.1.330", "subagent"))
     file = next(projects.glob("*/*.jsonl"))
     found = format_of(file)
     assert found is not None
-    follower = following.Follower(file, found[1])
+    follower = Follower(file, found[1], longest=100_000, chunk=5000)
     assert sum(len(piece) for piece in follower.first()) > 0
     assert follower.more() == []
-    monkeypatch.setattr(following, "LONGEST", 1000)
-    monkeypatch.setattr(following, "CHUNK", 500)
     with file.open("ab") as out:
-        out.write(b"x" * 5000)
+        out.write(b"x" * 500_000)
         out.flush()
         assert follower.more() == []
         out.write(b"\n" + b'{"type":"never-seen","sessionId":"s"}\n')

@@ -24,7 +24,6 @@ from normalize.events.envelope import Cursor
 from recordings import ROOT
 from sidecar.config.rulebook import Rulebook
 from sidecar.config.settings import Settings
-from sidecar.sessions import host as hosts
 from sidecar.sessions.host import LiveHost
 from sidecar.sessions.live import LiveSession
 from sidecar.sessions.record_writer import RecordWriter
@@ -127,7 +126,7 @@ async def place(folder: Path, monkeypatch: pytest.MonkeyPatch, **options: object
             changed=registry.changed,
             observers=lambda session, agent: [],
         )
-        host = LiveHost(services, store, registry, Rulebook())
+        host = LiveHost(services, store, registry, Rulebook(), follow_s=0.01)
         try:
             yield Place(folder, host, journal)
         finally:
@@ -210,7 +209,6 @@ async def test_what_frontends_may_not_work_in_they_may_read_only(
 async def test_a_conversation_that_somebodys_cli_has_open_is_followed_and_takes_no_prompt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hosts, "FOLLOW_S", 0.01)
     async with place(tmp_path, monkeypatch) as here:
         file = here.keep("denied")
         noted = here.projects.parent / "sessions" / "1.json"
