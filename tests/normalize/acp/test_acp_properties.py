@@ -24,6 +24,13 @@ SMALL = [
     if (recording.folder / "stdout.jsonl").stat().st_size < 30_000
 ]
 
+NEW = [
+    rows
+    for rows in SMALL
+    if not any(b'"session/load"' in line or b'"session/resume"' in line for _, line in rows)
+]
+"""Those in which no past is told again: what is known of it already is not shown twice."""
+
 values = st.recursive(
     st.none()
     | st.booleans()
@@ -122,7 +129,7 @@ def test_any_value_in_any_field_costs_no_more_than_its_line(data: st.DataObject)
 @settings(max_examples=25)
 @given(st.data())
 def test_lines_that_are_lost_doubled_or_out_of_order_leave_everything_balanced(data: st.DataObject) -> None:
-    rows = list(data.draw(st.sampled_from(SMALL)))
+    rows = list(data.draw(st.sampled_from(NEW)))
     for _ in range(data.draw(st.integers(1, 6))):
         number = data.draw(st.integers(0, len(rows) - 1))
         match data.draw(st.sampled_from(["lose", "double", "move"])):
