@@ -40,7 +40,7 @@ async def running(program: str, folder: Path, *arguments: str) -> AsyncIterator[
         [sys.executable, "-c", program, *arguments], workspace=folder, environment=ENVIRONMENT
     )
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             yield process
     finally:
         if not process.has_exited:
@@ -160,7 +160,7 @@ async def test_a_program_that_cannot_run_says_why_on_stderr(tmp_path: Path) -> N
     broken.write_bytes(b"\x7fELFnonsense")
     broken.chmod(0o755)
     process = await CliProcess.spawn([str(broken)], workspace=tmp_path, environment=ENVIRONMENT)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         assert await process.wait() == Exit(code=127)
     assert f"cannot run {broken}" in process.stderr_tail
 
@@ -277,7 +277,7 @@ asyncio.run(main())
     parent = await asyncio.create_subprocess_exec(
         sys.executable, "-c", program, cwd=tmp_path, stdout=asyncio.subprocess.PIPE
     )
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         said, _ = await parent.communicate()
         assert parent.returncode == -signal.SIGKILL
         orphan = ProcessIdentity.from_text(said.decode().strip())
