@@ -1,5 +1,6 @@
 """The independent checker over every recording of the Agent Client Protocol: with what was sent, and of stdout alone."""
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 
@@ -58,6 +59,20 @@ def test_a_file_and_a_folder_tell_the_same_of_texts_and_calls(recording: AcpReco
         for events in (alone, whole)
     ]
     assert payloads[0] == payloads[1]
+
+
+@pytest.mark.parametrize("recording", acp_recordings(with_corpus=False), ids=str)
+def test_rows_of_our_own_and_a_folder_give_the_same_events(recording: AcpRecording, tmp_path: Path) -> None:
+    rows = []
+    for direction, line in recording.rows():
+        head = {"ts": "2026-01-01T00:00:00.000000Z", "protocol": "acp", "agent": "x", "event": direction}
+        body = b'"data":' + line if line.startswith(b"{") else b'"line":' + json.dumps(line.decode()).encode()
+        rows.append(json.dumps(head).encode()[:-1] + b"," + body + b"}")
+    file = tmp_path / "rows.jsonl"
+    file.write_bytes(b"\n".join(rows) + b"\n")
+    ours, folders = (as_json(translated(path)[0]) for path in (file, recording.folder))
+    ended = ("complete", "error", "process_status")  # an exit is told in a folder alone
+    assert [e for e in ours if e["type"] not in ended] == [e for e in folders if e["type"] not in ended]
 
 
 def test_lines_without_an_end_and_sent_ones_are_read_as_they_come() -> None:
