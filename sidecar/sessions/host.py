@@ -570,6 +570,7 @@ async def _show(journal: Journal, origin: SessionRecord, cut: Cut, fork: LiveSes
     await fork.announce(
         ev.Notice(kind="history", level="info", text=text, details={"state": "ended", **about})
     )
+    await journal.flush()
 
 
 SHOWN = 200

@@ -187,6 +187,8 @@ class LiveSession:
             self._state.permission_mode = before.permission_mode
             self.amend(permission_mode=before.permission_mode, model=before.model)
         await self.announce(_history("ended", "Here ends what was said before.", about))
+        # who is told of the session next finds all of it
+        await self._services.journal.flush()
 
     @property
     def followable(self) -> bool:
