@@ -343,11 +343,12 @@ async def _begin(
             await client.quiet(graces.told_again, graces.told_again_at_most)
         await _choose(session, conversation, mode, notify)
     except (RequestFailed, RequestTimeout, ProcessGone) as error:
-        if (
-            session.stopping is None
-        ):  # who stops an agent that still begins need not be told that it has not begun
-            notify(SessionNotice("initialize_failed", str(error)))
+        if isinstance(error, ProcessGone):
+            await session.exit(options.stop.close)
         session.refuse(error)
+        # who stops an agent that still begins need not be told that it has not begun
+        if session.stopping is None:
+            notify(SessionNotice("initialize_failed", str(session.initialized.exception() or error)))
         # nothing can be said to it: the next prompt begins with a new one
         await session.stop()
     else:

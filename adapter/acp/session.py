@@ -111,6 +111,11 @@ class AcpSession:
         """Refuse whoever waits for the conversation to be open."""
         fail(self.initialized, error)
 
+    async def exit(self, seconds: float) -> None:
+        """Wait for the exit of an agent that takes no more input, so long at most: how it ended says more than a closed pipe."""
+        if await self._process.exits_within(seconds):
+            await asyncio.wait([self.initialized])  # the reader fails it, once all is read
+
     async def prompt(
         self,
         text: str,
