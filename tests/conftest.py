@@ -1,6 +1,7 @@
 """Options that every test folder shares."""
 
 import fcntl
+import os
 import signal
 from collections.abc import Iterator
 
@@ -9,7 +10,13 @@ from hypothesis import HealthCheck, settings
 
 # How fast examples are made and run says something of the machine, not of the code: other tests run beside, and in a fresh
 # clone the table of Unicode's characters is made on the way. Tests inherit this and set only what they mean differently.
-settings.register_profile("turnwire", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The examples are the same in every run: nobody's change fails for what it has nothing to do with. TURNWIRE_EXPLORE=1 looks for new ones.
+settings.register_profile(
+    "turnwire",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize="TURNWIRE_EXPLORE" not in os.environ,
+)
 settings.load_profile("turnwire")
 
 # Whoever runs the tests in the background, or by nohup, has these ignored; the processes that tests start would inherit it.

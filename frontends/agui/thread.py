@@ -232,6 +232,8 @@ class Thread:
         self._calls: dict[str, Called] = {}
         self._unnamed: dict[tuple[str | None, bool], str] = {}
         self._closed: deque[str] = deque(maxlen=CLOSED)
+        self._taken_back: dict[str, str | None] = {}
+        """Whose the messages and calls were that were taken back: clients refuse an id that changes its subagent."""
         self.pending: dict[str, Request] = {}
         """What waits for a human, by pending_id."""
         self.turn: str | None = None
@@ -321,6 +323,7 @@ class Thread:
     def _said(self, seq: int, event: events.UserMessage) -> list[Change]:
         uuid = event.uuid
         message = self._prompts.message(uuid) or uuid or f"event-{seq}"
+        message = self._id_in(message, event.parent_tool_call_id)
         if message in self._entries:
             return []
         text = "\n".join(
@@ -338,7 +341,7 @@ class Thread:
     ) -> list[Change]:
         more = bool(event.is_delta)
         owner = event.parent_tool_call_id
-        name = self._block(seq, event, thinking=thinking)
+        name = self._id_in(self._block(seq, event, thinking=thinking), owner)
         entry = self._entries.get(name)
         if entry is None:
             kind = ReasoningMessage if thinking else AssistantMessage
@@ -354,6 +357,12 @@ class Thread:
         entry.pieces.append(text)
         self._grow(entry, json_size(text))
         return [Piece(name, entry.owner, thinking, text, more)]
+
+    def _id_in(self, message: str, owner: str | None) -> str:
+        """Return the id that a message has in a thread: another one where it was that of another thread's."""
+        if self._taken_back.get(message, owner) == owner:
+            return message
+        return f"{message}@{owner or 'main'}"
 
     def _block(self, seq: int, event: events.MessageChunk | events.Reasoning, *, thinking: bool) -> str:
         """Return the id of the message that an event's block is."""
@@ -376,7 +385,7 @@ class Thread:
             id=event.tool_call_id,
             name=event.tool_name,
             arguments=payload_text.arguments(event.normalized),
-            owner=event.parent_tool_call_id,
+            owner=self._taken_back.get(event.tool_call_id, event.parent_tool_call_id),
             metadata={
                 "title": event.tool_title,
                 "kind": event.normalized.kind,
@@ -452,6 +461,7 @@ class Thread:
                 entry.pieces = []
             else:
                 del self._entries[entry.id]
+                self._taken_back[entry.id] = entry.owner
         return [Rewritten(), Told(event)]
 
     def _waiting(self) -> list[Change]:
