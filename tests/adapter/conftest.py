@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from session_harness import RealCliHarness
 
-from desk import RealCliHarness
 from scripted_messages_api import scripted_messages_api
 
 
@@ -16,12 +16,12 @@ def nothing_is_lost_in_the_event_loop(
 ) -> Iterator[None]:
     """Fail a test whose tasks or futures fail without anybody noticing."""
     yield
-    if {"office", "stage", "setup"} & set(request.fixturenames):
+    if {"cli_harness", "stage", "setup"} & set(request.fixturenames):
         gc.collect()
     assert [record.getMessage() for record in caplog.records if record.name == "asyncio"] == []
 
 
 @pytest.fixture
-def office(tmp_path: Path) -> Iterator[RealCliHarness]:
+def cli_harness(tmp_path: Path) -> Iterator[RealCliHarness]:
     with scripted_messages_api() as api:
         yield RealCliHarness(tmp_path, api)

@@ -3,11 +3,11 @@
 import json
 
 import pytest
+from session_harness import RealCliHarness, SessionHarness, always
 
 from adapter.claude.session import Session
 from adapter.executor import AnswerRefused
 from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
-from desk import RealCliHarness, SessionHarness, always
 from normalize.claude.core import ClaudeCore
 from normalize.events import AgentEvent, Complete, PermissionResolved
 from normalize.inputs import Decision, Sent
@@ -22,119 +22,125 @@ def bash(*commands: str) -> str:
     return plan(*calls, [text("Done.")])
 
 
-async def test_an_allowed_command_runs(office: RealCliHarness) -> None:
-    async with office.desk(always("allow_once")) as desk:
-        result = await desk.turn(bash("echo made > made.txt"))
-        [(request_id, _)] = desk.asked(CanUseTool)
-        [decision] = desk.decisions
+async def test_an_allowed_command_runs(cli_harness: RealCliHarness) -> None:
+    async with cli_harness.harness(always("allow_once")) as harness:
+        result = await harness.turn(bash("echo made > made.txt"))
+        [(request_id, _)] = harness.asked(CanUseTool)
+        [decision] = harness.decisions
     assert (decision.pending_id, decision.behavior, decision.by) == (request_id, "allow", "ada")
-    assert (office.workspace / "made.txt").read_text() == "made\n"
+    assert (cli_harness.workspace / "made.txt").read_text() == "made\n"
     assert result.subtype == "success"
 
 
 @pytest.mark.long
-async def test_the_decision_comes_before_its_response(office: RealCliHarness) -> None:
-    async with office.desk(always("allow_once")) as desk:
-        await desk.turn(bash("touch a"))
-        [decision] = desk.decisions
+async def test_the_decision_comes_before_its_response(cli_harness: RealCliHarness) -> None:
+    async with cli_harness.harness(always("allow_once")) as harness:
+        await harness.turn(bash("touch a"))
+        [decision] = harness.decisions
         order = [
             one
-            for one in desk.inputs
+            for one in harness.inputs
             if one is decision or (isinstance(one, Sent) and isinstance(one.message, ControlResponse))
         ]
         assert [type(one) for one in order] == [Decision, Sent]
 
 
 @pytest.mark.long
-async def test_an_always_asks_no_more_in_this_session_and_in_a_fresh_one(office: RealCliHarness) -> None:
-    async with office.desk(always("allow_always:localSettings")) as desk:
-        await desk.turn(bash("touch always.txt", "touch always.txt"))
-        assert len(desk.asked(CanUseTool)) == 1
-        assert desk.decisions[0].destination == "localSettings"
-    async with office.desk() as desk:
-        await desk.turn(bash("touch always.txt"))
-        assert desk.asked(CanUseTool) == []
+async def test_an_always_asks_no_more_in_this_session_and_in_a_fresh_one(cli_harness: RealCliHarness) -> None:
+    async with cli_harness.harness(always("allow_always:localSettings")) as harness:
+        await harness.turn(bash("touch always.txt", "touch always.txt"))
+        assert len(harness.asked(CanUseTool)) == 1
+        assert harness.decisions[0].destination == "localSettings"
+    async with cli_harness.harness() as harness:
+        await harness.turn(bash("touch always.txt"))
+        assert harness.asked(CanUseTool) == []
 
 
 @pytest.mark.long
-async def test_an_edited_command_is_the_one_that_runs(office: RealCliHarness) -> None:
-    async with office.desk(always("allow_once", updated_input={"command": "touch edited.txt"})) as desk:
-        await desk.turn(bash("touch original.txt"))
-    assert [path.name for path in office.workspace.iterdir()] == ["edited.txt"]
+async def test_an_edited_command_is_the_one_that_runs(cli_harness: RealCliHarness) -> None:
+    async with cli_harness.harness(
+        always("allow_once", updated_input={"command": "touch edited.txt"})
+    ) as harness:
+        await harness.turn(bash("touch original.txt"))
+    assert [path.name for path in cli_harness.workspace.iterdir()] == ["edited.txt"]
 
 
-async def test_the_model_reads_why_a_call_was_denied(office: RealCliHarness) -> None:
-    async with office.desk(always("reject_once", message="Not in this house.")) as desk:
-        await desk.turn(bash("touch denied.txt"))
-        assert "Not in this house." in office.tool_results()[-1]
-    assert list(office.workspace.iterdir()) == []
+async def test_the_model_reads_why_a_call_was_denied(cli_harness: RealCliHarness) -> None:
+    async with cli_harness.harness(always("reject_once", message="Not in this house.")) as harness:
+        await harness.turn(bash("touch denied.txt"))
+        assert "Not in this house." in cli_harness.tool_results()[-1]
+    assert list(cli_harness.workspace.iterdir()) == []
 
 
 @pytest.mark.long
-async def test_a_denial_with_interrupt_ends_the_turn(office: RealCliHarness) -> None:
-    async with office.desk(always("reject_interrupt")) as desk:
-        result = await desk.turn(bash("touch denied.txt"))
+async def test_a_denial_with_interrupt_ends_the_turn(cli_harness: RealCliHarness) -> None:
+    async with cli_harness.harness(always("reject_interrupt")) as harness:
+        result = await harness.turn(bash("touch denied.txt"))
         assert result.subtype == "error_during_execution"
-        assert desk.decisions[0].interrupt
-        assert (await desk.turn(plan([text("Still here.")]))).subtype == "success"
-    assert list(office.workspace.iterdir()) == []
+        assert harness.decisions[0].interrupt
+        assert (await harness.turn(plan([text("Still here.")]))).subtype == "success"
+    assert list(cli_harness.workspace.iterdir()) == []
 
 
-async def test_an_interrupt_cancels_what_waits_and_a_late_answer_is_refused(office: RealCliHarness) -> None:
-    async with office.desk() as desk:
-        await desk.session.prompt(bash("touch late.txt"))
-        await desk.until(lambda: desk.session.pending)
-        [request_id] = desk.session.pending
-        await desk.session.interrupt()
-        await desk.until(lambda: desk.results)
-        assert desk.session.pending == ()
-        assert any(isinstance(m, ControlCancelRequest) and m.request_id == request_id for m in desk.messages)
+async def test_an_interrupt_cancels_what_waits_and_a_late_answer_is_refused(
+    cli_harness: RealCliHarness,
+) -> None:
+    async with cli_harness.harness() as harness:
+        await harness.session.prompt(bash("touch late.txt"))
+        await harness.until(lambda: harness.session.pending)
+        [request_id] = harness.session.pending
+        await harness.session.interrupt()
+        await harness.until(lambda: harness.results)
+        assert harness.session.pending == ()
+        assert any(
+            isinstance(m, ControlCancelRequest) and m.request_id == request_id for m in harness.messages
+        )
         with pytest.raises(AnswerRefused) as refused:
-            desk.session.respond(request_id, PermissionAnswer("allow_once"), by="bob")
+            harness.session.respond(request_id, PermissionAnswer("allow_once"), by="bob")
         assert refused.value.code == "cancelled"
-        assert desk.decisions == []
-    assert list(office.workspace.iterdir()) == []
+        assert harness.decisions == []
+    assert list(cli_harness.workspace.iterdir()) == []
 
 
 @pytest.mark.long
-async def test_the_second_of_two_answers_is_told_who_was_first(office: RealCliHarness) -> None:
+async def test_the_second_of_two_answers_is_told_who_was_first(cli_harness: RealCliHarness) -> None:
     def both(session: Session, request_id: str, _: AnyRequest) -> None:
         session.respond(request_id, PermissionAnswer("allow_once"), by="ada")
         with pytest.raises(AnswerRefused, match="ada has already decided") as refused:
             session.respond(request_id, PermissionAnswer("reject_once"), by="bob")
         assert refused.value.code == "already_answered"
 
-    async with office.desk(both) as desk:
-        await desk.turn(bash("touch once.txt"))
-        assert [decision.by for decision in desk.decisions] == ["ada"]
-    assert (office.workspace / "once.txt").exists()
+    async with cli_harness.harness(both) as harness:
+        await harness.turn(bash("touch once.txt"))
+        assert [decision.by for decision in harness.decisions] == ["ada"]
+    assert (cli_harness.workspace / "once.txt").exists()
 
 
 @pytest.mark.long
-async def test_nobody_answering_in_time_denies_and_ends_the_turn(office: RealCliHarness) -> None:
-    async with office.desk(answer_timeout=0.2) as desk:
-        result = await desk.turn(bash("touch late.txt"))
+async def test_nobody_answering_in_time_denies_and_ends_the_turn(cli_harness: RealCliHarness) -> None:
+    async with cli_harness.harness(answer_timeout=0.2) as harness:
+        result = await harness.turn(bash("touch late.txt"))
         assert result.subtype == "error_during_execution"
-        [decision] = desk.decisions
+        [decision] = harness.decisions
         assert (decision.by, decision.behavior, decision.interrupt) == ("timeout", "deny", True)
         assert decision.waited_ms >= 200
-    assert list(office.workspace.iterdir()) == []
+    assert list(cli_harness.workspace.iterdir()) == []
 
 
 @pytest.mark.long
-async def test_events_flow_and_control_works_while_a_permission_waits(office: RealCliHarness) -> None:
-    async with office.desk() as desk:
-        await desk.session.prompt(bash("touch a"))
-        await desk.until(lambda: desk.session.pending)
-        before = len(desk.inputs)
-        assert (await desk.session.set_permission_mode("acceptEdits")) == {"mode": "acceptEdits"}
-        assert "categories" in await desk.session.control({"subtype": "get_context_usage"})
-        assert len(desk.inputs) > before
-        assert desk.session.busy
+async def test_events_flow_and_control_works_while_a_permission_waits(cli_harness: RealCliHarness) -> None:
+    async with cli_harness.harness() as harness:
+        await harness.session.prompt(bash("touch a"))
+        await harness.until(lambda: harness.session.pending)
+        before = len(harness.inputs)
+        assert (await harness.session.set_permission_mode("acceptEdits")) == {"mode": "acceptEdits"}
+        assert "categories" in await harness.session.control({"subtype": "get_context_usage"})
+        assert len(harness.inputs) > before
+        assert harness.session.busy
 
 
 @pytest.mark.long
-async def test_a_question_is_answered(office: RealCliHarness) -> None:
+async def test_a_question_is_answered(cli_harness: RealCliHarness) -> None:
     question = {
         "question": "Which database?",
         "header": "Database",
@@ -145,16 +151,16 @@ async def test_a_question_is_answered(office: RealCliHarness) -> None:
     def answer(session: Session, request_id: str, _: AnyRequest) -> None:
         session.answer(request_id, QuestionAnswer({"Which database?": "SQLite"}), by="ada")
 
-    async with office.desk(answer) as desk:
-        await desk.turn(plan([tool_use("AskUserQuestion", questions=[question])], [text("Thanks.")]))
-        assert "SQLite" in office.tool_results()[-1]
-        assert desk.decisions[0].behavior == "answer"
+    async with cli_harness.harness(answer) as harness:
+        await harness.turn(plan([tool_use("AskUserQuestion", questions=[question])], [text("Thanks.")]))
+        assert "SQLite" in cli_harness.tool_results()[-1]
+        assert harness.decisions[0].behavior == "answer"
 
 
-async def test_every_step_is_in_the_audit_trail(office: RealCliHarness) -> None:
-    async with office.desk(always("allow_once")) as desk:
-        await desk.turn(bash("touch audited.txt"))
-    rows = [json.loads(line) for line in office.audit_path.read_text().splitlines()]
+async def test_every_step_is_in_the_audit_trail(cli_harness: RealCliHarness) -> None:
+    async with cli_harness.harness(always("allow_once")) as harness:
+        await harness.turn(bash("touch audited.txt"))
+    rows = [json.loads(line) for line in cli_harness.audit_path.read_text().splitlines()]
     assert [(row["what"], row.get("by")) for row in rows] == [("asked", None), ("decided", "ada")]
     assert rows[0]["request"]["input"]["command"] == "touch audited.txt"
 
@@ -162,41 +168,43 @@ async def test_every_step_is_in_the_audit_trail(office: RealCliHarness) -> None:
 # Stopping
 
 
-def told(desk: SessionHarness) -> list[AgentEvent]:
+def told(harness: SessionHarness) -> list[AgentEvent]:
     """The events of everything that happened."""
     translator = ClaudeCore()
-    return [event for happened in desk.inputs for event in translator.handle(happened)]
+    return [event for happened in harness.inputs for event in translator.handle(happened)]
 
 
 @pytest.mark.long
 async def test_a_cli_that_is_given_up_with_a_question_open_has_it_denied_in_turnwires_name(
-    office: RealCliHarness,
+    cli_harness: RealCliHarness,
 ) -> None:
-    async with office.desk() as desk:
-        await desk.session.prompt(bash("touch denied.txt"))
-        await desk.until(lambda: desk.session.pending)
-        await desk.session.stop("hung")
-        await desk.until(lambda: desk.ended)
-        events = told(desk)
-    assert [(d.behavior, d.by) for d in desk.decisions] == [("deny", "turnwire")]
+    async with cli_harness.harness() as harness:
+        await harness.session.prompt(bash("touch denied.txt"))
+        await harness.until(lambda: harness.session.pending)
+        await harness.session.stop("hung")
+        await harness.until(lambda: harness.ended)
+        events = told(harness)
+    assert [(d.behavior, d.by) for d in harness.decisions] == [("deny", "turnwire")]
     assert [event.by for event in events if isinstance(event, PermissionResolved)] == ["turnwire"]
     assert [event.data.outcome for event in events if isinstance(event, Complete)] == ["interrupted"]
-    assert list(office.workspace.iterdir()) == []
+    assert list(cli_harness.workspace.iterdir()) == []
 
 
 @pytest.mark.long
-async def test_an_interrupt_leaves_the_turn_of_a_prompt_that_waited_alone(office: RealCliHarness) -> None:
-    async with office.desk() as desk:
-        await desk.session.prompt(bash("touch one.txt"))
-        await desk.until(lambda: desk.session.pending)
-        await desk.session.prompt(bash("touch two.txt"))
-        await desk.session.interrupt(escalate_after=1)
-        await desk.until(lambda: desk.session.pending and desk.results)
-        [*_, (_, request)] = desk.asked(CanUseTool)
+async def test_an_interrupt_leaves_the_turn_of_a_prompt_that_waited_alone(
+    cli_harness: RealCliHarness,
+) -> None:
+    async with cli_harness.harness() as harness:
+        await harness.session.prompt(bash("touch one.txt"))
+        await harness.until(lambda: harness.session.pending)
+        await harness.session.prompt(bash("touch two.txt"))
+        await harness.session.interrupt(escalate_after=1)
+        await harness.until(lambda: harness.session.pending and harness.results)
+        [*_, (_, request)] = harness.asked(CanUseTool)
         assert request.input["command"] == "touch two.txt"
-        desk.session.respond(desk.session.pending[0], PermissionAnswer("allow_once"), by="ada")
-        await desk.until(lambda: len(desk.results) == 2)
-        assert desk.ended is None
-        outcomes = [event.data.outcome for event in told(desk) if isinstance(event, Complete)]
+        harness.session.respond(harness.session.pending[0], PermissionAnswer("allow_once"), by="ada")
+        await harness.until(lambda: len(harness.results) == 2)
+        assert harness.ended is None
+        outcomes = [event.data.outcome for event in told(harness) if isinstance(event, Complete)]
     assert outcomes == ["interrupted", "completed"]
-    assert [path.name for path in office.workspace.iterdir()] == ["two.txt"]
+    assert [path.name for path in cli_harness.workspace.iterdir()] == ["two.txt"]

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from session_harness import RealCliHarness, SessionHarness, always
 
 from adapter.agent_session import RequestFailed
 from adapter.attachments import Attachment, AttachmentSettings
@@ -18,7 +19,6 @@ from adapter.options import CommandOptions
 from adapter.permissions.decisions import QuestionAnswer
 from adapter.process.identity import members
 from adapter.process.shutdown import StopDeadlines
-from desk import RealCliHarness, SessionHarness, always
 from normalize.claude.core import ClaudeCore
 from normalize.events import ContextWindow, MessageChunk, Reasoning, ToolCall, to_json
 from normalize.inputs import Ended
@@ -50,30 +50,32 @@ ASKING = CommandOptions(
 )
 
 
-def session_id(desk: SessionHarness) -> str:
-    [*_, init] = [message for message in desk.messages if isinstance(message, Init)]
+def session_id(harness: SessionHarness) -> str:
+    [*_, init] = [message for message in harness.messages if isinstance(message, Init)]
     assert init.session_id is not None
     return init.session_id
 
 
-def last_said(desk: SessionHarness) -> str:
+def last_said(harness: SessionHarness) -> str:
     """The uuid of the last thing that the assistant said."""
-    [*_, message] = [message for message in desk.messages if isinstance(message, Assistant)]
+    [*_, message] = [message for message in harness.messages if isinstance(message, Assistant)]
     assert message.uuid is not None
     return message.uuid
 
 
-def seen(office: RealCliHarness) -> str:
+def seen(cli_harness: RealCliHarness) -> str:
     """What the model was sent last."""
-    return json.dumps(office.api.requests[-1]["messages"])
+    return json.dumps(cli_harness.api.requests[-1]["messages"])
 
 
-async def test_the_version_and_the_commands_are_known_before_the_first_prompt(office: RealCliHarness) -> None:
-    async with office.desk() as desk:
-        said = parse_version(desk.session.version or "")
+async def test_the_version_and_the_commands_are_known_before_the_first_prompt(
+    cli_harness: RealCliHarness,
+) -> None:
+    async with cli_harness.harness() as harness:
+        said = parse_version(harness.session.version or "")
         assert said is not None
         assert said >= Version(2, 1, 0)
-        assert (await desk.session.initialized)["commands"]
+        assert (await harness.session.initialized)["commands"]
 
 
 # MCP
@@ -83,20 +85,22 @@ async def test_the_version_and_the_commands_are_known_before_the_first_prompt(of
 @pytest.mark.parametrize(
     "server", [HostedServer(entry_point="mcp_calc:server"), CALC], ids=["python", "bridged"]
 )
-async def test_a_tool_of_a_hosted_server_is_called(server: HostedServer, office: RealCliHarness) -> None:
-    async with office.desk(always("allow_once"), hosted_servers={"calc": server}) as desk:
-        await desk.turn(plan([tool_use("mcp__calc__add", a=2, b=3)], [text("Done.")]))
-        assert "the sum is 5" in office.tool_results()[-1]
-        assert [request.tool_name for _, request in desk.asked(CanUseTool)] == ["mcp__calc__add"]
-        assert desk.asked(McpMessage)
-        servers = (await desk.session.control({"subtype": "mcp_status"}))["mcpServers"]
+async def test_a_tool_of_a_hosted_server_is_called(server: HostedServer, cli_harness: RealCliHarness) -> None:
+    async with cli_harness.harness(always("allow_once"), hosted_servers={"calc": server}) as harness:
+        await harness.turn(plan([tool_use("mcp__calc__add", a=2, b=3)], [text("Done.")]))
+        assert "the sum is 5" in cli_harness.tool_results()[-1]
+        assert [request.tool_name for _, request in harness.asked(CanUseTool)] == ["mcp__calc__add"]
+        assert harness.asked(McpMessage)
+        servers = (await harness.session.control({"subtype": "mcp_status"}))["mcpServers"]
         assert [(one["name"], one["status"]) for one in servers] == [("calc", "connected")]
-        bridged = desk.session.identity
+        bridged = harness.session.identity
     assert members([bridged]) == []
 
 
 @pytest.mark.long
-async def test_a_server_of_the_configuration_that_asks_the_user_is_answered(office: RealCliHarness) -> None:
+async def test_a_server_of_the_configuration_that_asks_the_user_is_answered(
+    cli_harness: RealCliHarness,
+) -> None:
     asked: list[str] = []
 
     def answer(session: Session, request_id: str, request: AnyRequest) -> None:
@@ -107,15 +111,15 @@ async def test_a_server_of_the_configuration_that_asks_the_user_is_answered(offi
             case _:
                 always("allow_once")(session, request_id, request)
 
-    async with office.desk(answer, command=ASKING) as desk:
-        await desk.turn(plan([tool_use("mcp__calc__ask")], [text("Done.")]))
+    async with cli_harness.harness(answer, command=ASKING) as harness:
+        await harness.turn(plan([tool_use("mcp__calc__ask")], [text("Done.")]))
     assert asked == ["What is your name?"]
-    assert "Ada" in office.tool_results()[-1]
+    assert "Ada" in cli_harness.tool_results()[-1]
 
 
 @pytest.mark.long
 async def test_a_question_of_a_background_subagents_server_is_open_beyond_the_result(
-    office: RealCliHarness,
+    cli_harness: RealCliHarness,
 ) -> None:
     agent = tool_use(
         "Agent",
@@ -124,38 +128,40 @@ async def test_a_question_of_a_background_subagents_server_is_open_beyond_the_re
         subagent_type="general-purpose",
         run_in_background=True,
     )
-    async with office.desk(command=ASKING) as desk:
-        await desk.session.prompt(plan([agent], [text("Back home.")]))
-        await desk.until(lambda: desk.asked(Elicitation) and desk.results)
-        [(request_id, _)] = desk.asked(Elicitation)
-        assert told_of(desk, request_id) == ["question_request"]
-        desk.session.answer(request_id, QuestionAnswer(content={"name": "Ada"}), by="ada")
-        await desk.until(lambda: any("Ada" in str(one) for one in desk.messages if isinstance(one, User)))
-        assert told_of(desk, request_id) == ["question_request", "permission_resolved"]
+    async with cli_harness.harness(command=ASKING) as harness:
+        await harness.session.prompt(plan([agent], [text("Back home.")]))
+        await harness.until(lambda: harness.asked(Elicitation) and harness.results)
+        [(request_id, _)] = harness.asked(Elicitation)
+        assert told_of(harness, request_id) == ["question_request"]
+        harness.session.answer(request_id, QuestionAnswer(content={"name": "Ada"}), by="ada")
+        await harness.until(
+            lambda: any("Ada" in str(one) for one in harness.messages if isinstance(one, User))
+        )
+        assert told_of(harness, request_id) == ["question_request", "permission_resolved"]
 
 
 @pytest.mark.long
 async def test_a_question_taken_back_by_an_interrupt_is_cancelled_and_takes_no_answer(
-    office: RealCliHarness,
+    cli_harness: RealCliHarness,
 ) -> None:
-    async with office.desk(command=ASKING) as desk:
-        await desk.session.prompt(plan([tool_use("mcp__calc__ask")], [text("Done.")]))
-        await desk.until(lambda: desk.asked(Elicitation))
-        [(request_id, _)] = desk.asked(Elicitation)
-        await desk.session.interrupt()
-        await desk.until(lambda: desk.results)
-        sent = len(desk.sent)
+    async with cli_harness.harness(command=ASKING) as harness:
+        await harness.session.prompt(plan([tool_use("mcp__calc__ask")], [text("Done.")]))
+        await harness.until(lambda: harness.asked(Elicitation))
+        [(request_id, _)] = harness.asked(Elicitation)
+        await harness.session.interrupt()
+        await harness.until(lambda: harness.results)
+        sent = len(harness.sent)
         with pytest.raises(AnswerRefused) as refused:
-            desk.session.answer(request_id, QuestionAnswer(content={"name": "Ada"}), by="ada")
+            harness.session.answer(request_id, QuestionAnswer(content={"name": "Ada"}), by="ada")
         assert refused.value.code == "cancelled"
-        assert told_of(desk, request_id) == ["question_request", "permission_cancelled"]
-        assert len(desk.sent) == sent
+        assert told_of(harness, request_id) == ["question_request", "permission_cancelled"]
+        assert len(harness.sent) == sent
 
 
-def told_of(desk: SessionHarness, request_id: str) -> list[str]:
+def told_of(harness: SessionHarness, request_id: str) -> list[str]:
     """The kinds of the events about a request."""
     translator = ClaudeCore()
-    events = [event for happened in desk.inputs for event in translator.handle(happened)]
+    events = [event for happened in harness.inputs for event in translator.handle(happened)]
     return [
         json.loads(to_json(event))["type"]
         for event in events
@@ -167,69 +173,72 @@ def told_of(desk: SessionHarness, request_id: str) -> list[str]:
 
 
 @pytest.mark.long
-async def test_an_image_reaches_the_model_as_an_image(office: RealCliHarness) -> None:
-    async with office.desk() as desk:
-        await desk.session.prompt("What is this?", attachments=[Attachment(PNG, "a.png")])
-        await desk.until(lambda: desk.results)
-    assert '"type": "image"' in seen(office)
-    assert "image/png" in seen(office)
+async def test_an_image_reaches_the_model_as_an_image(cli_harness: RealCliHarness) -> None:
+    async with cli_harness.harness() as harness:
+        await harness.session.prompt("What is this?", attachments=[Attachment(PNG, "a.png")])
+        await harness.until(lambda: harness.results)
+    assert '"type": "image"' in seen(cli_harness)
+    assert "image/png" in seen(cli_harness)
 
 
 @pytest.mark.long
-async def test_a_file_is_saved_where_the_agent_can_read_it(office: RealCliHarness) -> None:
-    async with office.desk(attachments=AttachmentSettings(mode="files")) as desk:
-        await desk.session.prompt(
+async def test_a_file_is_saved_where_the_agent_can_read_it(cli_harness: RealCliHarness) -> None:
+    async with cli_harness.harness(attachments=AttachmentSettings(mode="files")) as harness:
+        await harness.session.prompt(
             plan(
                 [
                     tool_use(
-                        "Read", file_path=str(office.workspace / ".turnwire/attachments/session/001-n.txt")
+                        "Read",
+                        file_path=str(cli_harness.workspace / ".turnwire/attachments/session/001-n.txt"),
                     )
                 ],
                 [text("Read.")],
             ),
             attachments=[Attachment(b"the note says hello", "n.txt")],
         )
-        await desk.until(lambda: desk.results)
-        assert ".turnwire/attachments/session/001-n.txt" in office.api.prompts()[-1]
-        assert "the note says hello" in office.tool_results()[-1]
-        desk.session.remove_attachments()
-    assert not (office.workspace / ".turnwire/attachments").exists()
+        await harness.until(lambda: harness.results)
+        assert ".turnwire/attachments/session/001-n.txt" in cli_harness.api.prompts()[-1]
+        assert "the note says hello" in cli_harness.tool_results()[-1]
+        harness.session.remove_attachments()
+    assert not (cli_harness.workspace / ".turnwire/attachments").exists()
 
 
 # Resume
 
 
-async def test_a_session_is_resumed_gone_back_in_and_forked(office: RealCliHarness) -> None:
-    async with office.desk() as desk:
-        await desk.turn("Remember seven.")
-        first, at = session_id(desk), last_said(desk)
-        await desk.turn("Remember red.")
-    async with office.desk(command=CommandOptions(resume=first)) as desk:
-        await desk.turn("What do you remember?")
-        assert "Remember seven." in seen(office)
-        assert "Remember red." in seen(office)
-        assert session_id(desk) == first
-    async with office.desk(command=CommandOptions(resume=first, resume_at=at, fork=True)) as desk:
-        await desk.turn("And now?")
-        assert "Remember seven." in seen(office)
-        assert "Remember red." not in seen(office)
-        assert session_id(desk) != first
-    async with office.desk(command=CommandOptions(resume="11111111-1111-4111-8111-111111111111")) as desk:
-        await desk.until(lambda: desk.ended)
-        assert desk.ended is not None
-        assert desk.ended.exit_code == 1
+async def test_a_session_is_resumed_gone_back_in_and_forked(cli_harness: RealCliHarness) -> None:
+    async with cli_harness.harness() as harness:
+        await harness.turn("Remember seven.")
+        first, at = session_id(harness), last_said(harness)
+        await harness.turn("Remember red.")
+    async with cli_harness.harness(command=CommandOptions(resume=first)) as harness:
+        await harness.turn("What do you remember?")
+        assert "Remember seven." in seen(cli_harness)
+        assert "Remember red." in seen(cli_harness)
+        assert session_id(harness) == first
+    async with cli_harness.harness(command=CommandOptions(resume=first, resume_at=at, fork=True)) as harness:
+        await harness.turn("And now?")
+        assert "Remember seven." in seen(cli_harness)
+        assert "Remember red." not in seen(cli_harness)
+        assert session_id(harness) != first
+    async with cli_harness.harness(
+        command=CommandOptions(resume="11111111-1111-4111-8111-111111111111")
+    ) as harness:
+        await harness.until(lambda: harness.ended)
+        assert harness.ended is not None
+        assert harness.ended.exit_code == 1
 
 
 @pytest.mark.long
-async def test_a_turn_that_failed_is_taken_back_and_tried_again(office: RealCliHarness) -> None:
-    async with office.desk() as desk:
-        await desk.turn("Good.")
-        first, at = session_id(desk), last_said(desk)
-        office.api.queue([http_error(403, "permission_error", "not you")])
-        assert (await desk.turn("Try.")).is_error
-    async with office.desk(command=CommandOptions(resume=first, resume_at=at)) as desk:
-        assert not (await desk.turn("Try.")).is_error
-        assert seen(office).count('"Try.') == 1
+async def test_a_turn_that_failed_is_taken_back_and_tried_again(cli_harness: RealCliHarness) -> None:
+    async with cli_harness.harness() as harness:
+        await harness.turn("Good.")
+        first, at = session_id(harness), last_said(harness)
+        cli_harness.api.queue([http_error(403, "permission_error", "not you")])
+        assert (await harness.turn("Try.")).is_error
+    async with cli_harness.harness(command=CommandOptions(resume=first, resume_at=at)) as harness:
+        assert not (await harness.turn("Try.")).is_error
+        assert seen(cli_harness).count('"Try.') == 1
 
 
 # Subagents
@@ -237,7 +246,7 @@ async def test_a_turn_that_failed_is_taken_back_and_tried_again(office: RealCliH
 
 @pytest.mark.parametrize("background", [False, True], ids=["foreground", "background"])
 async def test_what_a_subagent_says_is_told_once_and_below_its_call(
-    office: RealCliHarness, background: bool
+    cli_harness: RealCliHarness, background: bool
 ) -> None:
     work = plan(
         [thinking("Hm."), text("I look."), tool_use("Bash", command="echo seen", description="Look")],
@@ -250,20 +259,20 @@ async def test_what_a_subagent_says_is_told_once_and_below_its_call(
         subagent_type="general-purpose",
         run_in_background=background,
     )
-    async with office.desk(always("allow_once")) as desk:
-        await desk.session.prompt(plan([text("I send somebody."), agent], [text("Back home.")]))
-        await desk.until(
+    async with cli_harness.harness(always("allow_once")) as harness:
+        await harness.session.prompt(plan([text("I send somebody."), agent], [text("Back home.")]))
+        await harness.until(
             lambda: (
-                desk.results
+                harness.results
                 and any(
                     "I have looked." in str(message)
-                    for message in desk.messages
+                    for message in harness.messages
                     if isinstance(message, Assistant) and message.parent_tool_use_id is not None
                 )
             )
         )
         translator = ClaudeCore()
-        events = [event for happened in desk.inputs for event in translator.handle(happened)]
+        events = [event for happened in harness.inputs for event in translator.handle(happened)]
     [call] = [e for e in events if isinstance(e, ToolCall) and e.tool_name == "Agent"]
     said: dict[str | None, str] = {}
     for event in events:
@@ -283,98 +292,98 @@ async def test_what_a_subagent_says_is_told_once_and_below_its_call(
 
 
 @pytest.mark.long
-async def test_a_prompt_that_waits_can_be_taken_back(office: RealCliHarness) -> None:
-    async with office.desk() as desk:
-        office.api.queue([text("first"), hang()])
-        await desk.session.prompt("one")
-        await desk.until(
-            lambda: any(getattr(message, "event", None) is not None for message in desk.messages)
+async def test_a_prompt_that_waits_can_be_taken_back(cli_harness: RealCliHarness) -> None:
+    async with cli_harness.harness() as harness:
+        cli_harness.api.queue([text("first"), hang()])
+        await harness.session.prompt("one")
+        await harness.until(
+            lambda: any(getattr(message, "event", None) is not None for message in harness.messages)
         )
-        uuid = await desk.session.prompt("two", priority="later")
-        assert await desk.session.withdraw(uuid)
-        assert not await desk.session.withdraw(uuid)
-        await desk.session.interrupt()
-        await desk.until(lambda: desk.results)
-    assert "two" not in office.api.prompts()
+        uuid = await harness.session.prompt("two", priority="later")
+        assert await harness.session.withdraw(uuid)
+        assert not await harness.session.withdraw(uuid)
+        await harness.session.interrupt()
+        await harness.until(lambda: harness.results)
+    assert "two" not in cli_harness.api.prompts()
 
 
-async def test_a_prompt_for_now_interrupts_the_turn_and_is_answered(office: RealCliHarness) -> None:
-    async with office.desk() as desk:
-        office.api.queue([text("slow"), hang()])
-        await desk.session.prompt("one")
-        await desk.until(
-            lambda: any(getattr(message, "event", None) is not None for message in desk.messages)
+async def test_a_prompt_for_now_interrupts_the_turn_and_is_answered(cli_harness: RealCliHarness) -> None:
+    async with cli_harness.harness() as harness:
+        cli_harness.api.queue([text("slow"), hang()])
+        await harness.session.prompt("one")
+        await harness.until(
+            lambda: any(getattr(message, "event", None) is not None for message in harness.messages)
         )
-        await desk.session.prompt("two", priority="now")
-        await desk.until(lambda: len(desk.results) == 2)
-        assert desk.results[-1].text == "ok: two"
-        assert [m.message.content for m in desk.sent if isinstance(m, User)] == ["one", "two"]
+        await harness.session.prompt("two", priority="now")
+        await harness.until(lambda: len(harness.results) == 2)
+        assert harness.results[-1].text == "ok: two"
+        assert [m.message.content for m in harness.sent if isinstance(m, User)] == ["one", "two"]
 
 
 @pytest.mark.long
-async def test_a_prompt_that_waits_has_its_turn_after_an_interrupt(office: RealCliHarness) -> None:
-    async with office.desk() as desk:
-        await desk.session.prompt(plan([text("slow"), hang()]))
-        await until(lambda: office.api.requests)
-        await desk.session.prompt(plan([text("next"), hang()]))
-        await desk.session.interrupt(escalate_after=3)
-        assert desk.ended is None
-        await until(lambda: len(office.api.requests) == 2)
-        await desk.session.interrupt(escalate_after=20)
-        await desk.until(lambda: len(desk.results) == 2)
-        assert desk.ended is None
+async def test_a_prompt_that_waits_has_its_turn_after_an_interrupt(cli_harness: RealCliHarness) -> None:
+    async with cli_harness.harness() as harness:
+        await harness.session.prompt(plan([text("slow"), hang()]))
+        await until(lambda: cli_harness.api.requests)
+        await harness.session.prompt(plan([text("next"), hang()]))
+        await harness.session.interrupt(escalate_after=3)
+        assert harness.ended is None
+        await until(lambda: len(cli_harness.api.requests) == 2)
+        await harness.session.interrupt(escalate_after=20)
+        await harness.until(lambda: len(harness.results) == 2)
+        assert harness.ended is None
 
 
 @pytest.mark.long
-async def test_the_model_changes(office: RealCliHarness) -> None:
-    async with office.desk() as desk:
-        assert (await desk.session.set_model("claude-haiku-4-5"))["model"] == "claude-haiku-4-5"
-        await desk.turn("Hello.")
-        assert office.api.requests[-1]["model"].startswith("claude-haiku-4-5")
+async def test_the_model_changes(cli_harness: RealCliHarness) -> None:
+    async with cli_harness.harness() as harness:
+        assert (await harness.session.set_model("claude-haiku-4-5"))["model"] == "claude-haiku-4-5"
+        await harness.turn("Hello.")
+        assert cli_harness.api.requests[-1]["model"].startswith("claude-haiku-4-5")
         with pytest.raises(RequestFailed, match="no_such_subtype"):
-            await desk.session.control({"subtype": "no_such_subtype"})
+            await harness.session.control({"subtype": "no_such_subtype"})
 
 
 # Ends
 
 
 @pytest.mark.long
-async def test_silence_of_the_api_is_told_and_ended_by_an_interrupt(office: RealCliHarness) -> None:
-    async with office.desk(stall_after=0.5) as desk:
-        office.api.queue([text("half"), hang()])
-        await desk.session.prompt("one")
-        await until(lambda: office.notices)
-        assert office.notices[0].code == "stalled"
-        await desk.session.interrupt(escalate_after=20)
-        await desk.until(lambda: desk.results)
-        assert desk.ended is None
-        assert (await desk.turn("Still there?")).subtype == "success"
+async def test_silence_of_the_api_is_told_and_ended_by_an_interrupt(cli_harness: RealCliHarness) -> None:
+    async with cli_harness.harness(stall_after=0.5) as harness:
+        cli_harness.api.queue([text("half"), hang()])
+        await harness.session.prompt("one")
+        await until(lambda: cli_harness.notices)
+        assert cli_harness.notices[0].code == "stalled"
+        await harness.session.interrupt(escalate_after=20)
+        await harness.until(lambda: harness.results)
+        assert harness.ended is None
+        assert (await harness.turn("Still there?")).subtype == "success"
 
 
 @pytest.mark.long
-async def test_stopping_in_the_middle_of_a_command_leaves_no_process(office: RealCliHarness) -> None:
-    async with office.desk(
+async def test_stopping_in_the_middle_of_a_command_leaves_no_process(cli_harness: RealCliHarness) -> None:
+    async with cli_harness.harness(
         always("allow_once"), stop=StopDeadlines(interrupt=5, close=5, terminate=5)
-    ) as desk:
-        started = office.workspace / "started"
-        await desk.session.prompt(
+    ) as harness:
+        started = cli_harness.workspace / "started"
+        await harness.session.prompt(
             plan([tool_use("Bash", command="touch started; sleep 600", description="Sleep")], [text("Done.")])
         )
         await until(started.exists)
-        identity = desk.session.identity
+        identity = harness.session.identity
         assert len(members([identity])) > 1
     assert members([identity]) == []
-    assert desk.ended is not None
-    assert desk.ended.reason == "stopped"
+    assert harness.ended is not None
+    assert harness.ended.reason == "stopped"
 
 
 @pytest.mark.long
-async def test_twenty_sessions_side_by_side_finish_their_turns(office: RealCliHarness) -> None:
+async def test_twenty_sessions_side_by_side_finish_their_turns(cli_harness: RealCliHarness) -> None:
     async def one(number: int) -> Ended | None:
-        async with office.desk() as desk:
-            result = await desk.turn(f"number {number}")
+        async with cli_harness.harness() as harness:
+            result = await harness.turn(f"number {number}")
             assert result.text == f"ok: number {number}"
-        return desk.ended
+        return harness.ended
 
     ended = await asyncio.gather(*(one(number) for number in range(20)))
     assert all(end is not None and end.exit_code == 0 for end in ended)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from session_harness import SessionHarness
 
 from adapter.agent_session import RequestFailed, RequestTimeout
 from adapter.attachments import Attachment
@@ -22,7 +23,6 @@ from adapter.process.cli import ProgramNotFound
 from adapter.process.identity import members
 from adapter.process.shutdown import StopDeadlines
 from adapter.process.transport import ProcessGone
-from desk import SessionHarness
 from normalize.inputs import Ended
 from protocol.claude.control import ControlResponse
 from protocol.claude.messages import User
@@ -69,7 +69,7 @@ class Stage:
         self.notices: list[SessionNotice] = []
 
     @asynccontextmanager
-    async def desk(self, program: str, **options: Json) -> AsyncIterator[SessionHarness]:
+    async def harness(self, program: str, **options: Json) -> AsyncIterator[SessionHarness]:
         script = self.folder / "agent.py"
         script.write_text(AGENT + program)
         wanted = replace(
@@ -83,10 +83,10 @@ class Stage:
             **options,
         )
         async with asyncio.timeout(30), open_session(wanted, notify=self.notices.append) as session:
-            desk = SessionHarness(session, lambda *_: None)
-            reading = asyncio.create_task(desk.read())
+            harness = SessionHarness(session, lambda *_: None)
+            reading = asyncio.create_task(harness.read())
             try:
-                yield desk
+                yield harness
             finally:
                 await session.stop()
                 await reading
@@ -106,32 +106,34 @@ for message in messages():
     sys.stderr.flush()
     os.kill(os.getpid(), 9)
 """
-    async with stage.desk(program) as desk:
-        await desk.session.prompt("Go.")
-        await desk.until(lambda: desk.ended)
-        assert desk.ended == Ended("exited", None, "SIGKILL", "out of memory")
-        assert not desk.session.busy
-        assert desk.session.pending == ()
+    async with stage.harness(program) as harness:
+        await harness.session.prompt("Go.")
+        await harness.until(lambda: harness.ended)
+        assert harness.ended == Ended("exited", None, "SIGKILL", "out of memory")
+        assert not harness.session.busy
+        assert harness.session.pending == ()
         with pytest.raises(AnswerRefused) as refused:
-            desk.session.respond("r1", PermissionAnswer("allow_once"), by="ada")
+            harness.session.respond("r1", PermissionAnswer("allow_once"), by="ada")
         assert refused.value.code == "cancelled"
         with pytest.raises(ProcessGone, match="SIGKILL"):
-            await desk.session.prompt("Again.")
+            await harness.session.prompt("Again.")
 
 
 async def test_a_cli_that_exits_at_once_says_so_to_whoever_prompts(stage: Stage) -> None:
-    async with stage.desk("sys.stderr.write('error: unknown option'); sys.exit(1)") as desk:
+    async with stage.harness("sys.stderr.write('error: unknown option'); sys.exit(1)") as harness:
         with pytest.raises(ProcessGone):
-            await desk.session.prompt("Go.")
-        await desk.until(lambda: desk.ended)
-        assert desk.ended == Ended("exited", 1, None, "error: unknown option")
+            await harness.session.prompt("Go.")
+        await harness.until(lambda: harness.ended)
+        assert harness.ended == Ended("exited", 1, None, "error: unknown option")
     assert [notice.code for notice in stage.notices] == ["initialize_failed"]
 
 
 async def test_a_cli_that_never_answers_initialize_is_told_of(stage: Stage) -> None:
-    async with stage.desk("INITIALIZE = False\nfor m in messages(): pass", initialize_deadline=0.2) as desk:
+    async with stage.harness(
+        "INITIALIZE = False\nfor m in messages(): pass", initialize_deadline=0.2
+    ) as harness:
         with pytest.raises(RequestTimeout, match="did not answer initialize"):
-            await desk.session.prompt("Go.")
+            await harness.session.prompt("Go.")
     assert [notice.code for notice in stage.notices] == ["initialize_failed"]
 
 
@@ -141,15 +143,15 @@ for line in sys.stdin:
     message = json.loads(line)
     say({"type": "control_response", "response": {"subtype": "error", "request_id": message["request_id"], "error": "no"}})
 """
-    async with stage.desk(program) as desk:
+    async with stage.harness(program) as harness:
         with pytest.raises(RequestFailed, match="refuses to be initialised: no"):
-            await desk.session.prompt("Go.")
+            await harness.session.prompt("Go.")
 
 
-async def pass_time(desk: SessionHarness, seconds: float) -> None:
+async def pass_time(harness: SessionHarness, seconds: float) -> None:
     """Let time pass with an agent that answers nothing."""
     with pytest.raises(RequestTimeout):
-        await desk.session.control({"subtype": "unheard"}, seconds)
+        await harness.session.control({"subtype": "unheard"}, seconds)
 
 
 async def test_silence_in_a_turn_is_told_once_and_silence_between_turns_is_not(stage: Stage) -> None:
@@ -158,17 +160,17 @@ for message in messages():
     if message["type"] == "user" and message["message"]["content"] == "end":
         end()
 """
-    async with stage.desk(program, stall_after=0.1) as desk:
-        await desk.session.initialized
-        await pass_time(desk, 0.3)
+    async with stage.harness(program, stall_after=0.1) as harness:
+        await harness.session.initialized
+        await pass_time(harness, 0.3)
         assert stage.notices == []
-        await desk.session.prompt("Go.")
+        await harness.session.prompt("Go.")
         await until(lambda: stage.notices)
-        await pass_time(desk, 0.3)
+        await pass_time(harness, 0.3)
         assert [notice.code for notice in stage.notices] == ["stalled"]
-        await desk.session.prompt("end")
-        await desk.until(lambda: desk.results)
-        await desk.session.prompt("Go.")
+        await harness.session.prompt("end")
+        await harness.until(lambda: harness.results)
+        await harness.session.prompt("Go.")
         await until(lambda: len(stage.notices) == 3)
         assert [notice.code for notice in stage.notices] == ["stalled", "spoke", "stalled"]
         silent = stage.notices[0].silent_ms
@@ -188,13 +190,13 @@ for message in messages():
         respond(message)
         end()
 """
-    async with stage.desk(program) as desk:
-        await desk.session.prompt("Go.")
-        await desk.until(lambda: len(desk.messages) >= 5001)
-        assert desk.session.pending
-        await desk.session.interrupt()
-        await desk.until(lambda: desk.results)
-        assert not desk.session.pending
+    async with stage.harness(program) as harness:
+        await harness.session.prompt("Go.")
+        await harness.until(lambda: len(harness.messages) >= 5001)
+        assert harness.session.pending
+        await harness.session.interrupt()
+        await harness.until(lambda: harness.results)
+        assert not harness.session.pending
 
 
 async def test_version_1_is_answered_what_it_cancelled_or_its_turn_would_never_end(stage: Stage) -> None:
@@ -208,11 +210,11 @@ for message in messages():
     elif message["type"] == "control_response":
         end()
 """
-    async with stage.desk(program, version="1.0.120") as desk:
-        await desk.session.prompt("Go.")
-        await desk.until(lambda: desk.session.pending)
-        await desk.session.interrupt()
-        await desk.until(lambda: desk.results)
+    async with stage.harness(program, version="1.0.120") as harness:
+        await harness.session.prompt("Go.")
+        await harness.until(lambda: harness.session.pending)
+        await harness.session.interrupt()
+        await harness.until(lambda: harness.results)
 
 
 async def test_an_interrupt_that_is_not_obeyed_ends_in_the_stop_ladder(stage: Stage) -> None:
@@ -224,11 +226,11 @@ for message in messages():
 while True:
     time.sleep(1)
 """
-    async with stage.desk(program) as desk:
-        await desk.session.prompt("Go.")
-        await desk.session.interrupt(escalate_after=0.2)
-        await desk.until(lambda: desk.ended)
-        assert desk.ended == Ended("hung", None, "SIGKILL", "")
+    async with stage.harness(program) as harness:
+        await harness.session.prompt("Go.")
+        await harness.session.interrupt(escalate_after=0.2)
+        await harness.until(lambda: harness.ended)
+        assert harness.ended == Ended("hung", None, "SIGKILL", "")
 
 
 async def test_an_interrupt_is_obeyed_when_the_next_turn_begins_before_its_answer_is_read(
@@ -244,24 +246,24 @@ for message in messages():
         sys.stdout.write("".join(json.dumps(line) + "\\n" for line in lines))
         sys.stdout.flush()
 """
-    async with stage.desk(program) as desk:
-        await desk.session.prompt("one")
-        await desk.session.prompt("two")
-        assert await desk.session.interrupt(escalate_after=0.2) == {"still_queued": ["u"]}
-        assert desk.ended is None
-        assert desk.session.busy
+    async with stage.harness(program) as harness:
+        await harness.session.prompt("one")
+        await harness.session.prompt("two")
+        assert await harness.session.interrupt(escalate_after=0.2) == {"still_queued": ["u"]}
+        assert harness.ended is None
+        assert harness.session.busy
 
 
 async def test_an_interrupt_that_is_not_answered_fails_or_ends_in_the_stop_ladder(stage: Stage) -> None:
-    async with stage.desk("for message in messages(): pass") as desk:
-        await desk.session.prompt("Go.")
+    async with stage.harness("for message in messages(): pass") as harness:
+        await harness.session.prompt("Go.")
         with pytest.raises(RequestTimeout, match="did not answer interrupt"):
-            await desk.session.interrupt(0.1)
-        assert not desk.ended
-        assert await desk.session.interrupt(0.1, escalate_after=5) == {}
-        await desk.until(lambda: desk.ended)
-        assert desk.ended is not None
-        assert desk.ended.reason == "hung"
+            await harness.session.interrupt(0.1)
+        assert not harness.ended
+        assert await harness.session.interrupt(0.1, escalate_after=5) == {}
+        await harness.until(lambda: harness.ended)
+        assert harness.ended is not None
+        assert harness.ended.reason == "hung"
 
 
 async def test_old_versions_answer_a_mode_twice_and_the_first_answer_counts(stage: Stage) -> None:
@@ -271,29 +273,29 @@ for message in messages():
         respond(message, response={"mode": "plan"})
         respond(message)
 """
-    async with stage.desk(program) as desk:
-        assert await desk.session.set_permission_mode("plan") == {"mode": "plan"}
-        assert await desk.session.control({"subtype": "set_permission_mode", "mode": "plan"}) == {
+    async with stage.harness(program) as harness:
+        assert await harness.session.set_permission_mode("plan") == {"mode": "plan"}
+        assert await harness.session.control({"subtype": "set_permission_mode", "mode": "plan"}) == {
             "mode": "plan"
         }
 
 
 async def test_a_subtype_that_an_old_version_never_answers_has_a_deadline(stage: Stage) -> None:
-    async with stage.desk("for message in messages(): pass", control_deadline=0.1) as desk:
+    async with stage.harness("for message in messages(): pass", control_deadline=0.1) as harness:
         with pytest.raises(RequestTimeout, match="did not answer mcp_status"):
-            await desk.session.control({"subtype": "mcp_status"})
+            await harness.session.control({"subtype": "mcp_status"})
 
 
 async def test_nobody_initialises_a_second_time_and_so_undoes_the_hooks(stage: Stage) -> None:
-    async with stage.desk("for message in messages(): pass") as desk:
+    async with stage.harness("for message in messages(): pass") as harness:
         with pytest.raises(RequestFailed, match="belongs to turnwire"):
-            await desk.session.control({"subtype": "initialize", "hooks": {}})
+            await harness.session.control({"subtype": "initialize", "hooks": {}})
 
 
 async def test_an_old_version_cannot_take_back_a_prompt(stage: Stage) -> None:
-    async with stage.desk("for message in messages(): pass", version="2.0.14") as desk:
+    async with stage.harness("for message in messages(): pass", version="2.0.14") as harness:
         with pytest.raises(RequestFailed, match=r"CLI 2\.0\.14 cannot take back"):
-            await desk.session.withdraw("u")
+            await harness.session.withdraw("u")
 
 
 async def test_a_prompt_that_is_to_come_now_interrupts_what_runs(stage: Stage) -> None:
@@ -303,26 +305,26 @@ for message in messages():
         respond(message)
         end()
 """
-    async with stage.desk(program) as desk:
-        await desk.session.prompt("one")
-        uuid = await desk.session.prompt("two", priority="now")
-        prompts = [message for message in desk.sent if isinstance(message, User)]
+    async with stage.harness(program) as harness:
+        await harness.session.prompt("one")
+        uuid = await harness.session.prompt("two", priority="now")
+        prompts = [message for message in harness.sent if isinstance(message, User)]
         assert [(one.message.content, one.priority) for one in prompts] == [("one", None), ("two", "now")]
         assert prompts[1].uuid == uuid
-        assert [type(message).__name__ for message in desk.sent[-3:]] == ["User", "ControlRequest", "User"]
+        assert [type(message).__name__ for message in harness.sent[-3:]] == ["User", "ControlRequest", "User"]
 
 
 async def test_prompts_keep_their_order_whatever_their_files_take(stage: Stage) -> None:
-    async with stage.desk("for message in messages(): pass") as desk:
+    async with stage.harness("for message in messages(): pass") as harness:
         await asyncio.gather(
             *(
-                desk.session.prompt(
+                harness.session.prompt(
                     f"prompt {number}", attachments=[Attachment(b"x" * 4_000_000)] if number % 3 == 0 else []
                 )
                 for number in range(12)
             )
         )
-        prompts = [str(message.message.content) for message in desk.sent if isinstance(message, User)]
+        prompts = [str(message.message.content) for message in harness.sent if isinstance(message, User)]
         assert [prompt.rpartition("\n")[2] for prompt in prompts] == [
             f"prompt {number}" for number in range(12)
         ]
@@ -337,10 +339,10 @@ for message in messages():
     elif message["type"] == "control_response" and message["response"]["request_id"] == "r2":
         end()
 """
-    async with stage.desk(program) as desk:
-        await desk.session.prompt("Go.")
-        await desk.until(lambda: desk.results)
-        responses = [m for m in desk.sent if isinstance(m, ControlResponse)]
+    async with stage.harness(program) as harness:
+        await harness.session.prompt("Go.")
+        await harness.until(lambda: harness.results)
+        responses = [m for m in harness.sent if isinstance(m, ControlResponse)]
         assert responses[0].error == "turnwire does not answer novelty"
         assert responses[1].payload["hookSpecificOutput"]["permissionDecision"] == "deny"
 
@@ -356,11 +358,11 @@ for message in messages():
     elif message["type"] == "control_response":
         end()
 """
-    async with stage.desk(program) as desk:
-        await desk.session.initialized
-        assert desk.session.pending == ("old",)
-        desk.session.respond("old", PermissionAnswer("allow_once"), by="ada")
-        await desk.until(lambda: desk.results)
+    async with stage.harness(program) as harness:
+        await harness.session.initialized
+        assert harness.session.pending == ("old",)
+        harness.session.respond("old", PermissionAnswer("allow_once"), by="ada")
+        await harness.until(lambda: harness.results)
 
 
 @pytest.mark.long
@@ -373,12 +375,12 @@ for message in messages():
     started = stage.folder / "started"
     slow = f"import signal, time; signal.signal(15, signal.SIG_IGN); open({str(started)!r}, 'w'); time.sleep(600)"
     hooks = (HookSetting(event="Stop", command=(sys.executable, "-c", slow)),)
-    async with stage.desk(program, hooks=hooks) as desk:
-        await desk.session.prompt("Go.")
+    async with stage.harness(program, hooks=hooks) as harness:
+        await harness.session.prompt("Go.")
         await until(started.exists)
-        assert len(members([desk.session.identity])) == 2
-        assert desk.session.pending == ()
-    assert members([desk.session.identity]) == []
+        assert len(members([harness.session.identity])) == 2
+        assert harness.session.pending == ()
+    assert members([harness.session.identity]) == []
 
 
 async def test_a_stubborn_cli_is_gone_when_its_session_is_left(stage: Stage) -> None:
@@ -388,25 +390,25 @@ say({"type": "system", "subtype": "ready"})
 while True:
     time.sleep(1)
 """
-    async with stage.desk(program) as desk:
-        await desk.until(lambda: desk.messages)
-    assert desk.ended == Ended("stopped", None, "SIGKILL")
+    async with stage.harness(program) as harness:
+        await harness.until(lambda: harness.messages)
+    assert harness.ended == Ended("stopped", None, "SIGKILL")
 
 
 async def test_a_cli_that_closes_its_stdout_and_lives_on_is_ended(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("adapter.claude.dispatch.SILENT_GRACE", 0.1)
-    async with stage.desk("os.close(1)\ntime.sleep(600)") as desk:
-        await desk.until(lambda: desk.ended)
-        assert desk.ended is not None
-        assert desk.ended.signal == "SIGKILL"
+    async with stage.harness("os.close(1)\ntime.sleep(600)") as harness:
+        await harness.until(lambda: harness.ended)
+        assert harness.ended is not None
+        assert harness.ended.signal == "SIGKILL"
 
 
 async def test_an_error_of_the_caller_comes_out_as_it_is_and_the_cli_goes(stage: Stage) -> None:
     async def fail() -> None:
-        async with stage.desk("for message in messages(): pass") as desk:
-            desks.append(desk)
+        async with stage.harness("for message in messages(): pass") as harness:
+            desks.append(harness)
             raise ZeroDivisionError
 
     desks: list[SessionHarness] = []

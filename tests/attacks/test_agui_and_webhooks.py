@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from live import preloaded_running, scripted_stand
+from live import preloaded_running, scripted_setup
 from turnwire_process import DEADLINE, preloaded_turnwire
 
 pytestmark = pytest.mark.long
@@ -32,7 +32,7 @@ async def test_without_a_token_nothing_of_agui_is_to_be_had(tmp_path: Path) -> N
     beside = tmp_path / "beside"
     beside.mkdir()
     async with (
-        preloaded_running(tmp_path, scripted_stand(tmp_path, "2.1.330")) as (_, served),
+        preloaded_running(tmp_path, scripted_setup(tmp_path, "2.1.330")) as (_, served),
         preloaded_turnwire(
             beside, "agui", "--connect", served.url, "--port", "0", stdout_lines=1, placed=False
         ) as agui,
@@ -99,8 +99,8 @@ async def test_webhooks_lead_nowhere_else_and_hold_up_nobody(tmp_path: Path) -> 
                 for port in (leads, silent)
             )
             (tmp_path / "turnwire.toml").write_text(hooks)
-            stand = scripted_stand(tmp_path, "2.1.330")
-            async with preloaded_running(tmp_path, stand, TURNWIRE_WEBHOOK_SECRET=SECRET) as (
+            setup = scripted_setup(tmp_path, "2.1.330")
+            async with preloaded_running(tmp_path, setup, TURNWIRE_WEBHOOK_SECRET=SECRET) as (
                 frontend,
                 _served,
             ):

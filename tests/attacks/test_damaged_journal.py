@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from live import Frontend, running, scripted_stand
+from live import Frontend, running, scripted_setup
 from turnwire_client import BEGINNING, Gap, connect
 from turnwire_client.events import ProcessStatus
 from turnwire_client.frames import CaughtUp, EventFrame
@@ -51,8 +51,8 @@ async def followed(url: str, *sessions: str) -> tuple[dict[str, list[int]], list
 
 
 async def test_flipped_bits_cost_a_gap_and_neither_the_connection_nor_another_session(tmp_path: Path) -> None:
-    stand = scripted_stand(tmp_path, "2.1.330", ECHO)
-    async with running(tmp_path, stand) as (frontend, served):
+    setup = scripted_setup(tmp_path, "2.1.330", ECHO)
+    async with running(tmp_path, setup) as (frontend, served):
         await frontend.turn("one two three")
         other = await frontend.client.create(workspace=str(tmp_path))
         await Frontend(frontend.client, other).turn("four five six")
@@ -68,7 +68,7 @@ async def test_flipped_bits_cost_a_gap_and_neither_the_connection_nor_another_se
         flipped = bytearray(event)
         flipped[flipped.index(b"echo: one")] ^= 0x80  # no UTF-8
         connection.execute("UPDATE event SET event = ? WHERE key = ?", (bytes(flipped), key))
-    async with running(tmp_path, stand) as (_, served):
+    async with running(tmp_path, setup) as (_, served):
         got, gaps = await followed(served.url, frontend.session, other)
         assert len(gaps) == 1
         session, first, end = gaps[0]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from live import Frontend, Stand, running
+from live import AgentSetup, Frontend, running
 from turnwire_client import CommandFailed
 from turnwire_client.events import MessageChunk, ProcessStatus
 from turnwire_process import DEADLINE, Served, environment
@@ -82,9 +82,9 @@ async def filling(folder: Path, *, limited: bool = False) -> AsyncIterator[tuple
     disk = mounted or by_limit()
     agent = folder / "agent.py"
     agent.write_text(AGENT)
-    stand = Stand("flood", (sys.executable, str(agent)), environment(folder / "home"), str, real=False)
+    setup = AgentSetup("flood", (sys.executable, str(agent)), environment(folder / "home"), str, real=False)
     try:
-        async with running(folder, stand) as (frontend, served):
+        async with running(folder, setup) as (frontend, served):
             disk.fill(served)
             yield frontend, served, disk
     finally:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from live import program, real_stand, running, scripted_stand
+from live import program, real_setup, running, scripted_setup
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text
 from turnwire_client import CommandFailed
 
@@ -29,7 +29,7 @@ def api() -> Iterator[ScriptedMessagesApi]:
 async def test_names_of_megabytes_and_workspaces_that_are_none_are_refused_by_their_field(
     tmp_path: Path,
 ) -> None:
-    async with running(tmp_path, scripted_stand(tmp_path, "2.1.330")) as (mine, _):
+    async with running(tmp_path, scripted_setup(tmp_path, "2.1.330")) as (mine, _):
         bad: dict[str, list[dict[str, Any]]] = {
             "title": [{"title": "x" * (800 << 10)}],
             "workspace": [
@@ -66,7 +66,7 @@ async def test_redaction_of_a_text_that_keeps_patterns_busy_comes_to_its_end(
 async def test_a_repository_runs_nothing_of_its_own_when_changes_are_looked_for(
     tmp_path: Path, api: ScriptedMessagesApi
 ) -> None:
-    stand = real_stand(tmp_path, api, str)
+    setup = real_setup(tmp_path, api, str)
     project, ran = tmp_path / "project", tmp_path / "ran"
     hostile = f"sh -c 'touch {ran}; cat'"
     project.mkdir()
@@ -82,7 +82,7 @@ async def test_a_repository_runs_nothing_of_its_own_when_changes_are_looked_for(
         subprocess.run([git, "-C", str(project), "config", name, hostile], check=True)
     (project / ".gitattributes").write_text("* filter=any diff=any\n")
     (project / "new.txt").write_text("new\n")
-    async with running(tmp_path, stand, "--policy", "supervised") as (mine, _):
+    async with running(tmp_path, setup, "--policy", "supervised") as (mine, _):
         assert (await mine.turn(plan([text("I am done.")]))).data.outcome == "completed"
         assert "new.txt" in json.dumps(api.requests[-1]["messages"]), "the workspace was looked at"
     assert not ran.exists()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from live import Frontend, running, scripted_stand
+from live import Frontend, running, scripted_setup
 from turnwire_client import CommandFailed
 
 pytestmark = pytest.mark.long
@@ -22,8 +22,8 @@ async def test_a_workspace_linked_to_a_name_that_is_no_utf8_is_refused_and_the_o
 ) -> None:
     os.mkdir(os.fsencode(tmp_path) + b"/caf\xe9")  # noqa: PTH102 - a name as bytes
     (tmp_path / "link").symlink_to(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
-    stand = scripted_stand(tmp_path, "2.1.330", ECHO)
-    async with running(tmp_path, stand) as (frontend, _):
+    setup = scripted_setup(tmp_path, "2.1.330", ECHO)
+    async with running(tmp_path, setup) as (frontend, _):
         await frontend.turn("one")
         for _attempt in range(2):
             with pytest.raises(CommandFailed, match="no UTF-8") as refused:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from live import running, scripted_stand
+from live import running, scripted_setup
 from shell_spellings import CERTAIN, DOUBTFUL
 from turnwire_client.events import Complete, PermissionRequest, ToolUpdate
 
@@ -41,10 +41,10 @@ def script(folder: Path, calls: list[tuple[str, dict[str, str]]]) -> str:
 async def decisions(folder: Path, calls: list[tuple[str, dict[str, str]]]) -> list[str]:
     """What becomes of each call, with a human who rejects: deny by the rule, allow by it, or asked."""
     (folder / "rules.toml").write_text(RULES)
-    stand = scripted_stand(folder, "2.1.330", script(folder, calls))
+    setup = scripted_setup(folder, "2.1.330", script(folder, calls))
     verdicts: dict[str, str] = {}
     asked: set[str] = set()
-    async with running(folder, stand, "--rules", str(folder / "rules.toml")) as (frontend, _):
+    async with running(folder, setup, "--rules", str(folder / "rules.toml")) as (frontend, _):
         await frontend.prompt("begin")
         while True:
             event = await frontend.next()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from live import running, scripted_stand
+from live import running, scripted_setup
 from turnwire_process import DEADLINE, TURNWIRE, environment
 
 pytestmark = pytest.mark.long
@@ -43,9 +43,9 @@ async def test_a_state_directory_that_others_can_enter_is_shut_with_all_that_is_
     state = tmp_path / "state"
     state.mkdir()
     state.chmod(0o777)
-    stand = scripted_stand(tmp_path, "2.1.330")
+    setup = scripted_setup(tmp_path, "2.1.330")
     async with running(
-        tmp_path, stand, TURNWIRE_RECORD="true", TURNWIRE_RECORD_DIR=str(tmp_path / "rec")
+        tmp_path, setup, TURNWIRE_RECORD="true", TURNWIRE_RECORD_DIR=str(tmp_path / "rec")
     ) as (
         frontend,
         _,
@@ -81,9 +81,9 @@ async def test_a_link_in_the_place_of_a_recording_costs_the_recording_alone(tmp_
     victim, records = tmp_path / "victim", tmp_path / "rec"
     victim.write_text(PRECIOUS)
     records.mkdir()
-    stand = scripted_stand(tmp_path, "2.1.330")
+    setup = scripted_setup(tmp_path, "2.1.330")
     variables = {"TURNWIRE_RECORD": "true", "TURNWIRE_RECORD_DIR": str(records)}
-    async with running(tmp_path, stand, **variables) as (frontend, _):
+    async with running(tmp_path, setup, **variables) as (frontend, _):
         await frontend.turn("ls")
         # the name of a session is known once it runs: its file is planted for the next CLI
         raw = records / f"raw-streamjson-{frontend.session}.jsonl"

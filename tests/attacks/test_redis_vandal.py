@@ -12,7 +12,7 @@ import pytest
 from redis.asyncio import Redis
 
 from journals import RedisProcess
-from live import Frontend, running, scripted_stand
+from live import Frontend, running, scripted_setup
 from turnwire_client import Client
 from turnwire_process import DEADLINE, Served
 from waiting import until
@@ -63,9 +63,9 @@ def trouble_of(client: Client, session: str) -> str | None:
 async def test_lost_and_spoilt_keys_cost_their_session_and_garbage_on_the_channel_nobody(
     tmp_path: Path, server: RedisProcess
 ) -> None:
-    stand = scripted_stand(tmp_path, "2.1.330", ECHO)
+    setup = scripted_setup(tmp_path, "2.1.330", ECHO)
     variables = {"TURNWIRE_JOURNAL": "redis", "TURNWIRE_REDIS_URL": server.url}
-    async with running(tmp_path, stand, **variables) as (first, served), Redis.from_url(server.url) as vandal:
+    async with running(tmp_path, setup, **variables) as (first, served), Redis.from_url(server.url) as vandal:
         await first.turn("one")
         client = first.client
         lost, spoilt = [Frontend(client, await client.create(workspace=str(tmp_path))) for _ in range(2)]
@@ -94,9 +94,9 @@ async def test_lost_and_spoilt_keys_cost_their_session_and_garbage_on_the_channe
 async def test_a_server_that_goes_and_comes_back_is_told_by_readyz_both_times(
     tmp_path: Path, server: RedisProcess
 ) -> None:
-    stand = scripted_stand(tmp_path, "2.1.330", ECHO)
+    setup = scripted_setup(tmp_path, "2.1.330", ECHO)
     variables = {"TURNWIRE_JOURNAL": "redis", "TURNWIRE_REDIS_URL": server.url}
-    async with running(tmp_path, stand, **variables) as (frontend, served):
+    async with running(tmp_path, setup, **variables) as (frontend, served):
         await frontend.turn("one")
         # nobody writes: only the listener can know
         server.kill()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from websockets.asyncio.client import connect as open_websocket
 
-from live import SCRIPT_THAT_ASKS, Frontend, running, scripted_stand
+from live import SCRIPT_THAT_ASKS, Frontend, running, scripted_setup
 from turnwire_client import CommandFailed, connect
 from turnwire_client.commands import AgentOptions
 from turnwire_client.events import PermissionRequest
@@ -33,7 +33,7 @@ async def test_nothing_looser_than_the_operator_has_set_is_to_be_had(tmp_path: P
     hooks: dict[str, Any] = {
         "hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": f"touch {ran}"}]}]}
     }
-    async with running(tmp_path, scripted_stand(tmp_path, "2.1.330"), "--policy", "supervised") as (mine, _):
+    async with running(tmp_path, scripted_setup(tmp_path, "2.1.330"), "--policy", "supervised") as (mine, _):
         client, session = mine.client, mine.session
         refused = {
             "frontend_policy": [
@@ -106,7 +106,7 @@ async def test_what_was_allowed_by_looser_settings_is_not_woken_under_stricter_o
 
 
 async def test_no_frontend_decides_in_the_name_of_a_policy(tmp_path: Path) -> None:
-    async with running(tmp_path, scripted_stand(tmp_path, "2.1.330"), "--policy", "supervised") as (
+    async with running(tmp_path, scripted_setup(tmp_path, "2.1.330"), "--policy", "supervised") as (
         mine,
         served,
     ):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from live import running, scripted_stand
+from live import running, scripted_setup
 
 pytestmark = pytest.mark.long
 
@@ -31,17 +31,17 @@ def dropped(folder: Path) -> int:
 
 
 async def test_a_start_with_the_clock_a_month_ahead_takes_nothing(tmp_path: Path) -> None:
-    stand = scripted_stand(tmp_path, "2.1.330", ECHO)
-    async with running(tmp_path, stand) as (frontend, _):
+    setup = scripted_setup(tmp_path, "2.1.330", ECHO)
+    async with running(tmp_path, setup) as (frontend, _):
         await frontend.turn("before")
     (tmp_path / "ahead").mkdir()
     (tmp_path / "ahead" / "sitecustomize.py").write_text(AHEAD)
-    path = f"{tmp_path / 'ahead'}:{stand.env['PYTHONPATH']}"
-    async with running(tmp_path, stand, PYTHONPATH=path) as (again, _):
+    path = f"{tmp_path / 'ahead'}:{setup.env['PYTHONPATH']}"
+    async with running(tmp_path, setup, PYTHONPATH=path) as (again, _):
         await again.turn("with the wrong clock")
     assert dropped(tmp_path) == 0
     assert "the clock is ahead of what is known to have passed" in (tmp_path / "turnwire.log").read_text()
-    async with running(tmp_path, stand) as (last, _):
+    async with running(tmp_path, setup) as (last, _):
         await last.turn("with the right one again")
         assert {frontend.session, again.session} <= {known.session for known in last.client.known_sessions}
     assert dropped(tmp_path) == 0

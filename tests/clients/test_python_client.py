@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hub_stand import SESSION, StubHost, stand, until
+from hub_harness import SESSION, StubHost, hub_harness, until
 from pydantic import JsonValue, SecretStr
 
 from hub.config import HubConfig, Limits
@@ -52,7 +52,7 @@ async def texts(following: Following, count: int) -> list[str]:
 
 
 async def test_following_gives_typed_events_and_says_when_it_has_caught_up() -> None:
-    async with stand() as hub, connect(hub.url) as client:
+    async with hub_harness() as hub, connect(hub.url) as client:
         assert client.welcome is not None
         assert client.welcome.role == "control"
         await hub.append("a")
@@ -74,7 +74,7 @@ async def test_following_gives_typed_events_and_says_when_it_has_caught_up() -> 
 
 async def test_following_goes_on_where_it_was_over_restarts_of_the_hub() -> None:
     journal = MemoryJournal()
-    async with stand(config(), journal=journal) as hub:
+    async with hub_harness(config(), journal=journal) as hub:
         port = hub.hub.port
         keeping = connect(hub.base, TOKEN)
         client = await keeping.__aenter__()
@@ -82,21 +82,21 @@ async def test_following_goes_on_where_it_was_over_restarts_of_the_hub() -> None
         await hub.append("1", "2")
         assert await texts(follow, 2) == ["1", "2"]
     for number in range(3, 6):
-        async with stand(config(port), journal=journal) as hub:
+        async with hub_harness(config(port), journal=journal) as hub:
             await hub.append(str(number))
             assert await texts(follow, 1) == [str(number)]
     await keeping.__aexit__(None, None, None)
 
 
 async def test_a_log_that_began_anew_is_told_as_a_gap_and_then_given_from_its_beginning() -> None:
-    async with stand(config()) as hub:
+    async with hub_harness(config()) as hub:
         port = hub.hub.port
         keeping = connect(hub.base, TOKEN)
         client = await keeping.__aenter__()
         follow = client.follow(SESSION)
         await hub.append("1", "2", "3")
         assert await texts(follow, 3) == ["1", "2", "3"]
-    async with stand(config(port)) as hub:
+    async with hub_harness(config(port)) as hub:
         await hub.append("new")
         async with asyncio.timeout(20):
             received = [await anext(follow)]
@@ -110,7 +110,7 @@ async def test_a_log_that_began_anew_is_told_as_a_gap_and_then_given_from_its_be
 
 
 async def test_a_consumer_that_takes_its_time_gets_everything_and_holds_up_no_command() -> None:
-    async with stand() as hub, connect(hub.url) as client:
+    async with hub_harness() as hub, connect(hub.url) as client:
         follow = client.follow(SESSION)
         total = HELD * 3
         for first in range(0, total, 1000):
@@ -139,7 +139,7 @@ async def test_commands_have_typed_results_and_refusals() -> None:
         return handler
 
     host.handlers = {kind: giving(result) for kind, result in results.items()}
-    async with stand(host=host) as hub, connect(hub.url, name="script") as client:
+    async with hub_harness(host=host) as hub, connect(hub.url, name="script") as client:
         assert await client.create(workspace="/w", prompt="go") == "new"
         assert await client.prompt(SESSION, "hi", priority="now") == "uuid"
         await client.respond(SESSION, "p1", "allow_once", updated_input={"command": "ls"})
@@ -160,7 +160,7 @@ async def test_commands_have_typed_results_and_refusals() -> None:
 
 
 async def test_following_an_unknown_session_fails_with_the_hubs_reason() -> None:
-    async with stand() as hub, connect(hub.url) as client:
+    async with hub_harness() as hub, connect(hub.url) as client:
         follow = client.follow("nope")
         with pytest.raises(CommandFailed, match="unknown_session"):
             async with asyncio.timeout(10):
@@ -177,7 +177,7 @@ async def test_a_command_whose_reply_is_cut_off_says_so() -> None:
         return None
 
     host.handlers["interrupt"] = never
-    async with stand(config(), host=host) as hub:
+    async with hub_harness(config(), host=host) as hub:
         keeping = connect(hub.base, TOKEN)
         client = await keeping.__aenter__()
         asking = asyncio.create_task(client.interrupt(SESSION))
@@ -189,7 +189,7 @@ async def test_a_command_whose_reply_is_cut_off_says_so() -> None:
 
 
 async def test_a_wrong_token_is_an_error_at_once_and_ends_what_is_followed() -> None:
-    async with stand(config()) as hub:
+    async with hub_harness(config()) as hub:
         port = hub.hub.port
         with pytest.raises(AccessRefused, match="token"):
             async with connect(hub.base, "wrong"):
@@ -199,7 +199,7 @@ async def test_a_wrong_token_is_an_error_at_once_and_ends_what_is_followed() -> 
         follow = client.follow(SESSION)
         async with asyncio.timeout(10):
             await anext(follow)
-    async with stand(HubConfig(port=port)):
+    async with hub_harness(HubConfig(port=port)):
         with pytest.raises(AccessRefused):
             async with asyncio.timeout(10):
                 await anext(follow)
@@ -219,7 +219,7 @@ async def test_following_goes_on_over_restarts_with_a_journal_on_disk(tmp_path: 
     keeping = None
     for number in range(3):
         journal = await SqliteJournal.open(tmp_path / "journal.db")
-        async with stand(config(port), journal=journal) as hub:
+        async with hub_harness(config(port), journal=journal) as hub:
             if keeping is None:
                 port = hub.hub.port
                 keeping = connect(hub.base, TOKEN)
@@ -236,6 +236,6 @@ async def test_following_goes_on_over_restarts_with_a_journal_on_disk(tmp_path: 
 
 async def test_a_following_that_asks_too_often_waits_and_goes_on() -> None:
     few = HubConfig(port=0, token=SecretStr(TOKEN), limits=Limits(commands_burst=2, commands_per_s=20))
-    async with stand(few) as hub, connect(hub.url, ask_again=0.05) as client:
+    async with hub_harness(few) as hub, connect(hub.url, ask_again=0.05) as client:
         await hub.append(*map(str, range(60)))
         assert await texts(client.follow(SESSION, held=4), 60) == [*map(str, range(60))]

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hub_stand import until
+from hub_harness import until
 from playwright.async_api import Browser, Page, expect
 
 from console_page import console, screenshot
-from console_states import empty_stand, entries, made, show, stand
+from console_states import empty_hub, entries, made, show, hub_harness
 from normalize.events import AgentEvent, MessageChunk, ToolUpdate
 from normalize.payloads import ShellExecPayload
 from normalize.payloads.work import ShellExec, ShellOutput
@@ -78,7 +78,7 @@ def words_in_colour() -> list[AgentEvent]:
 async def test_axe_finds_no_violation_in_any_state(
     browser: Browser, width: int, scheme: Any, tmp_path: Path, update_goldens: bool
 ) -> None:
-    async with stand(host=empty_stand()) as where:
+    async with hub_harness(host=empty_hub()) as where:
         for scenario, up_to in STATES.items():
             await show(where, scenario, entries(scenario, up_to=up_to), agent="demo", total_cost_usd=0.05)
         await show(where, "words", made(words_in_colour()))
@@ -101,7 +101,7 @@ async def test_axe_finds_no_violation_in_any_state(
 @pytest.mark.node
 @pytest.mark.parametrize("width", [1400, pytest.param(360, marks=LONG)])
 async def test_axe_finds_no_violation_in_the_inspector_and_the_menus(browser: Browser, width: int) -> None:
-    async with stand(host=empty_stand()) as where:
+    async with hub_harness(host=empty_hub()) as where:
         await show(where, "tool-write-edit", entries("tool-write-edit"))
         async with console(browser, where.url, width=width) as page:
             await expect(page.locator(".row").first).to_be_visible()
@@ -134,7 +134,7 @@ async def test_axe_finds_no_violation_in_the_inspector_and_the_menus(browser: Br
 
 
 async def test_a_permission_is_answered_with_the_keyboard_alone(browser: Browser) -> None:
-    async with stand(host=empty_stand()) as where:
+    async with hub_harness(host=empty_hub()) as where:
         await show(where, "ask", entries("perm-allow-always", up_to="permission_request"), state="waiting")
         async with console(browser, where.url) as page:
             await expect(page.locator(".request-form")).to_be_focused()
@@ -157,7 +157,7 @@ async def test_a_permission_is_answered_with_the_keyboard_alone(browser: Browser
 
 @pytest.mark.parametrize("width", [360, pytest.param(820, marks=LONG), pytest.param(1280, marks=LONG)])
 async def test_nothing_is_wider_than_the_page(browser: Browser, width: int) -> None:
-    async with stand(host=empty_stand()) as where:
+    async with hub_harness(host=empty_hub()) as where:
         for scenario, up_to in STATES.items():
             await show(where, scenario, entries(scenario, up_to=up_to))
         async with console(browser, where.url, width=width) as page:

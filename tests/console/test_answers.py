@@ -4,12 +4,12 @@ import pytest
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from hub_stand import until
+from hub_harness import until
 from msgspec.structs import replace
 from playwright.async_api import Browser, Page, expect
 
 from console_page import console
-from console_states import Stand, empty_stand, entries, made, show, stand
+from console_states import HubHarness, empty_hub, entries, made, show, hub_harness
 from normalize.events import PermissionOption, PermissionRequest, PermissionResolved
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -18,9 +18,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 @asynccontextmanager
 async def asked(
     browser: Browser, scenario: str, event: str, version: str = "2.1.330"
-) -> AsyncIterator[tuple[Stand, Page]]:
+) -> AsyncIterator[tuple[HubHarness, Page]]:
     """A session that waits for a human at the first such event of a recording."""
-    async with stand(host=empty_stand()) as where:
+    async with hub_harness(host=empty_hub()) as where:
         await show(
             where, "asked", entries(scenario, up_to=event, version=version), state="waiting", pending=1
         )
@@ -29,7 +29,7 @@ async def asked(
             yield where, page
 
 
-async def command(where: Stand) -> dict[str, object]:
+async def command(where: HubHarness) -> dict[str, object]:
     """The one command that was given, without its id and what is empty in it."""
     await until(lambda: len(where.host.commands) == 1)
     given, _ = where.host.commands[0]
@@ -57,7 +57,7 @@ async def test_an_option_that_leaves_the_place_open_gets_the_chosen_one(browser:
         ],
         action_type="network",
     )
-    async with stand(host=empty_stand()) as where:
+    async with hub_harness(host=empty_hub()) as where:
         await show(where, "asked", made([request]))
         async with console(browser, where.url) as page:
             await page.get_by_role("button", name="Always …").click()
@@ -132,7 +132,7 @@ async def test_what_was_begun_in_a_dialog_is_kept_while_it_is_out_of_sight(brows
 
 
 async def test_a_notification_tells_of_a_request_while_the_page_is_hidden(browser: Browser) -> None:
-    async with stand(host=empty_stand()) as where:
+    async with hub_harness(host=empty_hub()) as where:
         await show(where, "asked", entries("tool-bash"))
         async with console(browser, where.url, permissions=["notifications"]) as page:
             await page.evaluate(

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from playwright.async_api import Browser, Page, expect
 
 from console_page import console
-from console_states import empty_stand, made, show, stand
+from console_states import empty_hub, made, show, hub_harness
 from journal.base import Entry
 from normalize.events import (
     AgentEvent,
@@ -157,7 +157,7 @@ async def open_everything(page: Page) -> None:
 
 
 async def test_nothing_of_a_hostile_session_runs_loads_or_hides(browser: Browser) -> None:
-    async with stand(host=empty_stand()) as where:
+    async with hub_harness(host=empty_hub()) as where:
         await show(where, "harm", made(harm()), title=MARKUP)
         # console() fails for any request to elsewhere, and for any violation of the content security policy.
         async with console(browser, where.url) as page:
@@ -197,7 +197,7 @@ async def test_lines_of_five_megabytes_and_bombs_of_colours_do_not_freeze_the_pa
         *shell("t2", "cat bomb", ANSI_BOMB),
         Malformed(reason="too long", raw=LONG_LINE[:250_000], size=len(LONG_LINE)),
     ]
-    async with stand(host=empty_stand()) as where:
+    async with hub_harness(host=empty_hub()) as where:
         await show(where, "empty", made([Unknown(message_type="x", raw="{}")]))
         await show(where, "long", made(events))
         async with console(browser, where.url) as page:
@@ -253,7 +253,7 @@ def many(count: int) -> list[Entry]:
 
 @pytest.mark.long
 async def test_a_hundred_thousand_events_load_and_scroll_without_a_long_task(browser: Browser) -> None:
-    async with stand(host=empty_stand()) as where:
+    async with hub_harness(host=empty_hub()) as where:
         await show(where, "empty", made([Unknown(message_type="x", raw="{}")]))
         await show(where, "many", many(100_000))
         async with console(browser, where.url) as page:
@@ -280,7 +280,7 @@ async def test_ten_thousand_tools_in_one_turn_are_listed_and_inspected(browser: 
     events: list[AgentEvent] = [TurnStarted(operation_id="turn-1", origin="user")]
     for index in range(10_000):
         events += shell(f"t{index}", f"echo {index}", str(index))
-    async with stand(host=empty_stand()) as where:
+    async with hub_harness(host=empty_hub()) as where:
         await show(where, "empty", made([Unknown(message_type="x", raw="{}")]))
         await show(where, "tools", [Entry(to_json(event)) for event in events])
         async with console(browser, where.url) as page:

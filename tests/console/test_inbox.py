@@ -1,12 +1,12 @@
 """The sessions on the left: three hundred of them stay usable, by hand and by keyboard."""
 
 import pytest
-from hub_stand import until
+from hub_harness import until
 from msgspec.structs import replace
 from playwright.async_api import Browser, expect
 
 from console_page import console
-from console_states import empty_stand, entries, made, show, stand
+from console_states import empty_hub, entries, made, show, hub_harness
 from hub.wire.frames_out import SessionSummary
 from normalize.events import MessageChunk
 
@@ -29,7 +29,7 @@ def summary(n: int) -> SessionSummary:
 
 
 async def test_three_hundred_sessions_are_found_opened_and_told_apart(browser: Browser) -> None:
-    async with stand(host=empty_stand()) as where:
+    async with hub_harness(host=empty_hub()) as where:
         host = where.host
         await show(where, "first", entries("text-thinking"), workspace="/srv/folder-0")
         host.summaries = [*map(summary, range(300)), *host.summaries]

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from hub_stand import until
+from hub_harness import until
 from playwright.async_api import Browser, expect
 
 from console_page import console
-from console_states import empty_stand, entries, made, show, stand
+from console_states import empty_hub, entries, made, show, hub_harness
 from normalize.events import MessageChunk, ToolCall, ToolUpdate, TurnStarted, UserMessage
 from normalize.payloads import ModifyFilePayload
 from normalize.payloads.files import ModifyFile, ModifyOutput, Mutation
@@ -38,7 +38,7 @@ def edit() -> list[ToolCall | ToolUpdate]:
 
 
 async def test_on_a_desk_nothing_that_was_written_or_attached_is_lost_or_broken(browser: Browser) -> None:
-    async with stand(host=empty_stand()) as where:
+    async with hub_harness(host=empty_hub()) as where:
         events = [UserMessage(text="hello\n" * 60), *edit(), MessageChunk(text=TABLE, message_id="m")]
         await show(where, "work", made(events), workspace="/srv/work")
         async with console(browser, where.url) as page:
@@ -101,7 +101,7 @@ ZOOMED = """() => [...document.querySelectorAll('input, select, textarea')]
 
 
 async def test_on_a_phone_a_finger_hits_what_it_means(browser: Browser) -> None:
-    async with stand(host=empty_stand()) as where:
+    async with hub_harness(host=empty_hub()) as where:
         asked = entries("perm-allow-always", up_to="permission_request")
         await show(where, "asked", [*entries("tool-bash"), *asked], agent="demo", state="waiting", pending=1)
         await show(where, "question", entries("ask-denied", up_to="question_request"))

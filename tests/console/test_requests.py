@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from hub_stand import until
+from hub_harness import until
 from playwright.async_api import Browser, Locator, Page, expect
 
 from console_page import console
-from console_states import Stand, empty_stand, entries, made, show, stand
+from console_states import HubHarness, empty_hub, entries, made, show, hub_harness
 from normalize.events import (
     AgentEvent,
     PermissionOption,
@@ -48,9 +48,9 @@ def command(pending_id: str, text: str = "rm -rf build") -> PermissionRequest:
 @asynccontextmanager
 async def session(
     browser: Browser, *requests: AgentEvent, width: int = 1280, height: int = 720
-) -> AsyncIterator[tuple[Stand, Page]]:
+) -> AsyncIterator[tuple[HubHarness, Page]]:
     """A session with a conversation behind it, in which these requests wait."""
-    async with stand(host=empty_stand()) as where:
+    async with hub_harness(host=empty_hub()) as where:
         await show(where, "asked", [*entries("tool-bash"), *made(requests)], workspace="/home/ada/greeting")
         async with console(browser, where.url, width=width, height=height) as page:
             await expect(page.locator(".row").first).to_be_visible()
@@ -245,7 +245,7 @@ async def test_what_decides_a_request_is_in_sight_however_long_the_request_is(
 
 
 async def test_folder_and_agent_are_in_sight(browser: Browser) -> None:
-    async with stand(host=empty_stand()) as where:
+    async with hub_harness(host=empty_hub()) as where:
         folder = "/srv/" + "a-long-way-down/" * 20 + "greeting"
         await show(
             where,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from live import Frontend, real_stand
+from live import Frontend, real_setup
 from live import preloaded_running as running
 from scripted_messages_api import plan, scripted_messages_api, text
 from turnwire_client import connect
@@ -26,8 +26,8 @@ async def test_a_session_costs_what_its_turns_cost_over_rewind_clear_resume_and_
     recordings = tmp_path / "recordings"
     record = ("--record", "--record-dir", str(recordings))
     with scripted_messages_api() as api:
-        stand = real_stand(tmp_path, api, str)
-        async with running(tmp_path, stand, *record) as (frontend, _):
+        setup = real_setup(tmp_path, api, str)
+        async with running(tmp_path, setup, *record) as (frontend, _):
             first = await frontend.turn(plan([text("One.")]))
             share = first.data.cost_usd
             assert share is not None
@@ -47,9 +47,9 @@ async def test_a_session_costs_what_its_turns_cost_over_rewind_clear_resume_and_
             assert await listed(frontend) == pytest.approx(5 * share)
 
         config = tmp_path / "turnwire.toml"
-        config.write_text(f"[agents]\nclaude = {json.dumps(list(stand.argv))}\n")
+        config.write_text(f"[agents]\nclaude = {json.dumps(list(setup.argv))}\n")
         async with (
-            turnwire(tmp_path, "serve", *record, env=stand.env) as served,
+            turnwire(tmp_path, "serve", *record, env=setup.env) as served,
             connect(served.url) as client,
         ):
             (summary,) = client.known_sessions
@@ -62,6 +62,6 @@ async def test_a_session_costs_what_its_turns_cost_over_rewind_clear_resume_and_
     assert sum(complete.data.cost_usd or 0 for complete in again.seen(Complete)) == pytest.approx(6 * share)
 
     (raw,) = recordings.glob("raw-*.jsonl")
-    report = json.loads(b"".join(await lines_of(tmp_path, stand.env, "inspect", str(raw), "--json")))
+    report = json.loads(b"".join(await lines_of(tmp_path, setup.env, "inspect", str(raw), "--json")))
     assert report["cost_usd"] == pytest.approx(6 * share)
     assert report["cost_is_whole"] is True

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from live import Frontend, real_stand
+from live import Frontend, real_setup
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
 from turnwire_client import commands, connect
@@ -61,13 +61,13 @@ async def test_a_conversation_begun_without_turnwire_is_found_opened_resumed_and
         lines = await by_hand(tmp_path, api, first, "And the door?")
         results = [line for line in lines if line["type"] == "result"]
         conversation = str(results[-1]["session_id"])
-        stand = real_stand(tmp_path, api, str)
+        setup = real_setup(tmp_path, api, str)
         config = tmp_path / "turnwire.toml"
-        config.write_text(f"[agents]\nclaude = {json.dumps(list(stand.argv))}\n")
+        config.write_text(f"[agents]\nclaude = {json.dumps(list(setup.argv))}\n")
         files = list((tmp_path / "home" / ".claude" / "projects").glob(f"*/{conversation}.jsonl"))
         kept = files[0].read_bytes()
         options = ("serve", "--config", str(config))
-        env = {**stand.env, "TURNWIRE_FRONTEND_WORKSPACES": str(tmp_path / "project")}
+        env = {**setup.env, "TURNWIRE_FRONTEND_WORKSPACES": str(tmp_path / "project")}
         async with turnwire(tmp_path, *options, env=env) as served, connect(served.url) as client:
             listed = await ask(client, commands.LibraryList())
             (one,) = listed["conversations"]

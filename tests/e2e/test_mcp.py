@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from live import preloaded_running as running
-from live import real_stand
+from live import real_setup
 from recordings import ROOT
 from scripted_messages_api import plan, scripted_messages_api, text, tool_use
 from turnwire_client.events import PermissionRequest, ToolCall, ToolUpdate
@@ -22,12 +22,12 @@ COMMAND = f"command = {json.dumps([sys.executable, str(SUPPORT / 'mcp_calculator
 @pytest.mark.parametrize("kind", [ENTRY_POINT, COMMAND], ids=["entry point", "command"])
 async def test_a_tool_of_a_hosted_server_is_called(tmp_path: Path, kind: str) -> None:
     with scripted_messages_api() as api:
-        stand = real_stand(tmp_path, api, str)
+        setup = real_setup(tmp_path, api, str)
         path = f"{ROOT}:{SUPPORT}"
         (tmp_path / "turnwire.toml").write_text(
             f'[hosted_mcp.calculator]\n{kind}\nenv = {{ PYTHONPATH = "{path}" }}\n'
         )
-        async with running(tmp_path, stand, PYTHONPATH=path) as (frontend, _):
+        async with running(tmp_path, setup, PYTHONPATH=path) as (frontend, _):
             complete = await frontend.turn(
                 plan([tool_use("mcp__calculator__add", a=2, b=3)], [text("Five.")])
             )

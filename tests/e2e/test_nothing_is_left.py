@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from live import descendants, gone, running, scripted_stand
+from live import descendants, gone, running, scripted_setup
 from scripted_agent.loading import load
 from turnwire_client.events import MessageChunk
 
@@ -17,7 +17,7 @@ STUBBORN = f"ignore: [interrupt, stdin_close, sigterm]\n{HANGS}"
 
 async def once(folder: Path, script: str, way: str, *, in_turn: bool) -> None:
     folder.mkdir()
-    async with running(folder, scripted_stand(folder, "2.1.330", script)) as (frontend, served):
+    async with running(folder, scripted_setup(folder, "2.1.330", script)) as (frontend, served):
         if in_turn:
             await frontend.prompt("go")
             await frontend.until(MessageChunk)

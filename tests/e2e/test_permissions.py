@@ -1,6 +1,6 @@
 """Who may decide what an agent does, end to end: the real CLI (offline), and the scripted agent as older versions.
 
-Each test runs on both, in the same words: `stand.ask(command)` is a prompt that makes the agent ask for Bash.
+Each test runs on both, in the same words: `setup.ask(command)` is a prompt that makes the agent ask for Bash.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from live import Frontend, Stand, real_stand, scripted_stand
+from live import AgentSetup, Frontend, real_setup, scripted_setup
 from live import preloaded_running as running
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
 from turnwire_client import CommandFailed, connect
@@ -40,9 +40,9 @@ def api() -> Iterator[ScriptedMessagesApi]:
 
 
 @pytest.fixture(params=VERSIONS)
-def stand(request: pytest.FixtureRequest, tmp_path: Path, api: ScriptedMessagesApi) -> Stand:
+def setup(request: pytest.FixtureRequest, tmp_path: Path, api: ScriptedMessagesApi) -> AgentSetup:
     version = str(request.param)
-    return real_stand(tmp_path, api, ask) if version == "real" else scripted_stand(tmp_path, version)
+    return real_setup(tmp_path, api, ask) if version == "real" else scripted_setup(tmp_path, version)
 
 
 def final(frontend: Frontend) -> ToolUpdate:
@@ -50,9 +50,9 @@ def final(frontend: Frontend) -> ToolUpdate:
     return [update for update in frontend.seen(ToolUpdate) if update.tool_status != "running"][-1]
 
 
-async def test_an_allowed_call_runs_and_says_who_allowed_it(tmp_path: Path, stand: Stand) -> None:
-    async with running(tmp_path, stand) as (frontend, _):
-        await frontend.prompt(stand.ask("touch made.txt"))
+async def test_an_allowed_call_runs_and_says_who_allowed_it(tmp_path: Path, setup: AgentSetup) -> None:
+    async with running(tmp_path, setup) as (frontend, _):
+        await frontend.prompt(setup.ask("touch made.txt"))
         request = await frontend.until(PermissionRequest)
         assert request.tool_call_id == frontend.seen(ToolCall)[-1].tool_call_id
         assert request.action_type == "command"
@@ -61,17 +61,17 @@ async def test_an_allowed_call_runs_and_says_who_allowed_it(tmp_path: Path, stan
         assert (resolved.pending_id, resolved.behavior) == (request.pending_id, "allow")
         assert (await frontend.turn()).data.outcome == "completed"
         assert final(frontend).tool_status == "complete"
-        assert (tmp_path / "project" / "made.txt").exists() is stand.real
+        assert (tmp_path / "project" / "made.txt").exists() is setup.real
 
 
-async def test_always_is_not_asked_again(tmp_path: Path, stand: Stand) -> None:
-    async with running(tmp_path, stand) as (frontend, _):
-        await frontend.prompt(stand.ask("touch made.txt"))
+async def test_always_is_not_asked_again(tmp_path: Path, setup: AgentSetup) -> None:
+    async with running(tmp_path, setup) as (frontend, _):
+        await frontend.prompt(setup.ask("touch made.txt"))
         request = await frontend.until(PermissionRequest)
         always = next(option for option in request.permission_options if option.kind == "allow_always")
         await frontend.respond(request, always.option_id)
         await frontend.turn()
-        await frontend.turn(stand.ask("touch made.txt"))
+        await frontend.turn(setup.ask("touch made.txt"))
         assert len(frontend.seen(PermissionRequest)) == 1
         assert final(frontend).tool_status == "complete"
 
@@ -79,22 +79,22 @@ async def test_always_is_not_asked_again(tmp_path: Path, stand: Stand) -> None:
 async def test_a_fresh_session_with_the_rule_is_not_asked_either(
     tmp_path: Path, api: ScriptedMessagesApi
 ) -> None:
-    stand = real_stand(tmp_path, api, ask)
-    async with running(tmp_path, stand) as (frontend, _):
-        await frontend.prompt(stand.ask("touch made.txt"))
+    setup = real_setup(tmp_path, api, ask)
+    async with running(tmp_path, setup) as (frontend, _):
+        await frontend.prompt(setup.ask("touch made.txt"))
         request = await frontend.until(PermissionRequest)
         await frontend.respond(request, "allow_always:localSettings")
         await frontend.turn()
         session = await frontend.client.create(workspace=str(tmp_path / "project"))
         fresh = Frontend(frontend.client, session)
-        await fresh.turn(stand.ask("touch made.txt"))
+        await fresh.turn(setup.ask("touch made.txt"))
         assert fresh.seen(PermissionRequest) == []
         assert final(fresh).tool_status == "complete"
 
 
-async def test_edited_input_is_what_runs(tmp_path: Path, stand: Stand) -> None:
-    async with running(tmp_path, stand) as (frontend, _):
-        await frontend.prompt(stand.ask("touch made.txt"))
+async def test_edited_input_is_what_runs(tmp_path: Path, setup: AgentSetup) -> None:
+    async with running(tmp_path, setup) as (frontend, _):
+        await frontend.prompt(setup.ask("touch made.txt"))
         request = await frontend.until(PermissionRequest)
         assert request.tool_input is not None
         await frontend.respond(
@@ -102,15 +102,15 @@ async def test_edited_input_is_what_runs(tmp_path: Path, stand: Stand) -> None:
         )
         await frontend.turn()
         assert "edited.txt" in str(final(frontend).normalized)
-        assert (tmp_path / "project" / "edited.txt").exists() is stand.real
+        assert (tmp_path / "project" / "edited.txt").exists() is setup.real
         assert not (tmp_path / "project" / "made.txt").exists()
 
 
 async def test_the_model_sees_why_it_was_denied(
-    tmp_path: Path, stand: Stand, api: ScriptedMessagesApi
+    tmp_path: Path, setup: AgentSetup, api: ScriptedMessagesApi
 ) -> None:
-    async with running(tmp_path, stand) as (frontend, _):
-        await frontend.prompt(stand.ask("touch made.txt"))
+    async with running(tmp_path, setup) as (frontend, _):
+        await frontend.prompt(setup.ask("touch made.txt"))
         await frontend.respond(
             await frontend.until(PermissionRequest), "reject_once", message="Rather not that."
         )
@@ -121,25 +121,25 @@ async def test_the_model_sees_why_it_was_denied(
         assert final(frontend).reason == "denied"
         assert "That is all." in frontend.text()
         assert not (tmp_path / "project" / "made.txt").exists()
-        if stand.real:
+        if setup.real:
             assert "Rather not that." in json.dumps(api.requests[-1]["messages"])
         else:
             assert final(frontend).error == "Rather not that."
 
 
-async def test_reject_and_stop_ends_the_turn(tmp_path: Path, stand: Stand) -> None:
-    async with running(tmp_path, stand) as (frontend, _):
-        await frontend.prompt(stand.ask("touch made.txt"))
+async def test_reject_and_stop_ends_the_turn(tmp_path: Path, setup: AgentSetup) -> None:
+    async with running(tmp_path, setup) as (frontend, _):
+        await frontend.prompt(setup.ask("touch made.txt"))
         await frontend.respond(await frontend.until(PermissionRequest), "reject_interrupt")
         complete = await frontend.turn()
         assert complete.data.outcome == "interrupted"
         assert "That is all." not in frontend.text()
-        assert (await frontend.turn(stand.ask("touch made.txt"))).data.outcome == "completed"
+        assert (await frontend.turn(setup.ask("touch made.txt"))).data.outcome == "completed"
 
 
-async def test_an_interrupt_withdraws_what_is_pending(tmp_path: Path, stand: Stand) -> None:
-    async with running(tmp_path, stand) as (frontend, _):
-        await frontend.prompt(stand.ask("touch made.txt"))
+async def test_an_interrupt_withdraws_what_is_pending(tmp_path: Path, setup: AgentSetup) -> None:
+    async with running(tmp_path, setup) as (frontend, _):
+        await frontend.prompt(setup.ask("touch made.txt"))
         request = await frontend.until(PermissionRequest)
         await frontend.client.interrupt(frontend.session)
         cancelled = await frontend.until(PermissionCancelled)
@@ -147,13 +147,13 @@ async def test_an_interrupt_withdraws_what_is_pending(tmp_path: Path, stand: Sta
         assert (await frontend.turn()).data.outcome == "interrupted"
         with pytest.raises(CommandFailed):
             await frontend.respond(request)
-        assert (await frontend.turn(stand.ask("touch made.txt"))).data.outcome == "completed"
+        assert (await frontend.turn(setup.ask("touch made.txt"))).data.outcome == "completed"
 
 
-async def test_of_two_frontends_that_answer_at_once_one_decides(tmp_path: Path, stand: Stand) -> None:
-    async with running(tmp_path, stand) as (frontend, served), connect(served.url, name="second") as client:
+async def test_of_two_frontends_that_answer_at_once_one_decides(tmp_path: Path, setup: AgentSetup) -> None:
+    async with running(tmp_path, setup) as (frontend, served), connect(served.url, name="second") as client:
         second = Frontend(client, frontend.session)
-        await frontend.prompt(stand.ask("touch made.txt"))
+        await frontend.prompt(setup.ask("touch made.txt"))
         request = await frontend.until(PermissionRequest)
         assert (await second.until(PermissionRequest)).pending_id == request.pending_id
         answers = await asyncio.gather(
@@ -167,10 +167,10 @@ async def test_of_two_frontends_that_answer_at_once_one_decides(tmp_path: Path, 
 
 
 async def test_a_frontend_that_comes_later_gets_the_question_and_may_answer_it(
-    tmp_path: Path, stand: Stand
+    tmp_path: Path, setup: AgentSetup
 ) -> None:
-    async with running(tmp_path, stand) as (frontend, served):
-        await frontend.prompt(stand.ask("touch made.txt"))
+    async with running(tmp_path, setup) as (frontend, served):
+        await frontend.prompt(setup.ask("touch made.txt"))
         await frontend.until(PermissionRequest)
         async with connect(served.url) as client:
             late = await Frontend(client, frontend.session).caught_up()
@@ -180,9 +180,9 @@ async def test_a_frontend_that_comes_later_gets_the_question_and_may_answer_it(
             assert (await late.turn()).data.outcome == "completed"
 
 
-async def test_a_time_limit_denies_and_stops(tmp_path: Path, stand: Stand) -> None:
-    async with running(tmp_path, stand, TURNWIRE_PERMISSION_TIMEOUT_S="0.5") as (frontend, _):
-        await frontend.prompt(stand.ask("touch made.txt"))
+async def test_a_time_limit_denies_and_stops(tmp_path: Path, setup: AgentSetup) -> None:
+    async with running(tmp_path, setup, TURNWIRE_PERMISSION_TIMEOUT_S="0.5") as (frontend, _):
+        await frontend.prompt(setup.ask("touch made.txt"))
         await frontend.until(PermissionRequest)
         complete = await frontend.until(Complete)
         assert complete.data.outcome == "interrupted"
@@ -192,9 +192,9 @@ async def test_a_time_limit_denies_and_stops(tmp_path: Path, stand: Stand) -> No
 
 
 async def test_a_pending_question_holds_up_neither_other_sessions_nor_an_interrupt(tmp_path: Path) -> None:
-    stand = scripted_stand(tmp_path, "2.1.330")
-    async with running(tmp_path, stand) as (frontend, _):
-        await frontend.prompt(stand.ask("touch made.txt"))
+    setup = scripted_setup(tmp_path, "2.1.330")
+    async with running(tmp_path, setup) as (frontend, _):
+        await frontend.prompt(setup.ask("touch made.txt"))
         await frontend.until(PermissionRequest)
         other = Frontend(frontend.client, await frontend.client.create(workspace=str(tmp_path)))
         assert (await other.turn("second")).data.outcome == "completed"
@@ -206,9 +206,9 @@ async def test_a_pending_question_holds_up_neither_other_sessions_nor_an_interru
 async def test_events_flow_for_a_minute_beside_a_pending_permission_and_an_interrupt_gets_through(
     tmp_path: Path,
 ) -> None:
-    stand = scripted_stand(tmp_path, "2.1.330")
-    async with running(tmp_path, stand) as (frontend, _):
-        await frontend.prompt(stand.ask("touch made.txt"))
+    setup = scripted_setup(tmp_path, "2.1.330")
+    async with running(tmp_path, setup) as (frontend, _):
+        await frontend.prompt(setup.ask("touch made.txt"))
         await frontend.until(PermissionRequest)
         for number in range(6):
             prompt = await frontend.prompt(f"meanwhile {number}")

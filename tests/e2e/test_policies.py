@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from live import Frontend, Stand, program, real_stand
+from live import AgentSetup, Frontend, program, real_setup
 from live import preloaded_running as running
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
 from turnwire_client import Answer, CommandFailed
@@ -31,8 +31,8 @@ def api() -> Iterator[ScriptedMessagesApi]:
 
 
 @pytest.fixture
-def stand(tmp_path: Path, api: ScriptedMessagesApi) -> Stand:
-    return real_stand(tmp_path, api, str)
+def setup(tmp_path: Path, api: ScriptedMessagesApi) -> AgentSetup:
+    return real_setup(tmp_path, api, str)
 
 
 def bash(command: str) -> dict[str, object]:
@@ -45,19 +45,19 @@ def statuses(frontend: Frontend) -> list[str]:
 
 
 @pytest.mark.long
-async def test_autonomous_asks_nobody(tmp_path: Path, stand: Stand) -> None:
-    async with running(tmp_path, stand, "--policy", "autonomous") as (frontend, _):
+async def test_autonomous_asks_nobody(tmp_path: Path, setup: AgentSetup) -> None:
+    async with running(tmp_path, setup, "--policy", "autonomous") as (frontend, _):
         complete = await frontend.turn(plan([bash("touch made.txt")], [text("That is all.")]))
         assert complete.data.outcome == "completed"
         assert frontend.seen(PermissionRequest) == []
         assert (tmp_path / "project" / "made.txt").exists()
 
 
-async def test_supervised_asks_about_everything_but_safe_reading(tmp_path: Path, stand: Stand) -> None:
+async def test_supervised_asks_about_everything_but_safe_reading(tmp_path: Path, setup: AgentSetup) -> None:
     project = tmp_path / "project"
     project.mkdir()
     (project / "notes.txt").write_text("hello\n")
-    async with running(tmp_path, stand, "--policy", "supervised") as (frontend, _):
+    async with running(tmp_path, setup, "--policy", "supervised") as (frontend, _):
         await frontend.turn(
             plan(
                 [tool_use("Read", file_path=str(project / "notes.txt"))],
@@ -71,9 +71,9 @@ async def test_supervised_asks_about_everything_but_safe_reading(tmp_path: Path,
 
 
 @pytest.mark.long
-async def test_plan_asks_for_the_plan_and_allows_the_rest(tmp_path: Path, stand: Stand) -> None:
+async def test_plan_asks_for_the_plan_and_allows_the_rest(tmp_path: Path, setup: AgentSetup) -> None:
     out = tmp_path / "project" / "out.txt"
-    async with running(tmp_path, stand, "--policy", "plan") as (frontend, _):
+    async with running(tmp_path, setup, "--policy", "plan") as (frontend, _):
         await frontend.prompt(
             plan(
                 [tool_use("ExitPlanMode", plan="# Plan\n\n1. Write out.txt\n")],
@@ -95,9 +95,9 @@ async def test_plan_asks_for_the_plan_and_allows_the_rest(tmp_path: Path, stand:
 
 @pytest.mark.long
 async def test_a_rejected_plan_takes_the_feedback_to_the_model(
-    tmp_path: Path, stand: Stand, api: ScriptedMessagesApi
+    tmp_path: Path, setup: AgentSetup, api: ScriptedMessagesApi
 ) -> None:
-    async with running(tmp_path, stand, "--policy", "plan") as (frontend, _):
+    async with running(tmp_path, setup, "--policy", "plan") as (frontend, _):
         await frontend.prompt(plan([tool_use("ExitPlanMode", plan="# Plan\n")], [text("I think again.")]))
         await frontend.respond(
             await frontend.until(PermissionRequest), "reject_once", message="Add a test first."
@@ -108,8 +108,8 @@ async def test_a_rejected_plan_takes_the_feedback_to_the_model(
 
 
 @pytest.mark.long
-async def test_an_approved_plan_may_change_the_mode(tmp_path: Path, stand: Stand) -> None:
-    async with running(tmp_path, stand, "--policy", "plan") as (frontend, _):
+async def test_an_approved_plan_may_change_the_mode(tmp_path: Path, setup: AgentSetup) -> None:
+    async with running(tmp_path, setup, "--policy", "plan") as (frontend, _):
         await frontend.prompt(plan([tool_use("ExitPlanMode", plan="# Plan\n")], [text("Go.")]))
         await frontend.respond(await frontend.until(PermissionRequest), mode="acceptEdits")
         await frontend.turn()
@@ -136,8 +136,8 @@ QUESTIONS = [
 
 
 @pytest.mark.long
-async def test_a_question_is_answered(tmp_path: Path, stand: Stand, api: ScriptedMessagesApi) -> None:
-    async with running(tmp_path, stand) as (frontend, _):
+async def test_a_question_is_answered(tmp_path: Path, setup: AgentSetup, api: ScriptedMessagesApi) -> None:
+    async with running(tmp_path, setup) as (frontend, _):
         await frontend.prompt(plan([tool_use("AskUserQuestion", questions=QUESTIONS)], [text("Thank you.")]))
         question = await frontend.until(QuestionRequest)
         assert question.questions is not None
@@ -159,9 +159,9 @@ async def test_a_question_is_answered(tmp_path: Path, stand: Stand, api: Scripte
 
 @pytest.mark.long
 async def test_a_declined_question_tells_the_model(
-    tmp_path: Path, stand: Stand, api: ScriptedMessagesApi
+    tmp_path: Path, setup: AgentSetup, api: ScriptedMessagesApi
 ) -> None:
-    async with running(tmp_path, stand) as (frontend, _):
+    async with running(tmp_path, setup) as (frontend, _):
         await frontend.prompt(
             plan([tool_use("AskUserQuestion", questions=QUESTIONS)], [text("I guess then.")])
         )
@@ -174,13 +174,13 @@ async def test_a_declined_question_tells_the_model(
 
 @pytest.mark.long
 async def test_uncommitted_changes_send_the_agent_back_once(
-    tmp_path: Path, stand: Stand, api: ScriptedMessagesApi
+    tmp_path: Path, setup: AgentSetup, api: ScriptedMessagesApi
 ) -> None:
     project = tmp_path / "project"
     project.mkdir()
     subprocess.run([program("git"), "init", "-q", str(project)], check=True)
     (project / "forgotten.txt").write_text("not committed\n")
-    async with running(tmp_path, stand, "--policy", "supervised") as (frontend, _):
+    async with running(tmp_path, setup, "--policy", "supervised") as (frontend, _):
         complete = await frontend.turn(plan([text("I am done.")]))
         assert complete.data.outcome == "completed"
         assert "forgotten.txt" in json.dumps(api.requests[-1]["messages"])
@@ -202,10 +202,12 @@ tool = "Bash"
 
 
 @pytest.mark.long
-async def test_rules_are_asked_before_anybody(tmp_path: Path, stand: Stand, api: ScriptedMessagesApi) -> None:
+async def test_rules_are_asked_before_anybody(
+    tmp_path: Path, setup: AgentSetup, api: ScriptedMessagesApi
+) -> None:
     rules = tmp_path / "rules.toml"
     rules.write_text(RULES)
-    async with running(tmp_path, stand, "--rules", str(rules)) as (frontend, _):
+    async with running(tmp_path, setup, "--rules", str(rules)) as (frontend, _):
         await frontend.turn(
             plan([bash("curl http://127.0.0.1:1/")], [bash("touch made.txt")], [text("That is all.")])
         )
@@ -217,7 +219,7 @@ async def test_rules_are_asked_before_anybody(tmp_path: Path, stand: Stand, api:
 
 @pytest.mark.long
 async def test_a_hook_of_the_configuration_is_called(
-    tmp_path: Path, stand: Stand, api: ScriptedMessagesApi
+    tmp_path: Path, setup: AgentSetup, api: ScriptedMessagesApi
 ) -> None:
     hook = tmp_path / "hook.sh"
     hook.write_text(
@@ -229,7 +231,7 @@ async def test_a_hook_of_the_configuration_is_called(
     hook.chmod(0o755)
     rules = tmp_path / "rules.toml"
     rules.write_text(f'[[hooks]]\nevent = "PreToolUse"\nmatcher = "Bash"\ncommand = ["{hook}"]\n')
-    async with running(tmp_path, stand, "--rules", str(rules)) as (frontend, _):
+    async with running(tmp_path, setup, "--rules", str(rules)) as (frontend, _):
         await frontend.turn(plan([bash("touch made.txt")], [text("That is all.")]))
         assert json.loads((tmp_path / "asked.json").read_text())["tool_input"]["command"] == "touch made.txt"
         assert "the hook says no" in json.dumps(api.requests[-1]["messages"])
@@ -238,9 +240,9 @@ async def test_a_hook_of_the_configuration_is_called(
 
 
 @pytest.mark.long
-async def test_mode_and_model_may_be_changed_between_turns(tmp_path: Path, stand: Stand) -> None:
+async def test_mode_and_model_may_be_changed_between_turns(tmp_path: Path, setup: AgentSetup) -> None:
     path = tmp_path / "project" / "out.txt"
-    async with running(tmp_path, stand) as (frontend, _):
+    async with running(tmp_path, setup) as (frontend, _):
         await frontend.turn(plan([text("Hello.")]))
         await frontend.client.set_permission_mode(frontend.session, "acceptEdits")
         await frontend.client.set_model(frontend.session, "claude-haiku-4-5")

@@ -6,7 +6,7 @@ import pytest
 from otlp_collector import Span, otlp_collector
 
 from journal.sqlite.journal import SqliteJournal
-from live import real_stand, running
+from live import real_setup, running
 from normalize.events.envelope import Cursor
 from scripted_messages_api import plan, scripted_messages_api, text, tool_use
 from turnwire_client.events import PermissionRequest, ToolUpdate
@@ -42,10 +42,10 @@ async def test_live_and_replayed_are_the_same_bytes_and_the_same_spans(tmp_path:
     )
     recordings = tmp_path / "recordings"
     with scripted_messages_api() as api, otlp_collector(tmp_path) as collector:
-        stand = real_stand(tmp_path, api, str)
+        setup = real_setup(tmp_path, api, str)
         traced = collector.environment("grpc")
         options = ("--record", "--record-dir", str(recordings))
-        async with running(tmp_path, stand, *options, **traced) as (frontend, _):
+        async with running(tmp_path, setup, *options, **traced) as (frontend, _):
             await frontend.turn(prompt)
             await frontend.turn(plan([text("Once more.")]))
         assert frontend.seen(PermissionRequest)
@@ -54,13 +54,13 @@ async def test_live_and_replayed_are_the_same_bytes_and_the_same_spans(tmp_path:
         live = await journaled(tmp_path, frontend.session)
         assert len(live) > 30
         (raw,) = recordings.glob("raw-streamjson-*.jsonl")
-        assert await lines_of(tmp_path, stand.env, "translate", str(raw)) == live
-        assert await lines_of(tmp_path, stand.env, "replay", "--speed", "0", str(raw)) == live
+        assert await lines_of(tmp_path, setup.env, "translate", str(raw)) == live
+        assert await lines_of(tmp_path, setup.env, "replay", "--speed", "0", str(raw)) == live
 
         sent = collector.spans()
         for protocol in ("grpc", "http/protobuf"):
             before = len(collector.spans())
-            env = stand.env | collector.environment(protocol)
+            env = setup.env | collector.environment(protocol)
             await lines_of(tmp_path, env, "replay", "--otlp", str(raw))
             assert told(collector.spans()[before:]) == told(sent)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from live import Frontend, descendants, real_stand, running
+from live import Frontend, descendants, real_setup, running
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
 from turnwire_client import connect
@@ -25,7 +25,7 @@ async def test_a_turn_that_writes_edits_and_lists_reaches_the_browser_socket_who
         note="write a file, edit it, run ls",
     )
     with scripted_messages_api() as api:
-        async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, served):
+        async with running(tmp_path, real_setup(tmp_path, api, str)) as (frontend, served):
             complete = await frontend.turn(prompt)
 
             assert frontend.seqs == list(range(1, len(frontend.seqs) + 1))
@@ -77,7 +77,7 @@ async def resume_at(
 @pytest.mark.long
 async def test_turns_follow_each_other_and_a_late_frontend_sees_them_all(tmp_path: Path) -> None:
     with scripted_messages_api() as api:
-        async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, served):
+        async with running(tmp_path, real_setup(tmp_path, api, str)) as (frontend, served):
             for word in ("first", "second"):
                 await frontend.turn(plan([text(f"{word} answer.")]))
             async with connect(served.view_url) as watcher:
@@ -89,7 +89,7 @@ async def test_turns_follow_each_other_and_a_late_frontend_sees_them_all(tmp_pat
 @pytest.mark.long
 async def test_an_interrupt_ends_the_turn_and_the_session_goes_on(tmp_path: Path) -> None:
     with scripted_messages_api() as api:
-        async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, _):
+        async with running(tmp_path, real_setup(tmp_path, api, str)) as (frontend, _):
             await frontend.prompt(
                 plan([tool_use("Bash", command="echo begin; sleep 30", description="Wait")])
             )
@@ -103,7 +103,7 @@ async def test_an_interrupt_ends_the_turn_and_the_session_goes_on(tmp_path: Path
 @pytest.mark.long
 async def test_no_cli_is_left_when_turnwire_has_ended(tmp_path: Path) -> None:
     with scripted_messages_api() as api:
-        async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, served):
+        async with running(tmp_path, real_setup(tmp_path, api, str)) as (frontend, served):
             await frontend.prompt(
                 plan([tool_use("Bash", command="echo begin; sleep 300", description="Wait")])
             )

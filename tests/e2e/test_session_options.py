@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from live import Frontend, real_stand
+from live import Frontend, real_setup
 from live import preloaded_running as running
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
 from turnwire_client.commands import AgentOptions
@@ -38,16 +38,16 @@ ASKED = AgentOptions(
 @pytest.mark.long
 async def test_options_of_settings_and_of_a_frontend_reach_the_model(tmp_path: Path) -> None:
     with scripted_messages_api() as api:
-        stand = real_stand(tmp_path, api, str)
-        stand = replace(
-            stand,
+        setup = real_setup(tmp_path, api, str)
+        setup = replace(
+            setup,
             env={
-                **stand.env,
+                **setup.env,
                 "TURNWIRE_SESSION_OPTIONS": json.dumps(CONFIGURED),
                 "TURNWIRE_FRONTEND_OPTIONS": "allowed_tools,settings",
             },
         )
-        async with running(tmp_path, stand) as (configured, _):
+        async with running(tmp_path, setup) as (configured, _):
             assert (await configured.turn("hello")).data.outcome == "completed"
             assert "You are the configured one." in asked(api, "system")
             assert "Speak in rhymes." in asked(api, "system")
@@ -77,7 +77,7 @@ async def test_options_of_settings_and_of_a_frontend_reach_the_model(tmp_path: P
 @pytest.mark.long
 async def test_a_structured_answer_has_the_shape_that_was_asked_for(tmp_path: Path) -> None:
     with scripted_messages_api() as api:
-        async with running(tmp_path, real_stand(tmp_path, api, str)) as (first, _):
+        async with running(tmp_path, real_setup(tmp_path, api, str)) as (first, _):
             schema: JsonObject = {
                 "type": "object",
                 "properties": {"height": {"type": "integer"}},

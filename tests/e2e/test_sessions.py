@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from live import Frontend, descendants, gone, real_stand
+from live import Frontend, descendants, gone, real_setup
 from live import preloaded_running as running
 from scripted_messages_api import (
     JSON,
@@ -50,8 +50,8 @@ def said(request: JSON) -> str:
 async def test_a_session_of_a_killed_sidecar_is_resumed_with_its_conversation(
     tmp_path: Path, api: ScriptedMessagesApi
 ) -> None:
-    stand = real_stand(tmp_path, api, str)
-    async with running(tmp_path, stand) as (frontend, served):
+    setup = real_setup(tmp_path, api, str)
+    async with running(tmp_path, setup) as (frontend, served):
         await frontend.turn(plan([text("I shall remember the word xylophone.")]))
         await frontend.prompt(plan([tool_use("Bash", command="echo begin; sleep 300", description="Wait")]))
         await frontend.until(ToolCall)
@@ -61,8 +61,8 @@ async def test_a_session_of_a_killed_sidecar_is_resumed_with_its_conversation(
     await gone(children)
 
     config = tmp_path / "turnwire.toml"
-    config.write_text(f"[agents]\nclaude = {json.dumps(list(stand.argv))}\n")
-    async with turnwire(tmp_path, "serve", env=stand.env) as served, connect(served.url) as client:
+    config.write_text(f"[agents]\nclaude = {json.dumps(list(setup.argv))}\n")
+    async with turnwire(tmp_path, "serve", env=setup.env) as served, connect(served.url) as client:
         (summary,) = client.known_sessions
         assert summary.session == frontend.session
         again = await Frontend(client, summary.session).caught_up()
@@ -79,7 +79,7 @@ async def test_a_session_of_a_killed_sidecar_is_resumed_with_its_conversation(
 async def test_a_turn_that_failed_is_retried_from_before_its_prompt(
     tmp_path: Path, api: ScriptedMessagesApi
 ) -> None:
-    async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, _):
+    async with running(tmp_path, real_setup(tmp_path, api, str)) as (frontend, _):
         await frontend.turn(plan([text("The first answer.")]))
         api.queue([http_error(403, "permission_error", "not now")])
         failed = await frontend.turn("Do the second thing.")
@@ -97,7 +97,7 @@ async def test_a_turn_that_failed_is_retried_from_before_its_prompt(
 async def test_a_fork_knows_the_conversation_and_leaves_the_original_alone(
     tmp_path: Path, api: ScriptedMessagesApi
 ) -> None:
-    async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, _):
+    async with running(tmp_path, real_setup(tmp_path, api, str)) as (frontend, _):
         await frontend.turn(plan([text("The common part.")]))
         fork = Frontend(frontend.client, await frontend.client.fork(frontend.session))
         assert (await fork.turn()).operation_id == "turn-1"
@@ -114,8 +114,8 @@ async def test_a_fork_knows_the_conversation_and_leaves_the_original_alone(
 async def test_a_session_goes_back_to_a_message_and_its_fork_survives_a_restart(
     tmp_path: Path, api: ScriptedMessagesApi
 ) -> None:
-    stand = real_stand(tmp_path, api, str)
-    async with running(tmp_path, stand) as (frontend, _):
+    setup = real_setup(tmp_path, api, str)
+    async with running(tmp_path, setup) as (frontend, _):
         first = await frontend.turn(plan([text("The root.")]))
         await frontend.turn(plan([text("A wrong way.")]))
         await frontend.client.resume(frontend.session, at=first.data.resume_token)
@@ -125,8 +125,8 @@ async def test_a_session_goes_back_to_a_message_and_its_fork_survives_a_restart(
         assert "A wrong way." not in sent
         fork = await frontend.client.fork(frontend.session)  # nothing is said in it before the restart
     config = tmp_path / "turnwire.toml"
-    config.write_text(f"[agents]\nclaude = {json.dumps(list(stand.argv))}\n")
-    async with turnwire(tmp_path, "serve", env=stand.env) as served, connect(served.url) as client:
+    config.write_text(f"[agents]\nclaude = {json.dumps(list(setup.argv))}\n")
+    async with turnwire(tmp_path, "serve", env=setup.env) as served, connect(served.url) as client:
         branch = await Frontend(client, fork).caught_up()
         await branch.turn(plan([text("A branch.")]))
         sent = said(api.requests[-1])
@@ -139,7 +139,7 @@ async def test_a_session_goes_back_to_a_message_and_its_fork_survives_a_restart(
 async def test_a_message_that_nobody_knows_is_refused_and_the_cli_runs_on(
     tmp_path: Path, api: ScriptedMessagesApi
 ) -> None:
-    async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, _):
+    async with running(tmp_path, real_setup(tmp_path, api, str)) as (frontend, _):
         await frontend.turn(plan([text("The root.")]))
         await frontend.prompt(
             plan([tool_use("Bash", command="touch made", description="Make")], [text("Made.")])
@@ -161,14 +161,14 @@ async def test_a_message_that_nobody_knows_is_refused_and_the_cli_runs_on(
 async def test_a_message_that_only_the_cli_can_judge_is_refused_in_its_words_and_the_session_goes_on(
     tmp_path: Path, api: ScriptedMessagesApi
 ) -> None:
-    stand = real_stand(tmp_path, api, str)
-    async with running(tmp_path, stand) as (frontend, _):
+    setup = real_setup(tmp_path, api, str)
+    async with running(tmp_path, setup) as (frontend, _):
         first = await frontend.turn(plan([text("The root.")]))
         await frontend.turn(plan([text("A way.")]))
     assert first.session_id is not None
     options = ("--resume", first.session_id, "--journal", "memory")
     # without a look into the CLI's own file
-    async with running(tmp_path, stand, *options, TURNWIRE_HISTORY="false") as (again, _):
+    async with running(tmp_path, setup, *options, TURNWIRE_HISTORY="false") as (again, _):
         with pytest.raises(CommandFailed, match="No message found") as refused:
             await again.client.resume(again.session, at="11111111-1111-4111-8111-111111111111")
         assert (refused.value.code, refused.value.field) == ("refused_by_cli", "at")
@@ -190,19 +190,19 @@ async def test_a_message_that_only_the_cli_can_judge_is_refused_in_its_words_and
 async def test_a_conversation_of_another_sidecar_goes_on(
     tmp_path: Path, api: ScriptedMessagesApi, option: str
 ) -> None:
-    stand = real_stand(tmp_path, api, str)
-    async with running(tmp_path, stand) as (frontend, _):
+    setup = real_setup(tmp_path, api, str)
+    async with running(tmp_path, setup) as (frontend, _):
         complete = await frontend.turn(plan([text("The word was xylophone.")]))
     assert complete.session_id is not None
     options = [option] if option == "--continue" else [option, complete.session_id]
-    async with running(tmp_path, stand, *options, "--journal", "memory") as (again, _):
+    async with running(tmp_path, setup, *options, "--journal", "memory") as (again, _):
         await again.turn(plan([text("Indeed.")]))
         assert "The word was xylophone." in said(api.requests[-1])
 
 
 @pytest.mark.long
 async def test_a_prompt_while_a_tool_runs_joins_the_turn(tmp_path: Path, api: ScriptedMessagesApi) -> None:
-    async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, _):
+    async with running(tmp_path, real_setup(tmp_path, api, str)) as (frontend, _):
         await frontend.prompt(
             plan([tool_use("Bash", command="touch made.txt", description="Make")], [text("Made.")])
         )
@@ -220,7 +220,7 @@ async def test_a_prompt_while_a_tool_runs_joins_the_turn(tmp_path: Path, api: Sc
 async def test_a_prompt_while_text_streams_is_answered_after_it(
     tmp_path: Path, api: ScriptedMessagesApi
 ) -> None:
-    async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, _):
+    async with running(tmp_path, real_setup(tmp_path, api, str)) as (frontend, _):
         await frontend.prompt(plan([text("A slow "), sleep(0.5), text("answer.")]))
         await frontend.until(MessageChunk)
         await frontend.prompt(plan([text("The next one.")]))
@@ -233,7 +233,7 @@ async def test_a_prompt_while_text_streams_is_answered_after_it(
 
 @pytest.mark.long
 async def test_a_pasted_image_reaches_the_model_as_an_image(tmp_path: Path, api: ScriptedMessagesApi) -> None:
-    async with running(tmp_path, real_stand(tmp_path, api, str)) as (frontend, _):
+    async with running(tmp_path, real_setup(tmp_path, api, str)) as (frontend, _):
         image = Attachment(name="screen.png", base64=PNG)
         await frontend.client.prompt(frontend.session, "What is this?", attachments=[image])
         await frontend.turn()
@@ -250,13 +250,13 @@ async def test_a_pasted_image_reaches_the_model_as_an_image(tmp_path: Path, api:
 
 @pytest.mark.long
 async def test_a_failing_resume_says_why(tmp_path: Path, api: ScriptedMessagesApi) -> None:
-    stand = real_stand(tmp_path, api, str)
-    command = ("run", "--resume", "99999999-9999-4999-8999-999999999999", "--", *stand.argv)
+    setup = real_setup(tmp_path, api, str)
+    command = ("run", "--resume", "99999999-9999-4999-8999-999999999999", "--", *setup.argv)
     process = await asyncio.create_subprocess_exec(
         *TURNWIRE,
         *command,
         cwd=tmp_path,
-        env={**stand.env, "TURNWIRE_PORT": "0", "TURNWIRE_STATE_DIR": str(tmp_path / "state")},
+        env={**setup.env, "TURNWIRE_PORT": "0", "TURNWIRE_STATE_DIR": str(tmp_path / "state")},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
@@ -270,8 +270,8 @@ async def test_a_failing_resume_says_why(tmp_path: Path, api: ScriptedMessagesAp
 async def test_twenty_sessions_side_by_side_end_every_turn_once(
     tmp_path: Path, api: ScriptedMessagesApi
 ) -> None:
-    stand = real_stand(tmp_path, api, str)
-    async with running(tmp_path, stand) as (frontend, _):
+    setup = real_setup(tmp_path, api, str)
+    async with running(tmp_path, setup) as (frontend, _):
         workspace = str(tmp_path / "project")
         made = [await frontend.client.create(workspace=workspace) for _ in range(19)]
         others = [frontend, *(Frontend(frontend.client, session) for session in made)]

@@ -11,7 +11,7 @@ import pytest
 from playwright.async_api import expect
 
 from console_page import chromium, console
-from live import preloaded_running, scripted_stand
+from live import preloaded_running, scripted_setup
 from npm_workspace import run
 from recordings import ROOT
 from turnwire_process import DEADLINE
@@ -60,9 +60,9 @@ async def test_a_person_prompts_allows_and_comes_back(tmp_path: Path) -> None:
     await run(
         "npx", "vite", "build", "examples/agui", "--outDir", built, "--logLevel", "error", "--base", "./"
     )
-    stand = scripted_stand(tmp_path, "2.1.330", SCRIPT)
+    setup = scripted_setup(tmp_path, "2.1.330", SCRIPT)
     async with (
-        preloaded_running(tmp_path, stand) as (_, served),
+        preloaded_running(tmp_path, setup) as (_, served),
         page_served(served.url, built) as url,
         chromium() as browser,
         # what it asks beside its own files is of its own origin

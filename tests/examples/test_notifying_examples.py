@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from live import preloaded_running, scripted_stand
+from live import preloaded_running, scripted_setup
 from recordings import ROOT
 from turnwire_client.events import Complete, PermissionRequest, PermissionResolved
 from turnwire_process import DEADLINE
@@ -59,8 +59,8 @@ async def test_somebody_is_told_that_an_agent_waits(tmp_path: Path) -> None:
         (tmp_path / "turnwire.toml").write_text(
             f'[[webhooks]]\nurl = "{url}"\nsecret_env = "TURNWIRE_WEBHOOK_SECRET_DESK"\n'
         )
-        stand = scripted_stand(tmp_path, "2.1.330")
-        async with preloaded_running(tmp_path, stand, TURNWIRE_WEBHOOK_SECRET_DESK=SECRET) as (
+        setup = scripted_setup(tmp_path, "2.1.330")
+        async with preloaded_running(tmp_path, setup, TURNWIRE_WEBHOOK_SECRET_DESK=SECRET) as (
             frontend,
             served,
         ):
@@ -118,7 +118,7 @@ def click(port: int, value: str, secret: str) -> tuple[int, str]:
 
 async def test_people_in_a_chat_answer_an_agent(tmp_path: Path) -> None:
     with chat() as (incoming, posted):
-        async with preloaded_running(tmp_path, scripted_stand(tmp_path, "2.1.330")) as (frontend, served):
+        async with preloaded_running(tmp_path, scripted_setup(tmp_path, "2.1.330")) as (frontend, served):
             await frontend.prompt("ls")
             asked = await frontend.until(PermissionRequest)
             async with example("chat_bot.py", served.url, incoming, SIGNING_SECRET=SECRET) as printed:

@@ -6,7 +6,7 @@ import json
 from contextlib import AsyncExitStack
 
 import pytest
-from hub_stand import SESSION, StubHost, ask, events, receive, stand, until
+from hub_harness import SESSION, StubHost, ask, events, hub_harness, receive, until
 from pydantic import JsonValue, SecretStr
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
@@ -19,7 +19,7 @@ from journal.memory import MemoryJournal
 
 
 async def test_welcome_comes_first_and_says_who_one_is() -> None:
-    async with stand() as hub, hub.websocket() as frontend:
+    async with hub_harness() as hub, hub.websocket() as frontend:
         welcome = await receive(frontend)
         assert welcome == {
             "type": "welcome",
@@ -33,7 +33,7 @@ async def test_welcome_comes_first_and_says_who_one_is() -> None:
 
 
 async def test_a_subscription_replays_then_goes_on_live_and_can_be_given_back() -> None:
-    async with stand() as hub, hub.websocket() as frontend:
+    async with hub_harness() as hub, hub.websocket() as frontend:
         await receive(frontend)
         await hub.append("a", "b")
         reply = await ask(frontend, type="subscribe", session=SESSION)
@@ -53,7 +53,7 @@ async def test_a_subscription_replays_then_goes_on_live_and_can_be_given_back() 
 
 
 async def test_a_subscription_goes_on_after_its_cursor() -> None:
-    async with stand() as hub:
+    async with hub_harness() as hub:
         await hub.append("a", "b", "c")
         async with hub.websocket() as frontend:
             await ask(frontend, type="subscribe", session=SESSION, after=2, epoch=hub.journal.epoch)
@@ -75,7 +75,7 @@ async def test_a_subscription_goes_on_after_its_cursor() -> None:
 
 
 async def test_one_connection_follows_many_sessions() -> None:
-    async with stand(host=StubHost(["one", "two"])) as hub, hub.websocket() as frontend:
+    async with hub_harness(host=StubHost(["one", "two"])) as hub, hub.websocket() as frontend:
         await ask(frontend, type="subscribe", session="one")
         await ask(frontend, type="subscribe", session="two")
         await hub.append("first", session="one")
@@ -89,7 +89,7 @@ async def test_one_connection_follows_many_sessions() -> None:
 
 
 async def test_a_bad_frame_gets_its_reply_and_disturbs_nothing() -> None:
-    async with stand() as hub, hub.websocket() as bad, hub.websocket() as good:
+    async with hub_harness() as hub, hub.websocket() as bad, hub.websocket() as good:
         await receive(bad)
         await ask(good, type="subscribe", session=SESSION)
         for frame in ("{", "[]", '{"type":"nope","id":"x"}', b"\x00"):
@@ -112,7 +112,7 @@ async def test_every_command_gets_one_reply_also_when_the_host_refuses_or_fails(
         raise ValueError("a bug")
 
     host.handlers["interrupt"] = fail
-    async with stand(host=host) as hub, hub.websocket() as frontend:
+    async with hub_harness(host=host) as hub, hub.websocket() as frontend:
         assert (await ask(frontend, type="set_model", session=SESSION))["error"]["code"] == "not_running"
         assert (await ask(frontend, type="interrupt", session=SESSION))["error"]["code"] == "internal"
         assert (await ask(frontend, type="prompt", session=SESSION, text="x"))["result"] == {"did": "prompt"}
@@ -127,7 +127,7 @@ async def test_a_slow_command_holds_up_no_other_on_the_same_connection() -> None
         return {"session": "new"}
 
     host.handlers["session.create"] = create
-    async with stand(host=host) as hub, hub.websocket() as frontend:
+    async with hub_harness(host=host) as hub, hub.websocket() as frontend:
         await receive(frontend)
         await frontend.send(json.dumps({"type": "session.create", "id": "slow"}))
         quick = await ask(
@@ -149,7 +149,7 @@ async def test_a_slow_command_holds_up_no_other_on_the_same_connection() -> None
 
 
 async def test_commands_start_in_the_order_they_came_and_carry_the_frontends_name() -> None:
-    async with stand() as hub, hub.websocket() as frontend:
+    async with hub_harness() as hub, hub.websocket() as frontend:
         await ask(frontend, type="hello", name="kitchen")
         for number in range(20):
             await frontend.send(
@@ -174,7 +174,7 @@ async def test_a_command_goes_on_when_its_frontend_leaves() -> None:
         return None
 
     host.handlers["session.create"] = create
-    async with stand(host=host) as hub:
+    async with hub_harness(host=host) as hub:
         async with hub.websocket() as frontend:
             await frontend.send(json.dumps({"type": "session.create", "id": "1"}))
             async with asyncio.timeout(5):
@@ -185,7 +185,7 @@ async def test_a_command_goes_on_when_its_frontend_leaves() -> None:
 
 
 async def test_two_frontends_never_have_the_same_name() -> None:
-    async with stand() as hub, hub.websocket() as one, hub.websocket() as two, hub.websocket() as three:
+    async with hub_harness() as hub, hub.websocket() as one, hub.websocket() as two, hub.websocket() as three:
         assert (await ask(one, type="hello", name="tab"))["result"] == {"name": "tab", "role": "control"}
         assert (await ask(two, type="hello", name="tab"))["result"]["name"] == "tab-2"
         assert (await ask(one, type="hello", name="other"))["result"]["name"] == "other"
@@ -193,7 +193,7 @@ async def test_two_frontends_never_have_the_same_name() -> None:
 
 
 async def test_a_frontend_cannot_take_the_name_of_what_decides_without_it() -> None:
-    async with stand() as hub, hub.websocket() as frontend:
+    async with hub_harness() as hub, hub.websocket() as frontend:
         for name in ("policy:supervised", "rule:1", "Timeout", "frontend-1", "x" * 65, "ada\x1b[2J"):
             reply = await ask(frontend, type="hello", name=name)
             assert (reply["error"]["code"], reply["error"]["field"]) == ("invalid_params", "name")
@@ -204,7 +204,7 @@ async def test_a_frontend_cannot_take_the_name_of_what_decides_without_it() -> N
 async def test_payload_get_gives_the_whole_event_and_its_line() -> None:
     from journal.base import Entry
 
-    async with stand() as hub, hub.websocket() as frontend:
+    async with hub_harness() as hub, hub.websocket() as frontend:
         whole = b'{"type":"notice","text":"\\u00e9 long","none":null}'
         await hub.journal.append(SESSION, [Entry(b'{"type":"notice"}', whole=whole, raw=b'{"line":1}')])
         reply = await ask(frontend, type="payload.get", session=SESSION, seq=1)
@@ -217,7 +217,7 @@ async def test_payload_get_gives_the_whole_event_and_its_line() -> None:
 
 
 async def test_a_change_of_the_list_of_sessions_is_told_to_everyone() -> None:
-    async with stand() as hub, hub.websocket() as one, hub.websocket() as two:
+    async with hub_harness() as hub, hub.websocket() as one, hub.websocket() as two:
         await receive(one)
         await receive(two)
         hub.host.summaries.append(SessionSummary(session="s2", state="running", last_seq=0, pending=0))
@@ -234,7 +234,7 @@ async def test_a_change_of_the_list_of_sessions_is_told_to_everyone() -> None:
 
 
 async def test_the_role_view_reads_and_is_refused_everything_else() -> None:
-    async with stand() as hub, hub.websocket(hub.hub.tokens.view) as frontend:
+    async with hub_harness() as hub, hub.websocket(hub.hub.tokens.view) as frontend:
         assert (await receive(frontend))["role"] == "view"
         await hub.append("a")
         assert (await ask(frontend, type="session.list"))["ok"] is True
@@ -246,7 +246,7 @@ async def test_the_role_view_reads_and_is_refused_everything_else() -> None:
 
 
 async def test_a_token_may_come_by_subprotocol_or_by_the_first_frame() -> None:
-    async with stand() as hub:
+    async with hub_harness() as hub:
         offered = [Subprotocol("turnwire.v1"), Subprotocol(f"turnwire.token.{hub.token}")]
         async with hub.websocket(None, subprotocols=offered) as frontend:
             assert (await receive(frontend))["role"] == "control"
@@ -258,7 +258,7 @@ async def test_a_token_may_come_by_subprotocol_or_by_the_first_frame() -> None:
 
 
 async def test_a_cookie_from_the_login_opens_a_websocket_of_the_same_origin() -> None:
-    async with stand() as hub:
+    async with hub_harness() as hub:
         status, headers, body = await hub.request(
             "/login", method="POST", headers={"Authorization": f"Bearer {hub.token}"}
         )
@@ -276,7 +276,7 @@ async def test_a_cookie_from_the_login_opens_a_websocket_of_the_same_origin() ->
 
 
 async def test_logging_out_ends_what_the_cookie_has_opened_and_nothing_else() -> None:
-    async with stand() as hub:
+    async with hub_harness() as hub:
         cookies = []
         for _ in range(2):
             _, headers, _ = await hub.request(
@@ -319,7 +319,7 @@ async def test_what_a_frontend_says_after_it_was_logged_out_is_not_heard() -> No
         return None
 
     host.handlers["prompt"] = note
-    async with stand(host=host) as hub:
+    async with hub_harness(host=host) as hub:
         _, headers, _ = await hub.request(
             "/login", method="POST", headers={"Authorization": f"Bearer {hub.token}"}
         )
@@ -349,7 +349,7 @@ async def test_without_a_token_the_connection_is_closed_by_a_code(
     first: str | None, code: int, replies: int
 ) -> None:
     config = HubConfig(limits=Limits(hello_s=0.2 if first is None else 10))
-    async with stand(config) as hub, hub.websocket(None) as frontend:
+    async with hub_harness(config) as hub, hub.websocket(None) as frontend:
         if first is not None:
             await frontend.send(first)
         for _ in range(replies):
@@ -360,7 +360,7 @@ async def test_without_a_token_the_connection_is_closed_by_a_code(
 
 
 async def test_a_wrong_token_is_answered_by_status_to_programs_and_by_close_code_to_browsers() -> None:
-    async with stand() as hub:
+    async with hub_harness() as hub:
         with pytest.raises(InvalidStatus) as refused:
             async with hub.websocket("wrong"):
                 pass
@@ -374,7 +374,7 @@ async def test_a_wrong_token_is_answered_by_status_to_programs_and_by_close_code
 
 async def test_wrong_tokens_run_out_and_open_connections_go_on() -> None:
     config = HubConfig(limits=Limits(failed_tokens=3, failed_tokens_per_s=0.001, wrong_token_s=0.01))
-    async with stand(config) as hub, hub.websocket() as good:
+    async with hub_harness(config) as hub, hub.websocket() as good:
         await receive(good)
         for _ in range(3):
             status, _, _ = await hub.request("/sessions", headers={"Authorization": "Bearer wrong"})
@@ -394,7 +394,7 @@ async def test_wrong_tokens_run_out_and_open_connections_go_on() -> None:
 
 async def test_a_right_token_passes_however_many_wrong_ones_came_from_its_address() -> None:
     config = HubConfig(limits=Limits(failed_tokens=1, failed_tokens_per_s=0.001, wrong_token_s=0.01))
-    async with stand(config) as hub:
+    async with hub_harness(config) as hub:
         wrong, right = ({"Authorization": f"Bearer {token}"} for token in ("wrong", hub.token))
         assert [(await hub.request("/sessions", headers=wrong))[0] for _ in range(3)] == [401, 429, 429]
         assert (await hub.request("/sessions", headers=right))[0] == 200
@@ -411,7 +411,7 @@ async def test_a_right_token_passes_however_many_wrong_ones_came_from_its_addres
 async def test_wrong_tokens_are_counted_for_the_client_that_a_trusted_proxy_names() -> None:
     limits = Limits(failed_tokens=1, failed_tokens_per_s=0.001, wrong_token_s=0.01)
     for trusted, seen in (((), [401, 429, 429]), (("127.0.0.0/8",), [401, 429, 401])):
-        async with stand(HubConfig(limits=limits, trusted_proxies=trusted)) as hub:
+        async with hub_harness(HubConfig(limits=limits, trusted_proxies=trusted)) as hub:
             clients = ("192.0.2.1", "192.0.2.1", "192.0.2.2")
             answers = [
                 await hub.request(
@@ -423,7 +423,7 @@ async def test_wrong_tokens_are_counted_for_the_client_that_a_trusted_proxy_name
 
 
 async def test_the_last_places_are_for_those_who_may_control() -> None:
-    async with stand(HubConfig(limits=Limits(connections=16))) as hub, AsyncExitStack() as stack:
+    async with hub_harness(HubConfig(limits=Limits(connections=16))) as hub, AsyncExitStack() as stack:
         viewers = [await stack.enter_async_context(hub.websocket(hub.hub.tokens.view)) for _ in range(14)]
         for viewer in viewers:
             assert (await receive(viewer))["role"] == "view"
@@ -443,7 +443,7 @@ async def test_the_last_places_are_for_those_who_may_control() -> None:
 
 
 async def test_hello_can_take_another_role_but_not_a_wrong_token() -> None:
-    async with stand() as hub, hub.websocket(hub.hub.tokens.view) as frontend:
+    async with hub_harness() as hub, hub.websocket(hub.hub.tokens.view) as frontend:
         assert (await ask(frontend, type="hello", token="wrong"))["error"]["code"] == "unauthorized"
         assert (await ask(frontend, type="interrupt", session=SESSION))["ok"] is False
         assert (await ask(frontend, type="hello", token=hub.token))["result"]["role"] == "control"
@@ -452,7 +452,7 @@ async def test_hello_can_take_another_role_but_not_a_wrong_token() -> None:
 
 async def test_commands_over_the_rate_are_refused_one_by_one() -> None:
     config = HubConfig(limits=Limits(commands_per_s=0.001, commands_burst=5))
-    async with stand(config) as hub, hub.websocket() as frontend:
+    async with hub_harness(config) as hub, hub.websocket() as frontend:
         replies = [await ask(frontend, type="session.list", id=str(number)) for number in range(7)]
         assert [reply["ok"] for reply in replies] == [True] * 5 + [False] * 2
         assert replies[-1]["error"]["code"] == "rate_limited"
@@ -460,7 +460,7 @@ async def test_commands_over_the_rate_are_refused_one_by_one() -> None:
 
 async def test_a_flood_of_commands_ends_in_a_close_code() -> None:
     config = HubConfig(limits=Limits(commands_per_s=0.001, commands_burst=1))
-    async with stand(config) as hub, hub.websocket() as flood, hub.websocket() as good:
+    async with hub_harness(config) as hub, hub.websocket() as flood, hub.websocket() as good:
         await receive(good)
         for number in range(1002):
             await flood.send(json.dumps({"type": "session.list", "id": str(number)}))
@@ -471,9 +471,9 @@ async def test_a_flood_of_commands_ends_in_a_close_code() -> None:
 
 
 async def test_permessage_deflate_is_an_option() -> None:
-    async with stand() as hub, hub.websocket() as frontend:
+    async with hub_harness() as hub, hub.websocket() as frontend:
         assert frontend.protocol.extensions == []
-    async with stand(HubConfig(compression=True)) as hub, hub.websocket() as frontend:
+    async with hub_harness(HubConfig(compression=True)) as hub, hub.websocket() as frontend:
         assert frontend.protocol.extensions != []
         await ask(frontend, type="subscribe", session=SESSION)
         await hub.append(*["text " * 100] * 3)
@@ -481,7 +481,7 @@ async def test_permessage_deflate_is_an_option() -> None:
 
 
 async def test_stopping_the_hub_says_goodbye() -> None:
-    async with stand(HubConfig(token=SecretStr("0123456789abcdef"))) as hub:
+    async with hub_harness(HubConfig(token=SecretStr("0123456789abcdef"))) as hub:
         frontend = await hub.websocket()
         await receive(frontend)
     with pytest.raises(ConnectionClosed):
@@ -491,7 +491,7 @@ async def test_stopping_the_hub_says_goodbye() -> None:
 
 async def test_a_frontend_that_may_view_cannot_guess_the_other_token_for_ever() -> None:
     config = HubConfig(limits=Limits(failed_tokens=2, failed_tokens_per_s=0.001, wrong_token_s=0.01))
-    async with stand(config) as hub, hub.websocket(hub.hub.tokens.view) as frontend:
+    async with hub_harness(config) as hub, hub.websocket(hub.hub.tokens.view) as frontend:
         for _ in range(2):
             assert "not a token" in (await ask(frontend, type="hello", token="guess"))["error"]["message"]
         assert "too many" in (await ask(frontend, type="hello", token="guess"))["error"]["message"]
@@ -511,7 +511,7 @@ class CountingJournal(MemoryJournal):
 async def test_events_in_full_are_read_only_as_fast_as_their_replies_are() -> None:
     journal = CountingJournal()
     size, count = 2 << 20, 60
-    async with stand(journal=journal) as hub, hub.websocket(max_size=None) as good:
+    async with hub_harness(journal=journal) as hub, hub.websocket(max_size=None) as good:
         await hub.append("x" * size)
         async with hub.websocket(hub.hub.tokens.view, max_size=None) as greedy:
             await receive(greedy)
@@ -540,7 +540,7 @@ async def test_events_in_full_are_read_only_as_fast_as_their_replies_are() -> No
 @pytest.mark.long
 async def test_one_that_does_not_read_keeps_no_large_event_from_the_others() -> None:
     limits = Limits(unread=4 << 20, unread_s=0.3, silence_s=3600)
-    async with stand(HubConfig(limits=limits)) as hub, AsyncExitStack() as stack:
+    async with hub_harness(HubConfig(limits=limits)) as hub, AsyncExitStack() as stack:
         stalled = [await stack.enter_async_context(hub.websocket(hub.hub.tokens.view)) for _ in range(4)]
         for frontend in stalled:
             await ask(frontend, type="subscribe", session=SESSION)

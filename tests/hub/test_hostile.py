@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from hub_stand import SESSION, Stand, ask, events, receive, stand, until
+from hub_harness import SESSION, HubHarness, ask, events, hub_harness, receive, until
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
@@ -18,9 +18,9 @@ from turnwire_client import connect
 
 
 @asynccontextmanager
-async def hub_and_good_frontend(**limits: float) -> AsyncIterator[tuple[Stand, ClientConnection]]:
+async def hub_and_good_frontend(**limits: float) -> AsyncIterator[tuple[HubHarness, ClientConnection]]:
     """At the end the good frontend has seen everything, and can still do something."""
-    async with stand(HubConfig(limits=Limits.model_validate(limits))) as hub, hub.websocket() as good:
+    async with hub_harness(HubConfig(limits=Limits.model_validate(limits))) as hub, hub.websocket() as good:
         await ask(good, type="subscribe", session=SESSION)
         yield hub, good
         await hub.append("after")
@@ -30,7 +30,7 @@ async def hub_and_good_frontend(**limits: float) -> AsyncIterator[tuple[Stand, C
         assert (await ask(good, type="prompt", session=SESSION, text="still there?"))["ok"] is True
 
 
-async def open_raw(hub: Stand, data: bytes = b"") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def open_raw(hub: HubHarness, data: bytes = b"") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     reader, writer = await asyncio.open_connection("127.0.0.1", hub.hub.port)
     writer.write(data)
     return reader, writer
@@ -180,7 +180,7 @@ async def test_a_tls_handshake_that_is_not_done_counts_and_ends_in_time() -> Non
     pem = Path(__file__).with_name("localhost.pem")
     context = ssl.create_default_context(cafile=pem)
     limits = Limits(newcomers=5, newcomers_per_address=3, handshake_s=0.5)
-    async with stand(HubConfig(certificate=pem, limits=limits)) as hub:
+    async with hub_harness(HubConfig(certificate=pem, limits=limits)) as hub:
         silent = [
             await open_raw(hub, data)
             for data in (b"", b"\x16\x03\x01\x02\x00", b"GET / HTTP/1.1\r\n\r\n") * 10
@@ -241,7 +241,7 @@ async def test_json_nested_without_end_is_a_bad_frame_and_no_more() -> None:
 
 
 async def test_the_hub_stops_at_once_also_with_connections_that_have_not_said_anything() -> None:
-    async with stand(HubConfig(limits=Limits(handshake_s=60, hello_s=60))) as hub:
+    async with hub_harness(HubConfig(limits=Limits(handshake_s=60, hello_s=60))) as hub:
         peers = [
             await open_raw(hub, data) for data in (b"", b"GET /", b"GET /ws HTTP/1.1\r\nHost: localhost\r\n")
         ]

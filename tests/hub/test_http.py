@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from hub_stand import SESSION, Stand, stand, until
+from hub_harness import SESSION, HubHarness, hub_harness, until
 
 from hub.config import HubConfig, Limits
 from hub.hub import CertificateError
@@ -18,7 +18,7 @@ from turnwire_client.frames import EventFrame
 
 
 @asynccontextmanager
-async def stream(hub: Stand, target: str, **headers: str) -> AsyncIterator[asyncio.StreamReader]:
+async def stream(hub: HubHarness, target: str, **headers: str) -> AsyncIterator[asyncio.StreamReader]:
     reader, writer = await asyncio.open_connection("127.0.0.1", hub.hub.port)
     head = {"Host": f"127.0.0.1:{hub.hub.port}", "Authorization": f"Bearer {hub.token}", **headers}
     lines = [f"GET {target} HTTP/1.1", *(f"{name}: {value}" for name, value in head.items()), "", ""]
@@ -36,7 +36,7 @@ async def blocks(reader: asyncio.StreamReader, count: int) -> list[str]:
 
 
 async def test_the_stream_mirrors_the_session_and_resumes_at_its_last_id() -> None:
-    async with stand() as hub:
+    async with hub_harness() as hub:
         await hub.append("a", "b")
         async with stream(hub, f"/sessions/{SESSION}/events") as reader:
             async with asyncio.timeout(10):
@@ -65,7 +65,7 @@ async def test_the_stream_mirrors_the_session_and_resumes_at_its_last_id() -> No
 
 
 async def test_a_stream_lives_longer_than_the_deadline_of_a_request_and_is_kept_alive() -> None:
-    async with stand(HubConfig(limits=Limits(handshake_s=0.2, ping_s=0.3))) as hub:
+    async with hub_harness(HubConfig(limits=Limits(handshake_s=0.2, ping_s=0.3))) as hub:
         await hub.append("a")
         async with stream(hub, f"/sessions/{SESSION}/events") as reader:
             async with asyncio.timeout(10):
@@ -77,7 +77,7 @@ async def test_a_stream_lives_longer_than_the_deadline_of_a_request_and_is_kept_
 
 
 async def test_stopping_the_hub_ends_its_streams() -> None:
-    async with stand() as hub:
+    async with hub_harness() as hub:
         await hub.append("a")
         reader, writer = await asyncio.open_connection("127.0.0.1", hub.hub.port)
         writer.write(
@@ -94,7 +94,7 @@ async def test_stopping_the_hub_ends_its_streams() -> None:
 async def test_the_probes_say_how_the_sidecar_is() -> None:
     trouble: list[str] = []
     probes = Probes(lambda: ("text/plain", b"turnwire_up 1\n"), lambda: trouble[0] if trouble else None)
-    async with stand(probes=probes) as hub:
+    async with hub_harness(probes=probes) as hub:
         assert (await hub.request("/healthz"))[0] == 200
         assert (await hub.request("/readyz"))[0] == 200
         trouble.append("the disk is full")
@@ -114,7 +114,7 @@ async def test_the_console_is_served_with_a_strict_policy_and_from_nowhere_else(
     (tmp_path / "assets").mkdir()
     (tmp_path / "index.html").write_text("<p>hi")
     (tmp_path / "assets" / "app-1a2b.js").write_text("1")
-    async with stand(HubConfig(static=tmp_path)) as hub:
+    async with hub_harness(HubConfig(static=tmp_path)) as hub:
         status, headers, body = await hub.request("/")
         assert (status, body) == (200, b"<p>hi")
         assert headers["content-type"] == "text/html; charset=utf-8"
@@ -139,7 +139,7 @@ async def test_the_console_is_served_with_a_strict_policy_and_from_nowhere_else(
 
 
 async def test_the_shipped_page_has_no_inline_script() -> None:
-    async with stand() as hub:
+    async with hub_harness() as hub:
         status, _, body = await hub.request("/")
         assert status == 200
         page = body.decode()
@@ -214,21 +214,21 @@ async def test_the_shipped_page_has_no_inline_script() -> None:
 async def test_a_refused_request_says_why(
     target: str, method: str, headers: dict[str, str], status: int, code: str
 ) -> None:
-    async with stand() as hub:
+    async with hub_harness() as hub:
         sent = {name: value.replace("TOKEN", hub.token) for name, value in headers.items()}
         answer, _, body = await hub.request(target.replace("TOKEN", hub.token), method=method, headers=sent)
         assert (answer, json.loads(body)["error"]["code"]) == (status, code)
 
 
 async def test_logging_out_takes_the_cookie_back() -> None:
-    async with stand() as hub:
+    async with hub_harness() as hub:
         status, headers, _ = await hub.request("/logout", method="POST")
         assert status == 200
         assert "Max-Age=0" in headers["set-cookie"]
 
 
 async def test_the_list_of_sessions_is_there_for_curl() -> None:
-    async with stand() as hub:
+    async with hub_harness() as hub:
         status, _, body = await hub.request(
             "/sessions", headers={"Authorization": f"Bearer {hub.hub.tokens.view}"}
         )
@@ -239,7 +239,7 @@ async def test_the_list_of_sessions_is_there_for_curl() -> None:
 async def test_with_a_certificate_everything_is_encrypted_and_the_cookie_says_so() -> None:
     pem = Path(__file__).with_name("localhost.pem")
     context = ssl.create_default_context(cafile=pem)
-    async with stand(HubConfig(certificate=pem)) as hub:
+    async with hub_harness(HubConfig(certificate=pem)) as hub:
         assert hub.url.startswith("https://127.0.0.1:")
         async with connect(hub.url, ssl=context) as client:
             await hub.append("secret")
@@ -266,5 +266,5 @@ async def test_a_certificate_that_is_none_is_an_error_at_the_start(tmp_path: Pat
     (tmp_path / "none.pem").write_text("no certificate")
     for path in (tmp_path / "none.pem", tmp_path / "missing.pem"):
         with pytest.raises(CertificateError, match=rf"{path}.*(PEM|No such file)"):
-            async with stand(HubConfig(certificate=path)):
+            async with hub_harness(HubConfig(certificate=path)):
                 pass

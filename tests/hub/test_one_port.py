@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import uvloop
-from hub_stand import StubHost
+from hub_harness import StubHost
 
 from hub import hub as hub_module
 from hub.config import HubConfig

@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from hub_stand import SESSION, ask, receive, stand
+from hub_harness import SESSION, ask, hub_harness, receive
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from pydantic import JsonValue
@@ -82,7 +82,7 @@ def test_the_asyncapi_document_has_every_command_and_frame() -> None:
 
 async def test_what_the_hub_really_sends_fits_the_schema_of_frames() -> None:
     frames = validator("frames")
-    async with stand() as hub, hub.websocket() as frontend:
+    async with hub_harness() as hub, hub.websocket() as frontend:
         frames.validate(await receive(frontend))
         await hub.append("a", "b")
         frames.validate(await ask(frontend, type="subscribe", session=SESSION, after=1, epoch="x"))

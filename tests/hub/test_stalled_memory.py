@@ -7,7 +7,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from hub_stand import SESSION, StubHost
+from hub_harness import SESSION, StubHost
 from websockets.frames import Frame, Opcode
 
 from hub.config import HubConfig, Limits

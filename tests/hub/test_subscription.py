@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
-from hub_stand import SESSION, chunk
+from hub_harness import SESSION, chunk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hub_stand import SESSION, Stand, ask, events, receive, stand, until
+from hub_harness import SESSION, HubHarness, ask, events, hub_harness, receive, until
 
 from hub.config import HubConfig, Limits
 from journal.base import Journal
@@ -40,7 +40,7 @@ def has(seen: Sized, count: int) -> bool:
     return len(seen) >= count
 
 
-async def come_and_go(hub: Stand, chance: random.Random, times: int, last: int) -> list[tuple[int, str]]:
+async def come_and_go(hub: HubHarness, chance: random.Random, times: int, last: int) -> list[tuple[int, str]]:
     """Follow the session with so many disconnections, and return all that was seen until its last event."""
     seen: list[tuple[int, str]] = []
     for remaining in range(times, -1, -1):
@@ -66,7 +66,7 @@ async def test_frontends_cut_at_random_end_with_exactly_the_journals_sequence(
 ) -> None:
     chance = random.Random(times)
     total = 400 * times
-    async with journal_of(kind, tmp_path) as journal, stand(HubConfig(), journal=journal) as hub:
+    async with journal_of(kind, tmp_path) as journal, hub_harness(HubConfig(), journal=journal) as hub:
         following = [
             asyncio.create_task(come_and_go(hub, random.Random(number), times, total))
             for number in range(CLIENTS)
@@ -139,7 +139,7 @@ async def test_two_thousand_connections_are_turned_away_while_good_frontends_go_
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     limits = Limits(handshake_s=60)
-    async with stand(HubConfig(limits=limits)) as hub, hub.websocket() as good:
+    async with hub_harness(HubConfig(limits=limits)) as hub, hub.websocket() as good:
         await ask(good, type="subscribe", session=SESSION)
         peers = [await asyncio.open_connection("127.0.0.1", hub.hub.port) for _ in range(2000)]
         await hub.append("during")
@@ -155,7 +155,7 @@ async def test_two_thousand_connections_are_turned_away_while_good_frontends_go_
 
 
 async def test_a_frontend_that_subscribes_and_leaves_at_once_leaves_nothing_behind() -> None:
-    async with stand() as hub:
+    async with hub_harness() as hub:
         await hub.append(*["x" * 1000] * 5000)
         for _ in range(20):
             async with hub.websocket() as frontend:
@@ -171,7 +171,7 @@ async def test_a_task_of_the_hub_that_fails_ends_alone(caplog: pytest.LogCapture
     async def fail() -> None:
         raise KeyError("broken on purpose")
 
-    async with stand(HubConfig(), journal=MemoryJournal()) as hub:
+    async with hub_harness(HubConfig(), journal=MemoryJournal()) as hub:
         listener = hub.hub._listener
         assert listener is not None
         await listener.context.tasks.create_task(fail())

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runner_stand import cancel, request
+from runner_harness import cancel, request
 
 from agent_process import script_file
 from runner.client import ClientRun, RunError, RunnerClient

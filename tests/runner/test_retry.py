@@ -1,5 +1,5 @@
 import pytest
-from runner_stand import INIT, SESSION, limited, request, said
+from runner_harness import INIT, SESSION, limited, request, said
 
 from protocol.claude.decode import decode
 from runner.retry import RateLimitRetry, Wait

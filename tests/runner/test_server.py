@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from runner_stand import (
+from runner_harness import (
     DEADLINE,
     INIT,
     RESULT,

@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runner_stand import request
+from runner_harness import request
 
 from protocol.claude.messages import User, UserBody
 from protocol.depth import TOO_DEEP

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from live import Frontend, Stand, kinds, scripted_stand
+from live import AgentSetup, Frontend, kinds, scripted_setup
 from turnwire_client import connect
 from turnwire_client import events as ev
 from turnwire_process import preloaded_turnwire as turnwire
@@ -35,16 +35,16 @@ fallback:
 """
 
 
-def stand(folder: Path, dialect: str) -> Stand:
-    made = scripted_stand(folder, "2.1.330", SCRIPT)
-    return Stand(
+def setup(folder: Path, dialect: str) -> AgentSetup:
+    made = scripted_setup(folder, "2.1.330", SCRIPT)
+    return AgentSetup(
         dialect, (*made.argv, "--dialect", dialect), made.env | {"TURNWIRE_DIALECT": dialect}, made.ask
     )
 
 
 @asynccontextmanager
 async def session(folder: Path, dialect: str) -> AsyncIterator[Frontend]:
-    made = stand(folder, dialect)
+    made = setup(folder, dialect)
     async with (
         turnwire(folder, "run", "--", *made.argv, env=made.env) as served,
         connect(served.url) as client,
@@ -111,7 +111,7 @@ async def test_status_is_asked_for_as_a_control_request(frontend: Frontend) -> N
 
 @pytest.mark.parametrize("dialect", ["miriad", "json_rpc"])
 async def test_a_recorded_session_is_replayed_to_the_same_events(tmp_path: Path, dialect: str) -> None:
-    made = stand(tmp_path, dialect)
+    made = setup(tmp_path, dialect)
     folder = tmp_path / "recordings"
     folder.mkdir()
     env = made.env | {"TURNWIRE_RECORD": "1", "TURNWIRE_RECORD_DIR": str(folder)}
@@ -135,7 +135,7 @@ async def test_a_recorded_session_is_replayed_to_the_same_events(tmp_path: Path,
 
 
 async def test_what_such_an_agent_cannot_do_is_refused(tmp_path: Path) -> None:
-    made = stand(tmp_path, "miriad")
+    made = setup(tmp_path, "miriad")
     with pytest.raises(AssertionError, match="an agent that speaks miriad cannot do this"):
         async with turnwire(tmp_path, "run", "--policy", "supervised", "--", *made.argv, env=made.env):
             pass

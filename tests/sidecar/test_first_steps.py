@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from live import Frontend, program, real_stand
+from live import Frontend, program, real_setup
 from preloaded import ran
 from real_cli import real_cli
 from recordings import recording
@@ -82,9 +82,9 @@ async def test_the_demo_imports_nothing_of_the_folder_it_works_in(tmp_path: Path
 async def test_a_prompt_among_the_arguments_of_the_real_cli_is_delivered(tmp_path: Path) -> None:
     prompt = plan([text("It was heard.")], note="do something")
     with scripted_messages_api() as api:
-        stand = real_stand(tmp_path, api, str)
-        command = ("run", "--", *stand.argv, "--model", "sonnet", "-p", prompt)
-        async with turnwire(tmp_path, *command, env=stand.env) as served, connect(served.url) as client:
+        setup = real_setup(tmp_path, api, str)
+        command = ("run", "--", *setup.argv, "--model", "sonnet", "-p", prompt)
+        async with turnwire(tmp_path, *command, env=setup.env) as served, connect(served.url) as client:
             frontend = Frontend(client, client.known_sessions[-1].session)
             assert (await frontend.until(Complete)).data.outcome == "completed"
             assert frontend.text() == "It was heard."

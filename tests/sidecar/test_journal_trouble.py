@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from journal.sqlite.journal import SqliteJournal
-from live import Frontend, scripted_stand
+from live import Frontend, scripted_setup
 from live import preloaded_running as running
 from turnwire_client import Client, CommandFailed, connect
 from turnwire_client.events import Complete, PermissionRequest
@@ -147,8 +147,8 @@ async def troubled(client: Client, wanted: bool) -> str | None:
 async def test_a_prompt_on_a_full_disk_is_refused_and_all_frontends_are_told_until_there_is_room(
     tmp_path: Path,
 ) -> None:
-    stand = scripted_stand(tmp_path, "2.1.330", ECHO)
-    async with running(tmp_path, stand) as (frontend, served), connect(served.url) as other:
+    setup = scripted_setup(tmp_path, "2.1.330", ECHO)
+    async with running(tmp_path, setup) as (frontend, served), connect(served.url) as other:
         await frontend.turn("first")
         assert other.known_sessions[0].trouble is None
         # Not even the log can grow.
@@ -180,8 +180,8 @@ async def test_a_prompt_on_a_full_disk_is_refused_and_all_frontends_are_told_unt
 async def test_a_disk_that_fills_up_during_a_turn_is_told_and_costs_nothing_once_there_is_room(
     tmp_path: Path,
 ) -> None:
-    stand = scripted_stand(tmp_path, "2.1.330")
-    async with running(tmp_path, stand) as (frontend, served):
+    setup = scripted_setup(tmp_path, "2.1.330")
+    async with running(tmp_path, setup) as (frontend, served):
         await frontend.prompt("ls")
         request = await frontend.until(PermissionRequest)
         limit_files(served, 1)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from adapter.process.identity import start_time
-from live import Frontend, descendants, gone, scripted_stand
+from live import Frontend, descendants, gone, scripted_setup
 from turnwire_client import connect
 from turnwire_client import events as ev
 from turnwire_client.events import AgentEvent
@@ -70,15 +70,15 @@ async def test_no_cli_is_left_of_sidecars_that_are_killed_while_they_start(
     tmp_path: Path, lives: int
 ) -> None:
     chance = random.Random(lives)
-    stand = scripted_stand(tmp_path, "2.1.330", STREAMING)
+    setup = scripted_setup(tmp_path, "2.1.330", STREAMING)
     wrapper = tmp_path / "wrapper"
-    wrapper.write_text(WRAPPED.format(command=shlex.join(stand.argv)))
+    wrapper.write_text(WRAPPED.format(command=shlex.join(setup.argv)))
     wrapper.chmod(0o755)
     for number in range(lives):
-        argv = stand.argv if number % 2 else (str(wrapper),)
+        argv = setup.argv if number % 2 else (str(wrapper),)
         sidecar = await asyncio.create_subprocess_exec(
             *TURNWIRE, "run", "--port", "0", "--state-dir", "state", "--", *argv,
-            cwd=tmp_path, env=stand.env, stdout=asyncio.subprocess.DEVNULL,
+            cwd=tmp_path, env=setup.env, stdout=asyncio.subprocess.DEVNULL,
         )  # fmt: skip
         # from the first process below it on: the watchdog, the question for a version, the CLI
         await until(lambda: descendants(sidecar.pid), DEADLINE)  # noqa: B023
@@ -110,12 +110,12 @@ async def test_a_sidecar_killed_while_text_streams_loses_nothing_and_ends_every_
     tmp_path: Path, kills: int
 ) -> None:
     chance = random.Random(kills)
-    stand = scripted_stand(tmp_path, "2.1.330", STREAMING)
-    config = json.dumps(list(stand.argv))
+    setup = scripted_setup(tmp_path, "2.1.330", STREAMING)
+    config = json.dumps(list(setup.argv))
     (tmp_path / "turnwire.toml").write_text(f"agent = 'streaming'\n[agents]\nstreaming = {config}\n")
     session, seen = "", dict[int, AgentEvent]()
     for number in range(1, kills + 2):
-        async with turnwire(tmp_path, "serve", env=stand.env) as served, connect(served.url) as client:
+        async with turnwire(tmp_path, "serve", env=setup.env) as served, connect(served.url) as client:
             if not session:
                 session = await client.create(workspace=str(tmp_path))
             frontend = await Frontend(client, session).caught_up()

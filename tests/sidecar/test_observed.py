@@ -11,7 +11,7 @@ import pytest
 from otlp_collector import otlp_collector
 
 from live import preloaded_running as running
-from live import scripted_stand
+from live import scripted_setup
 from recordings import recording
 from turnwire_client import connect
 from turnwire_client import events as ev
@@ -66,7 +66,7 @@ async def test_metrics_are_there_for_prometheus(tmp_path: Path) -> None:
 
 
 async def test_who_is_waited_for_is_measured(tmp_path: Path) -> None:
-    async with running(tmp_path, scripted_stand(tmp_path, "2.1.330")) as (frontend, served):
+    async with running(tmp_path, scripted_setup(tmp_path, "2.1.330")) as (frontend, served):
         await frontend.prompt("ls")
         request = await frontend.until(ev.PermissionRequest)
         assert "\nturnwire_permissions_pending 1.0\n" in await scrape(served)

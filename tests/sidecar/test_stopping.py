@@ -10,7 +10,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from live import descendants, gone, running, scripted_stand
+from live import descendants, gone, running, scripted_setup
 from turnwire_client.events import Complete, MessageChunk, ProcessStatus
 from turnwire_process import DEADLINE, TURNWIRE, environment
 
@@ -29,9 +29,9 @@ def recorded(folder: Path) -> list[str]:
 async def test_a_frontend_sees_the_turn_end_and_the_recording_has_an_end(
     tmp_path: Path, number: signal.Signals
 ) -> None:
-    stand = scripted_stand(tmp_path, "2.1.330", HANGS)
+    setup = scripted_setup(tmp_path, "2.1.330", HANGS)
     options = ("--record", "--record-dir", str(tmp_path))
-    async with running(tmp_path, stand, *options) as (frontend, served):
+    async with running(tmp_path, setup, *options) as (frontend, served):
         await frontend.prompt("go")
         await frontend.until(MessageChunk)
         served.process.send_signal(number)
@@ -44,8 +44,8 @@ async def test_a_frontend_sees_the_turn_end_and_the_recording_has_an_end(
 
 @pytest.mark.long
 async def test_server_sent_events_have_the_last_ones_too(tmp_path: Path) -> None:
-    stand = scripted_stand(tmp_path, "2.1.330", HANGS)
-    async with running(tmp_path, stand) as (frontend, served):
+    setup = scripted_setup(tmp_path, "2.1.330", HANGS)
+    async with running(tmp_path, setup) as (frontend, served):
         bearer = {"Authorization": f"Bearer {served.token}"}
         request = Request(f"{served.base}/sessions/{frontend.session}/events", headers=bearer)
         reading = asyncio.create_task(asyncio.to_thread(lambda: urlopen(request, timeout=DEADLINE).read()))
@@ -62,7 +62,7 @@ async def test_server_sent_events_have_the_last_ones_too(tmp_path: Path) -> None
 @pytest.mark.long
 async def test_a_frontend_that_does_not_read_does_not_hold_the_end_up(tmp_path: Path) -> None:
     echo = "fallback: {steps: [{text: '{prompt}'}, {hang: true}]}"
-    async with running(tmp_path, scripted_stand(tmp_path, "2.1.330", echo)) as (frontend, served):
+    async with running(tmp_path, scripted_setup(tmp_path, "2.1.330", echo)) as (frontend, served):
         host, port = served.base.removeprefix("http://").split(":")
         head = f"GET /sessions/{frontend.session}/events HTTP/1.1\r\nHost: {host}:{port}\r\n"
         with socket.socket() as deaf:
@@ -76,7 +76,7 @@ async def test_a_frontend_that_does_not_read_does_not_hold_the_end_up(tmp_path: 
 
 
 async def test_turnwire_says_that_it_stops_and_a_second_ctrl_c_waits_for_nothing(tmp_path: Path) -> None:
-    async with running(tmp_path, scripted_stand(tmp_path, "2.1.330", STUBBORN)) as (frontend, served):
+    async with running(tmp_path, scripted_setup(tmp_path, "2.1.330", STUBBORN)) as (frontend, served):
         await frontend.prompt("go")
         await frontend.until(MessageChunk)
         left = descendants(served.process.pid)
@@ -126,7 +126,7 @@ async def test_a_closed_terminal_ends_it_well(tmp_path: Path) -> None:
         "--wait",
         *TURNWIRE,
         *("run", "--port", "0", "--record", "--record-dir", str(tmp_path), "--prompt", "go"),
-        *("--", *scripted_stand(tmp_path, "2.1.330", HANGS).argv),
+        *("--", *scripted_setup(tmp_path, "2.1.330", HANGS).argv),
         cwd=tmp_path,
         env=environment(tmp_path / "home", TURNWIRE_PASS_ENV="PYTHONPATH"),
         stdin=terminal,
@@ -197,12 +197,12 @@ async def test_what_does_not_end_does_not_keep_turnwire_from_its_end(tmp_path: P
     (tmp_path / "turnwire.toml").write_text(
         "stop_timeout_s = 1\n[hosted_mcp.hangs]\nentry_point = 'hanging:serve'\n"
     )
-    stand = scripted_stand(tmp_path, "2.1.330", HANGS)
+    setup = scripted_setup(tmp_path, "2.1.330", HANGS)
     env = environment(tmp_path / "home", TURNWIRE_PASS_ENV="PYTHONPATH")
     env["PYTHONPATH"] += f"{os.pathsep}{tmp_path}"
     process = await asyncio.create_subprocess_exec(
         *TURNWIRE,
-        *("run", "--port", "0", "--config", "turnwire.toml", "--prompt", "go", "--", *stand.argv),
+        *("run", "--port", "0", "--config", "turnwire.toml", "--prompt", "go", "--", *setup.argv),
         cwd=tmp_path,
         env=env,
         stdout=asyncio.subprocess.PIPE,

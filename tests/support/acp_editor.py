@@ -245,7 +245,7 @@ class Wire:
         self.end()
 
 
-class Desk:
+class EditorHarness:
     """An editor with its connection."""
 
     def __init__(self, editor: Editor, wire: Wire, agent: ClientSideConnection) -> None:
@@ -257,7 +257,9 @@ class Desk:
         """Introduce the editor."""
         return await self.agent.initialize(protocol_version=1, client_capabilities=capabilities)
 
-    async def load(self, session: str, capabilities: schema.ClientCapabilities | None = None) -> "Desk":
+    async def load(
+        self, session: str, capabilities: schema.ClientCapabilities | None = None
+    ) -> "EditorHarness":
         """Introduce the editor, and load a session."""
         await self.open(capabilities)
         await within(self.agent.load_session(cwd="/", session_id=session, mcp_servers=[]))
@@ -275,7 +277,7 @@ async def within(work: Awaitable[T]) -> T:
 
 
 @asynccontextmanager
-async def editing(client: Client, starter: Starter | None = None) -> AsyncIterator[Desk]:
+async def editing(client: Client, starter: Starter | None = None) -> AsyncIterator[EditorHarness]:
     """An editor in this process, in front of a hub; at the end it says nothing more, and the agent has to end."""
     editor = Editor()
     wire = Wire(editor)
@@ -284,7 +286,7 @@ async def editing(client: Client, starter: Starter | None = None) -> AsyncIterat
     )
     connection = ClientSideConnection(cast(acp.Client, editor), wire, use_unstable_protocol=True)
     try:
-        yield Desk(editor, wire, connection)
+        yield EditorHarness(editor, wire, connection)
     finally:
         wire.end()
         try:
@@ -294,7 +296,7 @@ async def editing(client: Client, starter: Starter | None = None) -> AsyncIterat
 
 
 @asynccontextmanager
-async def started(folder: Path, *options: str, env: Mapping[str, str]) -> AsyncIterator[Desk]:
+async def started(folder: Path, *options: str, env: Mapping[str, str]) -> AsyncIterator[EditorHarness]:
     """`turnwire acp` as an editor starts it; it has to end well when its stdin ends."""
     with (folder / "acp.log").open("ab") as stderr:
         process = await asyncio.create_subprocess_exec(
@@ -335,7 +337,7 @@ async def started(folder: Path, *options: str, env: Mapping[str, str]) -> AsyncI
     relays = [asyncio.create_task(write()), asyncio.create_task(read())]
     connection = ClientSideConnection(cast(acp.Client, editor), wire, use_unstable_protocol=True)
     try:
-        yield Desk(editor, wire, connection)
+        yield EditorHarness(editor, wire, connection)
         wire.end()
         await within(process.wait())
         assert process.returncode == 0, (folder / "acp.log").read_text()

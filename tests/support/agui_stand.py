@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from hub_stand import SESSION, Stand, StubHost, stand
+from hub_harness import SESSION, HubHarness, StubHost, hub_harness
 from pydantic import JsonValue
 from starlette.types import ASGIApp, Message
 
@@ -98,7 +98,7 @@ class AguiStand:
     """The application and the hub behind it."""
 
     app: ASGIApp
-    hub: Stand
+    hub: HubHarness
     calls: list["asyncio.Task[None]"] = field(default_factory=list)
 
     async def append(self, *happened: events.AgentEvent, session: str = SESSION) -> None:
@@ -187,7 +187,7 @@ async def agui(
     limits: Limits | None = None, host: StubHost | None = None, **options: Any
 ) -> AsyncIterator[AguiStand]:
     """Run a hub and the application on it."""
-    async with stand(host=host) as hub:
+    async with hub_harness(host=host) as hub:
         there = AguiStand(create_app(hub.base, limits=limits, **options), hub)
         try:
             yield there

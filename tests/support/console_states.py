@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 import msgspec
-from hub_stand import Stand, StubHost, stand
+from hub_harness import HubHarness, StubHost, hub_harness
 
 from hub.wire.frames_out import SessionSummary
 from journal.base import Entry
@@ -33,7 +33,7 @@ def made(events: Iterable[AgentEvent]) -> list[Entry]:
     return [Entry(to_json(event)) for event in events]
 
 
-async def show(where: Stand, session: str, events: list[Entry], **summary: object) -> None:
+async def show(where: HubHarness, session: str, events: list[Entry], **summary: object) -> None:
     """Put a session into the hub."""
     await where.journal.append(session, events)
     await where.journal.flush()
@@ -52,9 +52,9 @@ async def show(where: Stand, session: str, events: list[Entry], **summary: objec
     where.host.changed()
 
 
-def empty_stand() -> StubHost:
+def empty_hub() -> StubHost:
     """A host without sessions."""
     return StubHost(sessions=())
 
 
-__all__ = ["Stand", "empty_stand", "entries", "made", "show", "stand"]
+__all__ = ["HubHarness", "empty_hub", "entries", "hub_harness", "made", "show"]

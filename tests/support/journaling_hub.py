@@ -8,7 +8,7 @@ import random
 import sys
 from pathlib import Path
 
-from hub_stand import SESSION, StubHost, chunk
+from hub_harness import SESSION, StubHost, chunk
 from pydantic import SecretStr
 
 from hub.config import HubConfig

@@ -95,7 +95,7 @@ class Frontend:
 
 
 @dataclass(frozen=True)
-class Stand:
+class AgentSetup:
     """A CLI to run turnwire with: how to start it, and how to make it call Bash."""
 
     name: str
@@ -107,12 +107,12 @@ class Stand:
     """Whether commands really run."""
 
 
-def real_stand(folder: Path, api: ScriptedMessagesApi, ask: Callable[[str], str]) -> Stand:
+def real_setup(folder: Path, api: ScriptedMessagesApi, ask: Callable[[str], str]) -> AgentSetup:
     """The real CLI against a scripted API; turnwire hands the CLI its variables by name."""
     own = real_cli_environment(folder / "home", api.url)
     names = ",".join(name for name in own if name not in {"HOME", "PATH", "LANG", "TZ", "SHELL"})
     env = environment(folder / "home", **own, TURNWIRE_PASS_ENV=names)
-    return Stand("real", (str(real_cli()),), env, ask)
+    return AgentSetup("real", (str(real_cli()),), env, ask)
 
 
 SCRIPT_THAT_ASKS = """
@@ -128,38 +128,38 @@ fallback:
 """
 
 
-def scripted_stand(folder: Path, version: str, script: str = SCRIPT_THAT_ASKS) -> Stand:
+def scripted_setup(folder: Path, version: str, script: str = SCRIPT_THAT_ASKS) -> AgentSetup:
     """The scripted agent in the shapes of a version: a prompt is the command that it asks to run."""
     path = folder / "script.yaml"
     path.write_text(script, encoding="utf-8")
     argv = (sys.executable, "-m", "scripted_agent", str(path), "--dialect-version", version)
     env = environment(folder / "home", TURNWIRE_PASS_ENV="PYTHONPATH")
-    return Stand(version, argv, env, lambda command: command, real=False)
+    return AgentSetup(version, argv, env, lambda command: command, real=False)
 
 
 def running(
-    folder: Path, stand: Stand, *options: str, **variables: str
+    folder: Path, setup: AgentSetup, *options: str, **variables: str
 ) -> AbstractAsyncContextManager[tuple[Frontend, Served]]:
-    """`turnwire run` on a stand, in the folder `project`, and a frontend of its session."""
-    return _running(folder, stand, options, variables, preloaded=False)
+    """`turnwire run` with an agent as set up, in the folder `project`, and a frontend of its session."""
+    return _running(folder, setup, options, variables, preloaded=False)
 
 
 def preloaded_running(
-    folder: Path, stand: Stand, *options: str, **variables: str
+    folder: Path, setup: AgentSetup, *options: str, **variables: str
 ) -> AbstractAsyncContextManager[tuple[Frontend, Served]]:
     """The same for tests that are not about the start of a process."""
-    return _running(folder, stand, options, variables, preloaded=True)
+    return _running(folder, setup, options, variables, preloaded=True)
 
 
 @asynccontextmanager
 async def _running(
-    folder: Path, stand: Stand, options: Sequence[str], variables: Mapping[str, str], *, preloaded: bool
+    folder: Path, setup: AgentSetup, options: Sequence[str], variables: Mapping[str, str], *, preloaded: bool
 ) -> AsyncIterator[tuple[Frontend, Served]]:
     project = folder / "project"
     project.mkdir(exist_ok=True)
-    command = ("run", "--workspace", str(project), *options, "--", *stand.argv)
+    command = ("run", "--workspace", str(project), *options, "--", *setup.argv)
     async with (
-        turnwire(folder, *command, env={**stand.env, **variables}, preloaded=preloaded) as served,
+        turnwire(folder, *command, env={**setup.env, **variables}, preloaded=preloaded) as served,
         connect(served.url) as client,
     ):
         yield Frontend(client, client.known_sessions[-1].session), served

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from acp_editor import SCRIPT, started, within
-from live import preloaded_running, scripted_stand
+from live import preloaded_running, scripted_setup
 from turnwire_client.events import Complete
 from turnwire_process import TURNWIRE, environment
 
@@ -32,16 +32,16 @@ async def failed(folder: Path, *command: str, env: dict[str, str]) -> tuple[int 
 
 
 async def test_it_serves_an_editor_before_a_hub_that_runs_on_when_the_editor_goes(tmp_path: Path) -> None:
-    stand = scripted_stand(tmp_path, "2.1.330", SCRIPT)
-    async with preloaded_running(tmp_path, stand) as (frontend, served):
+    setup = scripted_setup(tmp_path, "2.1.330", SCRIPT)
+    async with preloaded_running(tmp_path, setup) as (frontend, served):
         # the token is not on the command line, where others on the machine could read it
         env = environment(tmp_path / "home", TURNWIRE_TOKEN=served.token)
-        async with started(tmp_path, "--connect", served.base, env=env) as desk:
-            await desk.load(frontend.session)
-            asking = asyncio.create_task(desk.prompt(frontend.session, "ask me"))
-            (await desk.editor.next_asked()).choose("1")
+        async with started(tmp_path, "--connect", served.base, env=env) as harness:
+            await harness.load(frontend.session)
+            asking = asyncio.create_task(harness.prompt(frontend.session, "ask me"))
+            (await harness.editor.next_asked()).choose("1")
             assert (await within(asking)).stop_reason == "end_turn"
-            assert desk.editor.text() == "Asked."
+            assert harness.editor.text() == "Asked."
         await frontend.until(Complete)
         # and it runs on
         assert (await frontend.turn("fail now")).data.outcome == "error"
@@ -90,10 +90,10 @@ async def test_its_own_hub_may_speak_tls_and_a_browser_sees_the_same(tmp_path: P
     env = environment(
         tmp_path / "home", TURNWIRE_TLS_CERTIFICATE=str(certificate), TURNWIRE_TLS_KEY=str(certificate)
     )
-    async with started(tmp_path, "--agent", "demo", env=env) as desk:
-        await desk.open()
-        new = await within(desk.agent.new_session(cwd=str(tmp_path), mcp_servers=[]))
-        assert (await desk.prompt(new.session_id, "/help")).stop_reason == "end_turn"
-        assert "scripted agent" in desk.editor.text()
+    async with started(tmp_path, "--agent", "demo", env=env) as harness:
+        await harness.open()
+        new = await within(harness.agent.new_session(cwd=str(tmp_path), mcp_servers=[]))
+        assert (await harness.prompt(new.session_id, "/help")).stop_reason == "end_turn"
+        assert "scripted agent" in harness.editor.text()
         log = (tmp_path / "acp.log").read_text()
         assert "open https://127.0.0.1:" in log

@@ -10,10 +10,10 @@ import acp
 import pytest
 from acp import schema
 from acp.exceptions import RequestError
-from hub_stand import SESSION, Stand, stand
+from hub_harness import SESSION, HubHarness, hub_harness
 from pydantic import JsonValue
 
-from acp_editor import FORMS, Desk, editing, within
+from acp_editor import FORMS, EditorHarness, editing, within
 from frontends.acp.json_rpc import MOST_LINE
 from hub.host import CommandRefused
 from hub.wire.frames import AnyCommand
@@ -28,7 +28,7 @@ from turnwire_client import connect
 TURN = "turn-1"
 
 
-async def publish(hub: Stand, *events: AgentEvent | bytes) -> None:
+async def publish(hub: HubHarness, *events: AgentEvent | bytes) -> None:
     await hub.journal.append(
         SESSION, [Entry(event if isinstance(event, bytes) else to_json(event)) for event in events]
     )
@@ -65,7 +65,7 @@ def permission(pending: str = "p-1") -> ev.PermissionRequest:
     )
 
 
-def serves_prompts(hub: Stand, *, events: Sequence[AgentEvent] | None = None) -> asyncio.Event:
+def serves_prompts(hub: HubHarness, *, events: Sequence[AgentEvent] | None = None) -> asyncio.Event:
     """Have the hub take prompts, named prompt-1, …; their turn begins before the hub answers. Returns what tells of one."""
     taken = asyncio.Event()
     names = iter(f"prompt-{number}" for number in range(1, 100))
@@ -81,28 +81,28 @@ def serves_prompts(hub: Stand, *, events: Sequence[AgentEvent] | None = None) ->
 
 
 @asynccontextmanager
-async def loaded(*, view: bool = False) -> AsyncIterator[tuple[Stand, Desk]]:
-    async with stand() as hub:
+async def loaded(*, view: bool = False) -> AsyncIterator[tuple[HubHarness, EditorHarness]]:
+    async with hub_harness() as hub:
         url = hub.hub.url(hub.hub.tokens.view) if view else hub.url
-        async with connect(url) as client, editing(client) as desk:
-            await desk.load(SESSION)
-            yield hub, desk
+        async with connect(url) as client, editing(client) as harness:
+            await harness.load(SESSION)
+            yield hub, harness
 
 
-def sent(hub: Stand) -> list[str]:
+def sent(hub: HubHarness) -> list[str]:
     return [command.type for command, _ in hub.host.commands]
 
 
-async def errors(desk: Desk, count: int) -> list[int]:
+async def errors(harness: EditorHarness, count: int) -> list[int]:
     def found() -> list[int]:
-        return [line["error"]["code"] for line in desk.wire.lines if "error" in line]
+        return [line["error"]["code"] for line in harness.wire.lines if "error" in line]
 
-    await desk.editor.until(lambda: len(found()) >= count)
+    await harness.editor.until(lambda: len(found()) >= count)
     return found()
 
 
 async def test_lines_that_are_none_are_refused_and_disturb_nothing_else() -> None:
-    async with loaded() as (_, desk):
+    async with loaded() as (_, harness):
         for line in (
             b"garbage",
             b'{"jsonrpc": "2.0", "id": 7, "method": ',
@@ -121,16 +121,16 @@ async def test_lines_that_are_none_are_refused_and_disturb_nothing_else() -> Non
             b'{"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": 99}}',
             b'{"jsonrpc": "2.0", "method": "unheard/of"}',
         ):
-            desk.wire.write(line + b"\n")
-        desk.wire.write(b"x" * (MOST_LINE + 1) + b"\n")
-        codes = await errors(desk, 11)
+            harness.wire.write(line + b"\n")
+        harness.wire.write(b"x" * (MOST_LINE + 1) + b"\n")
+        codes = await errors(harness, 11)
         assert codes == [-32700] * 4 + [-32600] * 7
-        listed = await within(desk.agent.list_sessions())
+        listed = await within(harness.agent.list_sessions())
         assert [each.session_id for each in listed.sessions] == [SESSION]
 
 
 async def test_calls_that_are_wrong_are_told_whose_fault_it_is() -> None:
-    async with stand() as hub, connect(hub.url) as client, editing(client) as desk:
+    async with hub_harness() as hub, connect(hub.url) as client, editing(client) as harness:
         wrong: list[tuple[dict[str, Any], int, str]] = [
             ({"method": "session/list", "params": {}}, -32600, "initialize"),
             ({"method": "initialize", "params": {}}, -32602, "protocolVersion"),
@@ -156,9 +156,9 @@ async def test_calls_that_are_wrong_are_told_whose_fault_it_is() -> None:
             ({"method": "session/prompt", "params": [1]}, -32602, "session/prompt"),
         ]
         for number, (call, _, _) in enumerate(wrong):
-            desk.wire.write(json.dumps({"jsonrpc": "2.0", "id": f"w{number}", **call}).encode() + b"\n")
-        await desk.editor.until(lambda: len(desk.wire.lines) >= len(wrong))
-        answers = {line["id"]: line for line in desk.wire.lines}
+            harness.wire.write(json.dumps({"jsonrpc": "2.0", "id": f"w{number}", **call}).encode() + b"\n")
+        await harness.editor.until(lambda: len(harness.wire.lines) >= len(wrong))
+        answers = {line["id"]: line for line in harness.wire.lines}
         for number, (call, code, words) in enumerate(wrong):
             answer = answers[f"w{number}"]
             if code == 0:
@@ -181,18 +181,18 @@ async def test_calls_that_are_wrong_are_told_whose_fault_it_is() -> None:
     ids=["none", "blank", "audio", "unknown", "no block", "too large"],
 )
 async def test_a_prompt_that_cannot_be_sent_on_is_refused(blocks: list[Any]) -> None:
-    async with loaded() as (hub, desk):
+    async with loaded() as (hub, harness):
         call = {"method": "session/prompt", "params": {"sessionId": SESSION, "prompt": blocks}}
-        desk.wire.write(json.dumps({"jsonrpc": "2.0", "id": "w", **call}).encode() + b"\n")
-        assert await errors(desk, 1) == [-32602]
+        harness.wire.write(json.dumps({"jsonrpc": "2.0", "id": "w", **call}).encode() + b"\n")
+        assert await errors(harness, 1) == [-32602]
         assert "prompt" not in sent(hub)
 
 
 async def test_a_prompt_carries_text_links_embedded_texts_and_images() -> None:
-    async with loaded() as (hub, desk):
+    async with loaded() as (hub, harness):
         taken = serves_prompts(hub)
         prompting = asyncio.create_task(
-            desk.agent.prompt(
+            harness.agent.prompt(
                 session_id=SESSION,
                 prompt=[
                     acp.text_block("Look at "),
@@ -218,9 +218,9 @@ async def test_a_prompt_carries_text_links_embedded_texts_and_images() -> None:
 
 async def test_huge_texts_late_pieces_and_unknown_events_come_through() -> None:
     huge = "ä" * (4 << 20)
-    async with loaded() as (hub, desk):
+    async with loaded() as (hub, harness):
         taken = serves_prompts(hub)
-        prompting = asyncio.create_task(desk.prompt(SESSION, "Go on."))
+        prompting = asyncio.create_task(harness.prompt(SESSION, "Go on."))
         await within(taken.wait())
         await publish(
             hub,
@@ -235,10 +235,10 @@ async def test_huge_texts_late_pieces_and_unknown_events_come_through() -> None:
             ev.Error(operation_id=TURN, error="too late"),
         )
         assert (await within(prompting)).stop_reason == "end_turn"
-        await desk.editor.until(lambda: desk.editor.text().endswith(" late"))
-        assert desk.editor.text() == f"{huge} late"
-        assert desk.editor.calls() == {"never begun": "failed"}
-        assert desk.editor.of("user_message_chunk") == []
+        await harness.editor.until(lambda: harness.editor.text().endswith(" late"))
+        assert harness.editor.text() == f"{huge} late"
+        assert harness.editor.calls() == {"never begun": "failed"}
+        assert harness.editor.of("user_message_chunk") == []
 
 
 async def test_what_is_larger_than_clients_read_is_told_without_its_content() -> None:
@@ -246,7 +246,7 @@ async def test_what_is_larger_than_clients_read_is_told_without_its_content() ->
     output = McpToolPayload(
         mcp_tool=McpTool(server="s", tool="t", input={}, output=[image, image, image, image])
     )
-    async with loaded() as (hub, desk):
+    async with loaded() as (hub, harness):
         await publish(
             hub,
             ev.ToolCall(
@@ -254,8 +254,8 @@ async def test_what_is_larger_than_clients_read_is_told_without_its_content() ->
             ),
             ev.ToolUpdate(tool_call_id="t", tool_status="complete"),
         )
-        await desk.editor.until(lambda: desk.editor.calls() == {"t": "completed"})
-        assert [set(update) for update in desk.editor.of("tool_call")] == [
+        await harness.editor.until(lambda: harness.editor.calls() == {"t": "completed"})
+        assert [set(update) for update in harness.editor.of("tool_call")] == [
             {"sessionUpdate", "toolCallId", "title", "kind", "status"}
         ]
 
@@ -264,7 +264,7 @@ async def test_a_correction_adds_what_is_new_or_says_all_of_it_once_more() -> No
     def block(said: str, index: int, *, replace: bool = True) -> ev.MessageChunk:
         return ev.MessageChunk(message_id="m", block_index=index, text=said, replace=replace or None)
 
-    async with loaded() as (hub, desk):
+    async with loaded() as (hub, harness):
         await publish(
             hub,
             block("Hel", 0, replace=False),
@@ -274,21 +274,21 @@ async def test_a_correction_adds_what_is_new_or_says_all_of_it_once_more() -> No
             block("Bad", 1),
             ev.Retraction(message_ids=["m"]),
         )
-        await desk.editor.until(lambda: bool(desk.editor.of("agent_thought_chunk")))
+        await harness.editor.until(lambda: bool(harness.editor.of("agent_thought_chunk")))
         said = [
             (update["content"]["text"], "replaces" in update.get("_meta", {}).get("turnwire", {}))
-            for update in desk.editor.of("agent_message_chunk")
+            for update in harness.editor.of("agent_message_chunk")
         ]
         assert said == [("Hel", False), ("lo", False), ("Good", False), ("Bad", True)]
 
 
 async def test_an_editor_that_never_answers_does_not_hold_up_the_others() -> None:
-    async with loaded() as (hub, desk):
+    async with loaded() as (hub, harness):
         taken = serves_prompts(hub)
-        prompting = asyncio.create_task(desk.prompt(SESSION, "Go on."))
+        prompting = asyncio.create_task(harness.prompt(SESSION, "Go on."))
         await within(taken.wait())
         await publish(hub, permission())
-        await desk.editor.next_asked()
+        await harness.editor.next_asked()
         await publish(
             hub,
             ev.PermissionResolved(operation_id=TURN, pending_id="p-1", behavior="allow", by="somebody"),
@@ -296,12 +296,12 @@ async def test_an_editor_that_never_answers_does_not_hold_up_the_others() -> Non
             complete(),
         )
         assert (await within(prompting)).stop_reason == "end_turn"
-        assert len(desk.editor.taken_back) == 1
+        assert len(harness.editor.taken_back) == 1
         assert "permission.respond" not in sent(hub)
 
 
 async def test_an_answer_at_the_same_moment_as_anothers_is_of_no_consequence() -> None:
-    async with loaded() as (hub, desk):
+    async with loaded() as (hub, harness):
 
         async def too_late(command: AnyCommand) -> JsonValue:
             await publish(
@@ -311,12 +311,12 @@ async def test_an_answer_at_the_same_moment_as_anothers_is_of_no_consequence() -
 
         hub.host.handlers["permission.respond"] = too_late
         taken = serves_prompts(hub)
-        prompting = asyncio.create_task(desk.prompt(SESSION, "Go on."))
+        prompting = asyncio.create_task(harness.prompt(SESSION, "Go on."))
         await within(taken.wait())
         await publish(hub, permission())
-        (await desk.editor.next_asked()).choose("allow_once")
+        (await harness.editor.next_asked()).choose("allow_once")
         assert (await within(prompting)).stop_reason == "end_turn"
-        assert desk.editor.taken_back == []
+        assert harness.editor.taken_back == []
 
 
 @pytest.mark.parametrize(
@@ -330,67 +330,69 @@ async def test_an_answer_at_the_same_moment_as_anothers_is_of_no_consequence() -
     ],
 )
 async def test_a_wrong_answer_leaves_the_request_to_others(answer: dict[str, Any]) -> None:
-    async with loaded() as (hub, desk):
+    async with loaded() as (hub, harness):
         await publish(hub, permission())
-        await desk.editor.next_asked()
-        (request,) = [line for line in desk.wire.lines if line.get("method") == "session/request_permission"]
-        desk.wire.write(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}).encode() + b"\n")
-        await within(desk.agent.list_sessions())
+        await harness.editor.next_asked()
+        (request,) = [
+            line for line in harness.wire.lines if line.get("method") == "session/request_permission"
+        ]
+        harness.wire.write(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}).encode() + b"\n")
+        await within(harness.agent.list_sessions())
         assert not {"permission.respond", "interrupt"} & set(sent(hub))
         await publish(hub, text("on"))
-        await desk.editor.until(lambda: desk.editor.text() == "on")
+        await harness.editor.until(lambda: harness.editor.text() == "on")
 
 
 async def test_an_editor_that_goes_leaves_the_turn_and_its_question_alone() -> None:
-    async with stand() as hub:
-        async with connect(hub.url) as client, editing(client) as desk:
-            await desk.load(SESSION)
+    async with hub_harness() as hub:
+        async with connect(hub.url) as client, editing(client) as harness:
+            await harness.load(SESSION)
             taken = serves_prompts(hub)
-            prompting = asyncio.create_task(desk.prompt(SESSION, "Go on."))
+            prompting = asyncio.create_task(harness.prompt(SESSION, "Go on."))
             await within(taken.wait())
             await publish(hub, permission())
-            await desk.editor.next_asked()
+            await harness.editor.next_asked()
         prompting.cancel()
         await asyncio.gather(prompting, return_exceptions=True)
         assert set(sent(hub)) <= {"prompt", "session.list", "subscribe", "unsubscribe"}
 
 
 async def test_a_slow_editor_is_written_to_as_slowly_and_misses_nothing() -> None:
-    async with loaded() as (hub, desk):
-        desk.wire.stop_reading()
-        seen = len(desk.wire.lines)
+    async with loaded() as (hub, harness):
+        harness.wire.stop_reading()
+        seen = len(harness.wire.lines)
         for first in range(0, 10_000, 500):
             await publish(hub, *(text(f"{number} ") for number in range(first, first + 500)))
-        assert len(desk.wire.lines) <= seen + 1
-        desk.wire.go_on_reading()
-        await desk.editor.until(lambda: desk.editor.text().endswith("9999 "))
-        assert desk.editor.text() == "".join(f"{number} " for number in range(10_000))
+        assert len(harness.wire.lines) <= seen + 1
+        harness.wire.go_on_reading()
+        await harness.editor.until(lambda: harness.editor.text().endswith("9999 "))
+        assert harness.editor.text() == "".join(f"{number} " for number in range(10_000))
 
 
 async def test_who_may_only_watch_is_shown_all_and_asked_nothing() -> None:
-    async with loaded(view=True) as (hub, desk):
+    async with loaded(view=True) as (hub, harness):
         await publish(hub, permission(), text("seen"))
-        await desk.editor.until(lambda: desk.editor.text() == "seen")
-        assert desk.editor.asked.empty()
+        await harness.editor.until(lambda: harness.editor.text() == "seen")
+        assert harness.editor.asked.empty()
         with pytest.raises(RequestError, match="view"):
-            await desk.prompt(SESSION, "Go on.")
+            await harness.prompt(SESSION, "Go on.")
 
 
 async def test_a_prompt_that_waits_is_answered_by_the_turn_it_joins() -> None:
-    async with loaded() as (hub, desk):
+    async with loaded() as (hub, harness):
         queued = [ev.Queued(operation_id=TURN, position=1, prompt="prompt-1")]
         taken = serves_prompts(hub, events=queued)
         await publish(hub, *begun("another"))
-        prompting = asyncio.create_task(desk.prompt(SESSION, "And this."))
+        prompting = asyncio.create_task(harness.prompt(SESSION, "And this."))
         await within(taken.wait())
-        await desk.editor.until(lambda: bool(desk.editor.of("user_message_chunk")))
+        await harness.editor.until(lambda: bool(harness.editor.of("user_message_chunk")))
         await publish(hub, ev.Injected(operation_id=TURN, message_count=1, prompts=["prompt-1"]), complete())
         assert (await within(prompting)).stop_reason == "end_turn"
 
 
 @pytest.mark.parametrize("ended", ["refused", "withdrawn", "error"])
 async def test_a_cancelled_prompt_is_answered_so_however_it_ended(ended: str) -> None:
-    async with loaded() as (hub, desk):
+    async with loaded() as (hub, harness):
 
         async def interrupt(command: AnyCommand) -> JsonValue:
             if ended == "refused":
@@ -405,39 +407,39 @@ async def test_a_cancelled_prompt_is_answered_so_however_it_ended(ended: str) ->
 
         hub.host.handlers |= {"interrupt": interrupt, "prompt.withdraw": withdraw}
         taken = serves_prompts(hub, events=[ev.Queued(prompt="prompt-1")] if ended == "withdrawn" else None)
-        prompting = asyncio.create_task(desk.prompt(SESSION, "Go on."))
+        prompting = asyncio.create_task(harness.prompt(SESSION, "Go on."))
         await within(taken.wait())
         await publish(hub, text("begun"))
-        await desk.editor.until(lambda: desk.editor.text() == "begun")
-        await desk.agent.cancel(session_id=SESSION)
+        await harness.editor.until(lambda: harness.editor.text() == "begun")
+        await harness.agent.cancel(session_id=SESSION)
         assert (await within(prompting)).stop_reason == "cancelled"
 
 
 async def test_the_end_of_a_session_answers_what_waits_for_it() -> None:
-    async with loaded() as (hub, desk):
+    async with loaded() as (hub, harness):
         taken = serves_prompts(hub)
-        prompting = asyncio.create_task(desk.prompt(SESSION, "Go on."))
+        prompting = asyncio.create_task(harness.prompt(SESSION, "Go on."))
         await within(taken.wait())
         await publish(hub, permission())
-        await desk.editor.next_asked()
-        await within(desk.agent.close_session(session_id=SESSION))
+        await harness.editor.next_asked()
+        await within(harness.agent.close_session(session_id=SESSION))
         assert (await within(prompting)).stop_reason == "cancelled"
-        await desk.editor.until(lambda: len(desk.editor.taken_back) == 1)
+        await harness.editor.until(lambda: len(harness.editor.taken_back) == 1)
         with pytest.raises(RequestError, match="session/load"):
-            await desk.prompt(SESSION, "Still there?")
+            await harness.prompt(SESSION, "Still there?")
 
 
 async def test_a_prompt_taken_back_by_its_request_is_interrupted() -> None:
-    async with loaded() as (hub, desk):
+    async with loaded() as (hub, harness):
         taken = serves_prompts(hub)
         call = {
             "method": "session/prompt",
             "params": {"sessionId": SESSION, "prompt": [{"type": "text", "text": "x"}]},
         }
-        desk.wire.write(json.dumps({"jsonrpc": "2.0", "id": "p", **call}).encode() + b"\n")
+        harness.wire.write(json.dumps({"jsonrpc": "2.0", "id": "p", **call}).encode() + b"\n")
         await within(taken.wait())
         await publish(hub, text("begun"))
-        await desk.editor.until(lambda: desk.editor.text() == "begun")
+        await harness.editor.until(lambda: harness.editor.text() == "begun")
         interrupted = asyncio.Event()
 
         async def interrupt(command: AnyCommand) -> JsonValue:
@@ -446,13 +448,13 @@ async def test_a_prompt_taken_back_by_its_request_is_interrupted() -> None:
 
         hub.host.handlers["interrupt"] = interrupt
         back = {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": "p"}}
-        desk.wire.write(json.dumps(back).encode() + b"\n")
-        assert await errors(desk, 1) == [-32800]
+        harness.wire.write(json.dumps(back).encode() + b"\n")
+        assert await errors(harness, 1) == [-32800]
         await within(interrupted.wait())
 
 
 async def test_modes_models_forks_and_ends_are_the_hubs_commands() -> None:
-    async with loaded() as (hub, desk):
+    async with loaded() as (hub, harness):
         refusals = iter([True, False])
 
         async def set_mode(command: AnyCommand) -> JsonValue:
@@ -468,40 +470,40 @@ async def test_modes_models_forks_and_ends_are_the_hubs_commands() -> None:
 
         hub.host.handlers |= {"set_permission_mode": set_mode, "set_model": none}
         hub.host.handlers |= {"session.fork": another, "session.resume": another, "session.delete": none}
-        await within(desk.agent.set_session_mode(session_id=SESSION, mode_id="plan"))
+        await within(harness.agent.set_session_mode(session_id=SESSION, mode_id="plan"))
         assert sent(hub)[-3:] == ["set_permission_mode", "session.resume", "set_permission_mode"]
-        await desk.editor.until(lambda: bool(desk.editor.of("current_mode_update")))
-        assert desk.editor.of("current_mode_update")[-1]["currentModeId"] == "plan"
+        await harness.editor.until(lambda: bool(harness.editor.of("current_mode_update")))
+        assert harness.editor.of("current_mode_update")[-1]["currentModeId"] == "plan"
         changed = await within(
-            desk.agent.set_config_option(session_id=SESSION, config_id="model", value="opus")
+            harness.agent.set_config_option(session_id=SESSION, config_id="model", value="opus")
         )
         assert changed is not None
         assert [option.current_value for option in changed.config_options] == ["plan", "opus"]
         with pytest.raises(RequestError, match="config option"):
-            await within(desk.agent.set_config_option(session_id=SESSION, config_id="colour", value="red"))
-        forked = await within(desk.agent.fork_session(session_id=SESSION, cwd="/", mcp_servers=[]))
+            await within(harness.agent.set_config_option(session_id=SESSION, config_id="colour", value="red"))
+        forked = await within(harness.agent.fork_session(session_id=SESSION, cwd="/", mcp_servers=[]))
         assert forked.session_id == SESSION
-        await within(desk.agent.resume_session(session_id=SESSION, cwd="/", mcp_servers=[]))
+        await within(harness.agent.resume_session(session_id=SESSION, cwd="/", mcp_servers=[]))
         delete = {"jsonrpc": "2.0", "id": "d", "method": "session/delete", "params": {"sessionId": SESSION}}
-        desk.wire.write(json.dumps(delete).encode() + b"\n")
-        await desk.editor.until(lambda: any(line.get("id") == "d" for line in desk.wire.lines))
+        harness.wire.write(json.dumps(delete).encode() + b"\n")
+        await harness.editor.until(lambda: any(line.get("id") == "d" for line in harness.wire.lines))
         assert sent(hub)[-1] == "session.delete"
         with pytest.raises(RequestError, match="session/load"):
-            await desk.prompt(SESSION, "Still there?")
+            await harness.prompt(SESSION, "Still there?")
 
 
 async def test_an_editor_that_offers_more_than_it_can_is_asked_otherwise() -> None:
-    async with stand() as hub, connect(hub.url) as client, editing(client) as desk:
-        await desk.load(SESSION, FORMS)
+    async with hub_harness() as hub, connect(hub.url) as client, editing(client) as harness:
+        await harness.load(SESSION, FORMS)
         schema = {"type": "object", "properties": {"sure": {"type": "boolean"}}}
-        desk.editor.cannot_fill = True
+        harness.editor.cannot_fill = True
         await publish(
             hub,
             ev.QuestionRequest(
                 pending_id="q-1", kind="elicitation", message="Sure?", requested_schema=schema
             ),
         )
-        asked = await desk.editor.next_asked()
+        asked = await harness.editor.next_asked()
         assert asked.options == ["0", "1", "decline"]
         answered = asyncio.Event()
 
@@ -517,7 +519,7 @@ async def test_an_editor_that_offers_more_than_it_can_is_asked_otherwise() -> No
 
 
 async def test_the_past_is_joined_and_only_the_last_of_what_holds_for_a_time_is_sent() -> None:
-    async with stand() as hub, connect(hub.url) as client, editing(client) as desk:
+    async with hub_harness() as hub, connect(hub.url) as client, editing(client) as harness:
         usage = [
             ev.ContextWindow(
                 context_window_size=100,
@@ -528,22 +530,22 @@ async def test_the_past_is_joined_and_only_the_last_of_what_holds_for_a_time_is_
             for used in range(50)
         ]
         await publish(hub, *(event for used in usage for event in (text("a"), used)), text("b"))
-        await desk.load(SESSION)
-        await desk.editor.until(lambda: bool(desk.editor.of("usage_update")))
-        assert [update["content"]["text"] for update in desk.editor.of("agent_message_chunk")] == [
+        await harness.load(SESSION)
+        await harness.editor.until(lambda: bool(harness.editor.of("usage_update")))
+        assert [update["content"]["text"] for update in harness.editor.of("agent_message_chunk")] == [
             "a" * 50 + "b"
         ]
-        assert [update["used"] for update in desk.editor.of("usage_update")] == [49]
+        assert [update["used"] for update in harness.editor.of("usage_update")] == [49]
 
 
 async def test_a_session_is_begun_as_the_editor_wishes() -> None:
-    async with stand() as hub, connect(hub.url) as client, editing(client) as desk:
+    async with hub_harness() as hub, connect(hub.url) as client, editing(client) as harness:
 
         async def create(command: AnyCommand) -> JsonValue:
             return {"session": SESSION}
 
         hub.host.handlers["session.create"] = create
-        await desk.open()
+        await harness.open()
         servers = [
             {"name": "a", "command": "/bin/a", "args": ["-x"], "env": [{"name": "K", "value": "v"}]},
             {"type": "http", "name": "b", "url": "http://b", "headers": [{"name": "H", "value": "v"}]},
@@ -555,8 +557,8 @@ async def test_a_session_is_begun_as_the_editor_wishes() -> None:
             "_meta": {"turnwire": {"agent": "codex"}},
         }
         call = {"jsonrpc": "2.0", "id": "n", "method": "session/new", "params": params}
-        desk.wire.write(json.dumps(call).encode() + b"\n")
-        await desk.editor.until(lambda: any(line.get("id") == "n" for line in desk.wire.lines))
+        harness.wire.write(json.dumps(call).encode() + b"\n")
+        await harness.editor.until(lambda: any(line.get("id") == "n" for line in harness.wire.lines))
         ((command, _),) = [each for each in hub.host.commands if each[0].type == "session.create"]
         asked = command.model_dump(exclude_none=True)
         assert asked["workspace"] == "/src"

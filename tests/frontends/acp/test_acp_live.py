@@ -11,7 +11,7 @@ from acp import schema
 from acp.exceptions import RequestError
 
 from acp_editor import FORMS, SCRIPT, editing, started, within
-from live import preloaded_running, scripted_stand
+from live import preloaded_running, scripted_setup
 from turnwire_client import connect
 from turnwire_client.events import Complete, PermissionRequest, PermissionResolved, ToolCall
 from turnwire_process import environment
@@ -36,80 +36,80 @@ async def test_an_editor_starts_it_and_all_of_it_is_there_after_the_editor_was_s
     )
     calc = schema.McpServerStdio(name="calc", command="/bin/true", args=[], env=[])
 
-    async with started(tmp_path, "--agent", "scripted", env=env) as desk:
-        hello = await desk.open(FORMS)
+    async with started(tmp_path, "--agent", "scripted", env=env) as harness:
+        hello = await harness.open(FORMS)
         assert hello.protocol_version == 1
         assert hello.agent_info is not None
         assert hello.agent_info.name == "turnwire"
-        new = await within(desk.agent.new_session(cwd=str(project), mcp_servers=[calc]))
+        new = await within(harness.agent.new_session(cwd=str(project), mcp_servers=[calc]))
         session = new.session_id
         assert new.modes is not None
         assert new.modes.current_mode_id == "default"
 
-        changing = asyncio.create_task(desk.prompt(session, "change it"))
-        asked = await desk.editor.next_asked()
+        changing = asyncio.create_task(harness.prompt(session, "change it"))
+        asked = await harness.editor.next_asked()
         assert "allow_once" in asked.options
         asked.choose("allow_once")
         assert (await within(changing)).stop_reason == "end_turn"
-        assert desk.editor.text() == "I change it.Changed."
-        assert desk.editor.text("agent_thought_chunk") == "I look at the file."
-        (edit,) = (update for update in desk.editor.of("tool_call") if update["kind"] == "edit")
+        assert harness.editor.text() == "I change it.Changed."
+        assert harness.editor.text("agent_thought_chunk") == "I look at the file."
+        (edit,) = (update for update in harness.editor.of("tool_call") if update["kind"] == "edit")
         (done,) = (
             update
-            for update in desk.editor.of("tool_call_update")
+            for update in harness.editor.of("tool_call_update")
             if update["toolCallId"] == edit["toolCallId"] and update.get("status") == "completed"
         )
         path = str(project / "src" / "app.py")
         assert done["content"] == [
             {"type": "diff", "path": path, "oldText": "x\na\ny\n", "newText": "x\nb\ny\n"}
         ]
-        assert desk.editor.of("plan")[-1]["entries"] == [
+        assert harness.editor.of("plan")[-1]["entries"] == [
             {"content": "Change it", "priority": "medium", "status": "in_progress"}
         ]
 
-        desk.editor.fill = lambda mode: schema.AcceptElicitationResponse(
+        harness.editor.fill = lambda mode: schema.AcceptElicitationResponse(
             action="accept", content={"answer1": "Blue"}
         )
-        assert (await desk.prompt(session, "ask me")).stop_reason == "end_turn"
-        (form,) = desk.editor.forms
+        assert (await harness.prompt(session, "ask me")).stop_reason == "end_turn"
+        (form,) = harness.editor.forms
         assert [option.const for option in form.requested_schema.properties["answer1"].one_of] == [
             "Red",
             "Blue",
         ]
 
         with pytest.raises(RequestError, match="It broke"):
-            await desk.prompt(session, "fail now")
+            await harness.prompt(session, "fail now")
 
-        waiting = asyncio.create_task(desk.prompt(session, "sleep"))
-        asked = await desk.editor.next_asked()
-        await desk.agent.cancel(session_id=session)
+        waiting = asyncio.create_task(harness.prompt(session, "sleep"))
+        asked = await harness.editor.next_asked()
+        await harness.agent.cancel(session_id=session)
         asked.choose(None)
         assert (await within(waiting)).stop_reason == "cancelled"
-        said, calls = desk.editor.text(), desk.editor.calls()
+        said, calls = harness.editor.text(), harness.editor.calls()
         assert set(calls.values()) == {"completed", "failed"}
 
-    async with started(tmp_path, "--agent", "scripted", env=env) as desk:
-        await desk.open()
-        listed = await within(desk.agent.list_sessions(cwd=str(project)))
+    async with started(tmp_path, "--agent", "scripted", env=env) as harness:
+        await harness.open()
+        listed = await within(harness.agent.list_sessions(cwd=str(project)))
         assert [each.session_id for each in listed.sessions] == [session]
-        await within(desk.agent.load_session(cwd=str(project), session_id=session, mcp_servers=[calc]))
-        assert desk.editor.text() == said
-        assert desk.editor.calls() == calls
+        await within(harness.agent.load_session(cwd=str(project), session_id=session, mcp_servers=[calc]))
+        assert harness.editor.text() == said
+        assert harness.editor.calls() == calls
         prompts = ["change it", "ask me", "fail now", "sleep"]
-        assert [update["content"]["text"] for update in desk.editor.of("user_message_chunk")] == prompts
+        assert [update["content"]["text"] for update in harness.editor.of("user_message_chunk")] == prompts
         # and the conversation goes on: the CLI is started again, by the operator's leave
-        asking = asyncio.create_task(desk.prompt(session, "ask again"))
-        asked = await desk.editor.next_asked()
+        asking = asyncio.create_task(harness.prompt(session, "ask again"))
+        asked = await harness.editor.next_asked()
         assert asked.title == "Which one?"
         asked.choose("0")
         assert (await within(asking)).stop_reason == "end_turn"
-        assert desk.editor.text() == f"{said}Asked."
+        assert harness.editor.text() == f"{said}Asked."
 
 
 async def test_two_editors_and_a_frontend_share_a_session_and_the_first_answer_wins(tmp_path: Path) -> None:
-    stand = scripted_stand(tmp_path, "2.1.330", SCRIPT)
+    setup = scripted_setup(tmp_path, "2.1.330", SCRIPT)
     async with (
-        preloaded_running(tmp_path, stand) as (frontend, served),
+        preloaded_running(tmp_path, setup) as (frontend, served),
         connect(served.url, name="one") as one,
         connect(served.url, name="two") as two,
         editing(one) as first,
@@ -138,7 +138,7 @@ async def test_two_editors_and_a_frontend_share_a_session_and_the_first_answer_w
 
         # both at the same moment: one is taken, the other is told nothing bad
         prompting = asyncio.create_task(second.prompt(frontend.session, "change more"))
-        both = [await desk.editor.next_asked() for desk in (first, second)]
+        both = [await harness.editor.next_asked() for harness in (first, second)]
         for asked in both:
             asked.choose("allow_once")
         assert (await within(prompting)).stop_reason == "end_turn"
@@ -147,25 +147,25 @@ async def test_two_editors_and_a_frontend_share_a_session_and_the_first_answer_w
 
 
 async def test_what_waits_is_asked_again_when_an_editor_comes_back(tmp_path: Path) -> None:
-    stand = scripted_stand(tmp_path, "2.1.330", SCRIPT)
-    async with preloaded_running(tmp_path, stand) as (frontend, served):
-        async with connect(served.url) as client, editing(client) as desk:
-            await desk.load(frontend.session)
+    setup = scripted_setup(tmp_path, "2.1.330", SCRIPT)
+    async with preloaded_running(tmp_path, setup) as (frontend, served):
+        async with connect(served.url) as client, editing(client) as harness:
+            await harness.load(frontend.session)
             left = asyncio.create_task(
-                desk.agent.prompt(session_id=frontend.session, prompt=[acp.text_block("change")])
+                harness.agent.prompt(session_id=frontend.session, prompt=[acp.text_block("change")])
             )
-            await desk.editor.next_asked()
+            await harness.editor.next_asked()
         left.cancel()
         await asyncio.gather(left, return_exceptions=True)
         # the editor has gone, its turn has not
         await frontend.until(PermissionRequest)
-        async with connect(served.url) as client, editing(client) as desk:
-            await desk.load(frontend.session)
-            asked = await desk.editor.next_asked()
+        async with connect(served.url) as client, editing(client) as harness:
+            await harness.load(frontend.session)
+            asked = await harness.editor.next_asked()
             asked.choose("allow_once")
             complete = await frontend.until(Complete)
             assert complete.data.outcome == "completed"
             resolved = frontend.seen(PermissionResolved)
             assert [event.behavior for event in resolved] == ["allow"]
-            await desk.editor.until(lambda: desk.editor.text().endswith("Changed."))
-            assert desk.editor.text() == frontend.text()
+            await harness.editor.until(lambda: harness.editor.text().endswith("Changed."))
+            assert harness.editor.text() == frontend.text()

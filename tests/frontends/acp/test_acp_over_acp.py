@@ -23,26 +23,26 @@ async def test_an_agent_of_the_same_protocol_is_shown_whole(tmp_path: Path) -> N
         turnwire(tmp_path, *options, env=environment(tmp_path / "home"), preloaded=True) as served,
         connect(served.url) as client,
         connect(served.url) as other,
-        editing(client) as desk,
+        editing(client) as harness,
     ):
         session = client.known_sessions[-1].session
         native = Frontend(other, session)
-        await desk.open(FORMS)
-        loaded = await within(desk.agent.load_session(cwd="/", session_id=session, mcp_servers=[]))
+        await harness.open(FORMS)
+        loaded = await within(harness.agent.load_session(cwd="/", session_id=session, mcp_servers=[]))
         assert loaded.modes is not None
         assert [mode.id for mode in loaded.modes.available_modes] == ["ask", "plan", "code"]
-        assert (await desk.prompt(session, "text")).stop_reason == "end_turn"
-        calling = asyncio.create_task(desk.prompt(session, "tool"))
-        asked = await desk.editor.next_asked()
+        assert (await harness.prompt(session, "text")).stop_reason == "end_turn"
+        calling = asyncio.create_task(harness.prompt(session, "tool"))
+        asked = await harness.editor.next_asked()
         assert asked.options == ["once", "always", "no"]
         asked.choose("once")
         assert (await within(calling)).stop_reason == "end_turn"
-        waiting = asyncio.create_task(desk.prompt(session, "tool"))
-        asked = await desk.editor.next_asked()
-        await desk.agent.cancel(session_id=session)
+        waiting = asyncio.create_task(harness.prompt(session, "tool"))
+        asked = await harness.editor.next_asked()
+        await harness.agent.cancel(session_id=session)
         asked.choose(None)
         assert (await within(waiting)).stop_reason == "cancelled"
         for _ in range(3):
             await native.until(Complete)
-        assert desk.editor.text() == native.text()
-        assert set(desk.editor.calls()) == {event.tool_call_id for event in native.seen(ToolCall)}
+        assert harness.editor.text() == native.text()
+        assert set(harness.editor.calls()) == {event.tool_call_id for event in native.seen(ToolCall)}

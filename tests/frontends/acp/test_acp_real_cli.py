@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from acp_editor import FORMS, Desk, editing
-from live import preloaded_running, real_stand
+from acp_editor import FORMS, EditorHarness, editing
+from live import preloaded_running, real_setup
 from scripted_messages_api import plan, scripted_messages_api, text, tool_use
 from turnwire_client import connect
 from turnwire_client.events import Complete, ToolCall
@@ -14,10 +14,10 @@ from turnwire_client.events import Complete, ToolCall
 pytestmark = pytest.mark.long
 
 
-async def allowing(desk: Desk, titles: list[str]) -> None:
+async def allowing(harness: EditorHarness, titles: list[str]) -> None:
     """Allow whatever is asked."""
     while True:
-        asked = await desk.editor.asked.get()
+        asked = await harness.editor.asked.get()
         titles.append(asked.title)
         asked.choose("allow_once")
 
@@ -33,35 +33,35 @@ async def test_it_writes_edits_and_runs_as_the_human_at_the_editor_allows(tmp_pa
     )
     titles: list[str] = []
     with scripted_messages_api() as api:
-        stand = real_stand(tmp_path, api, str)
+        setup = real_setup(tmp_path, api, str)
         async with (
-            preloaded_running(tmp_path, stand) as (native, served),
+            preloaded_running(tmp_path, setup) as (native, served),
             connect(served.url) as client,
-            editing(client) as desk,
+            editing(client) as harness,
         ):
-            await desk.load(native.session, FORMS)
-            allowing_all = asyncio.create_task(allowing(desk, titles))
-            reply = await desk.prompt(native.session, prompt)
+            await harness.load(native.session, FORMS)
+            allowing_all = asyncio.create_task(allowing(harness, titles))
+            reply = await harness.prompt(native.session, prompt)
             allowing_all.cancel()
             await asyncio.gather(allowing_all, return_exceptions=True)
             assert reply.stop_reason == "end_turn"
             assert reply.usage is not None
             await native.until(Complete)
-            assert desk.editor.text() == native.text() == "I write it.All is done."
-            calls = desk.editor.calls()
+            assert harness.editor.text() == native.text() == "I write it.All is done."
+            calls = harness.editor.calls()
             assert list(calls) == [event.tool_call_id for event in native.seen(ToolCall)]
             assert list(calls.values()) == ["completed", "completed", "completed", "failed"]
-            kinds = [update["kind"] for update in desk.editor.of("tool_call")]
+            kinds = [update["kind"] for update in harness.editor.of("tool_call")]
             assert kinds == ["edit", "read", "edit", "execute"]
             assert len(titles) >= 2
             diffs = [
                 (each["oldText"], each["newText"])
-                for update in desk.editor.of("tool_call_update")
+                for update in harness.editor.of("tool_call_update")
                 for each in update.get("content", [])
                 if each["type"] == "diff"
             ]
             assert diffs == [(None, "hello\n"), ("hello\n", "goodbye\n")]
-            failed = desk.editor.of("tool_call_update")[-1]
+            failed = harness.editor.of("tool_call_update")[-1]
             assert failed["rawOutput"]["exit_code"] == 3
         assert Path(path).read_text(encoding="utf-8") == "goodbye\n"
         assert (tmp_path / "project" / "listing.txt").exists()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from live import preloaded_running, scripted_stand
+from live import preloaded_running, scripted_setup
 from npm_workspace import run
 from recordings import ROOT
 from turnwire_process import preloaded_turnwire
@@ -19,7 +19,7 @@ async def test_a_page_of_ag_ui_prompts_allows_and_comes_back(tmp_path: Path) -> 
     beside = tmp_path / "beside"
     beside.mkdir()
     async with (
-        preloaded_running(tmp_path, scripted_stand(tmp_path, "2.1.330")) as (_, served),
+        preloaded_running(tmp_path, scripted_setup(tmp_path, "2.1.330")) as (_, served),
         preloaded_turnwire(
             beside, "agui", "--connect", served.base, "--port", "0", stdout_lines=1, placed=False
         ) as agui,

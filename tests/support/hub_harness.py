@@ -65,7 +65,7 @@ class StubHost:
 
 
 @dataclass
-class Stand:
+class HubHarness:
     """A running hub, and what stands behind it."""
 
     hub: Hub
@@ -123,20 +123,20 @@ class Stand:
 
 
 @asynccontextmanager
-async def stand(
+async def hub_harness(
     config: HubConfig | None = None,
     *,
     journal: Journal | None = None,
     host: StubHost | None = None,
     probes: Probes | None = None,
-) -> AsyncIterator[Stand]:
+) -> AsyncIterator[HubHarness]:
     """Run a hub."""
     journal = journal or MemoryJournal()
     host = host or StubHost()
     hub = Hub(journal, host, config, version="0.0.0", probes=probes)
     url = await hub.start()
     try:
-        yield Stand(hub, journal, host, url)
+        yield HubHarness(hub, journal, host, url)
     finally:
         async with asyncio.timeout(30):
             await hub.stop()

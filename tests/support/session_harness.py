@@ -124,7 +124,9 @@ class RealCliHarness:
         )
 
     @asynccontextmanager
-    async def desk(self, answer: Answerer | None = None, /, **options: Json) -> AsyncIterator[SessionHarness]:
+    async def harness(
+        self, answer: Answerer | None = None, /, **options: Json
+    ) -> AsyncIterator[SessionHarness]:
         """Open a session; `answer` is called for everything that waits for a human."""
         audit = AuditTrail(self.audit_path, "s1")
         try:
@@ -134,10 +136,10 @@ class RealCliHarness:
                 grants=GrantStore(self.folder / "grants.json"),
                 notify=self.notices.append,
             ) as session:
-                desk = SessionHarness(session, answer or (lambda *_: None))
-                reading = asyncio.create_task(desk.read())
+                harness = SessionHarness(session, answer or (lambda *_: None))
+                reading = asyncio.create_task(harness.read())
                 try:
-                    yield desk
+                    yield harness
                 finally:
                     async with asyncio.timeout(DEADLINE):
                         await session.stop()
