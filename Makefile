@@ -10,7 +10,7 @@ pip_install = mkdir -p $(STAMPS) && $(BIN)/python -m pip install --progress-bar 
 PYTEST_ARGS ?=
 # Tests with processes wait more than they compute, the long ones most of all: workers side by side share the waiting.
 JOBS ?= 2
-TEST_JOBS ?= 3
+TEST_JOBS ?= 4
 LONG_JOBS ?= 4
 
 # The TypeScript client and console are built and tested where Node is new enough; the built console is in hub/static.

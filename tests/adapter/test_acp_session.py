@@ -604,6 +604,7 @@ async def test_rules_hold_for_files_and_commands_that_an_agent_has_us_read_write
         assert not (stage.workspace / "a.env").exists()
 
 
+@pytest.mark.long
 async def test_terminals_run_where_they_are_allowed(stage: AcpStage) -> None:
     async with stage.session(client_terminals=True) as run:
         await run.turn(

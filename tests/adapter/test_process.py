@@ -64,6 +64,7 @@ async def test_lines_go_in_and_come_out(tmp_path: Path) -> None:
         assert await process.wait() == Exit(code=0)
 
 
+@pytest.mark.long
 async def test_a_line_longer_than_any_buffer_comes_out_whole(tmp_path: Path) -> None:
     program = "import sys; sys.stdout.write('x' * 20_000_000 + '\\n')"
     async with running(program, tmp_path) as process:

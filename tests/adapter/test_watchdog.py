@@ -114,7 +114,15 @@ def exists(pid: int) -> bool:
     return True
 
 
-@pytest.mark.parametrize("ending", ["normal", "SIGTERM", "SIGKILL", "SIGINT"])
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "normal",
+        pytest.param("SIGTERM", marks=pytest.mark.long),
+        "SIGKILL",
+        pytest.param("SIGINT", marks=pytest.mark.long),
+    ],
+)
 async def test_no_process_is_left_after(ending: str, tmp_path: Path) -> None:
     identity, watchdog = await live_and_die(ending, tmp_path)
     await until(lambda: not is_alive(identity) and not members([identity]) and not exists(watchdog))

@@ -146,6 +146,7 @@ async def killed(folder: Path, line: Line, env: dict[str, str], session: str, re
         await served.kill()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("runtime", [in_node, pytest.param(in_chromium, marks=pytest.mark.long)])
 @pytest.mark.parametrize("kills", [2, pytest.param(100, marks=pytest.mark.long)])
 async def test_no_event_is_lost_or_given_twice_through_kills_of_the_sidecar(

@@ -98,6 +98,7 @@ async def test_axe_finds_no_violation_in_any_state(
             assert found == {}
 
 
+@pytest.mark.long
 @pytest.mark.node
 @pytest.mark.parametrize("width", [1400, pytest.param(360, marks=LONG)])
 async def test_axe_finds_no_violation_in_the_inspector_and_the_menus(browser: Browser, width: int) -> None:
@@ -155,6 +156,7 @@ async def test_a_permission_is_answered_with_the_keyboard_alone(browser: Browser
             }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [360, pytest.param(820, marks=LONG), pytest.param(1280, marks=LONG)])
 async def test_nothing_is_wider_than_the_page(browser: Browser, width: int) -> None:
     async with hub_harness(host=empty_hub()) as where:

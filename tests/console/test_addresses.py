@@ -51,6 +51,7 @@ async def test_the_printed_url_opens_the_session_just_started_and_a_bookmark_of_
             await expect(page.locator(".session").nth(1)).to_have_attribute("aria-current", "page")
 
 
+@pytest.mark.long
 async def test_an_address_of_no_session_shows_none_in_its_place(browser: Browser, tmp_path: Path) -> None:
     async with (
         turnwire(tmp_path, *DEMO) as served,

@@ -131,6 +131,7 @@ async def test_what_was_begun_in_a_dialog_is_kept_while_it_is_out_of_sight(brows
         await expect(page.get_by_label("What to tell the agent")).to_have_value("half a sen")
 
 
+@pytest.mark.long
 async def test_a_notification_tells_of_a_request_while_the_page_is_hidden(browser: Browser) -> None:
     async with hub_harness(host=empty_hub()) as where:
         await show(where, "asked", entries("tool-bash"))

@@ -37,6 +37,7 @@ def edit() -> list[ToolCall | ToolUpdate]:
     ]
 
 
+@pytest.mark.long
 async def test_on_a_desk_nothing_that_was_written_or_attached_is_lost_or_broken(browser: Browser) -> None:
     async with hub_harness(host=empty_hub()) as where:
         events = [UserMessage(text="hello\n" * 60), *edit(), MessageChunk(text=TABLE, message_id="m")]

@@ -98,6 +98,7 @@ async def test_typing_while_a_request_arrives_never_answers_it(browser: Browser)
         assert "permission.respond" not in sent
 
 
+@pytest.mark.long
 async def test_a_key_answers_once_the_dialog_has_had_the_focus_for_a_while(browser: Browser) -> None:
     async with session(browser) as (where, page):
         await page.locator(".scroller[aria-label=Conversation]").click()

@@ -39,7 +39,7 @@ async def once(folder: Path, script: str, way: str, *, in_turn: bool) -> None:
     [
         pytest.param(HANGS, "SIGTERM", False, marks=pytest.mark.long),
         pytest.param(HANGS, "SIGTERM", True, marks=pytest.mark.long),
-        (HANGS, "SIGINT", True),
+        pytest.param(HANGS, "SIGINT", True, marks=pytest.mark.long),
         (HANGS, "SIGKILL", True),
         pytest.param(STUBBORN, "SIGTERM", True, marks=pytest.mark.long),
         pytest.param(STUBBORN, "SIGKILL", True, marks=pytest.mark.long),

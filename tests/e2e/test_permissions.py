@@ -76,6 +76,7 @@ async def test_always_is_not_asked_again(tmp_path: Path, setup: AgentSetup) -> N
         assert final(frontend).tool_status == "complete"
 
 
+@pytest.mark.long
 async def test_a_fresh_session_with_the_rule_is_not_asked_either(
     tmp_path: Path, api: ScriptedMessagesApi
 ) -> None:
@@ -92,6 +93,7 @@ async def test_a_fresh_session_with_the_rule_is_not_asked_either(
         assert final(fresh).tool_status == "complete"
 
 
+@pytest.mark.long
 async def test_edited_input_is_what_runs(tmp_path: Path, setup: AgentSetup) -> None:
     async with running(tmp_path, setup) as (frontend, _):
         await frontend.prompt(setup.ask("touch made.txt"))
@@ -106,6 +108,7 @@ async def test_edited_input_is_what_runs(tmp_path: Path, setup: AgentSetup) -> N
         assert not (tmp_path / "project" / "made.txt").exists()
 
 
+@pytest.mark.long
 async def test_the_model_sees_why_it_was_denied(
     tmp_path: Path, setup: AgentSetup, api: ScriptedMessagesApi
 ) -> None:
@@ -150,6 +153,7 @@ async def test_an_interrupt_withdraws_what_is_pending(tmp_path: Path, setup: Age
         assert (await frontend.turn(setup.ask("touch made.txt"))).data.outcome == "completed"
 
 
+@pytest.mark.long
 async def test_of_two_frontends_that_answer_at_once_one_decides(tmp_path: Path, setup: AgentSetup) -> None:
     async with running(tmp_path, setup) as (frontend, served), connect(served.url, name="second") as client:
         second = Frontend(client, frontend.session)
@@ -166,6 +170,7 @@ async def test_of_two_frontends_that_answer_at_once_one_decides(tmp_path: Path, 
         assert len(second.seen(PermissionResolved)) == len(frontend.seen(PermissionResolved)) == 1
 
 
+@pytest.mark.long
 async def test_a_frontend_that_comes_later_gets_the_question_and_may_answer_it(
     tmp_path: Path, setup: AgentSetup
 ) -> None:
@@ -180,6 +185,7 @@ async def test_a_frontend_that_comes_later_gets_the_question_and_may_answer_it(
             assert (await late.turn()).data.outcome == "completed"
 
 
+@pytest.mark.long
 async def test_a_time_limit_denies_and_stops(tmp_path: Path, setup: AgentSetup) -> None:
     async with running(tmp_path, setup, TURNWIRE_PERMISSION_TIMEOUT_S="0.5") as (frontend, _):
         await frontend.prompt(setup.ask("touch made.txt"))
@@ -191,6 +197,7 @@ async def test_a_time_limit_denies_and_stops(tmp_path: Path, setup: AgentSetup) 
         assert resolved.by == "timeout"
 
 
+@pytest.mark.long
 async def test_a_pending_question_holds_up_neither_other_sessions_nor_an_interrupt(tmp_path: Path) -> None:
     setup = scripted_setup(tmp_path, "2.1.330")
     async with running(tmp_path, setup) as (frontend, _):

@@ -101,6 +101,7 @@ async def test_two_that_start_at_the_same_moment_in_one_folder_both_come_up(
     assert len(set(found)) == 2
 
 
+@pytest.mark.long
 async def test_the_next_run_in_a_folder_finds_its_sessions_and_is_reached_by_the_former_url(
     home: Mapping[str, str], tmp_path: Path
 ) -> None:

@@ -5,11 +5,14 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
+
 from acp_editor import SCRIPT, within
 from recordings import ROOT
 from turnwire_process import TURNWIRE, environment
 
 
+@pytest.mark.long
 async def test_it_shows_the_plan_the_question_and_the_change(tmp_path: Path) -> None:
     (tmp_path / "script.yaml").write_text(SCRIPT)
     argv = [sys.executable, "-m", "scripted_agent", str(tmp_path / "script.yaml")]

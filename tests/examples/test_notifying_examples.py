@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import pytest
+
 from live import preloaded_running, scripted_setup
 from recordings import ROOT
 from turnwire_client.events import Complete, PermissionRequest, PermissionResolved
@@ -116,6 +118,7 @@ def click(port: int, value: str, secret: str) -> tuple[int, str]:
     return said
 
 
+@pytest.mark.long
 async def test_people_in_a_chat_answer_an_agent(tmp_path: Path) -> None:
     with chat() as (incoming, posted):
         async with preloaded_running(tmp_path, scripted_setup(tmp_path, "2.1.330")) as (frontend, served):

@@ -377,6 +377,7 @@ async def test_the_end_of_stdin_drops_a_running_turn(tmp_path: Path) -> None:
         assert await cli.exit_code() == 0
 
 
+@pytest.mark.long
 async def test_the_demo_plays(tmp_path: Path) -> None:
     command = agent_command("demo", "--family", "acp")
     async with acp_agent(

@@ -109,6 +109,7 @@ async def test_status_is_asked_for_as_a_control_request(frontend: Frontend) -> N
     assert (answer["running"], answer["queued_messages"]) == (False, 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", ["miriad", "json_rpc"])
 async def test_a_recorded_session_is_replayed_to_the_same_events(tmp_path: Path, dialect: str) -> None:
     made = setup(tmp_path, dialect)

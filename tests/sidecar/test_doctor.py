@@ -122,6 +122,7 @@ def test_a_taken_port_and_an_open_door_are_broken(tmp_path: Path) -> None:
     assert doctor(tmp_path, "--host", "0.0.0.0", code=0, TURNWIRE_TOKEN="a" * 32)["access"]["status"] == "ok"
 
 
+@pytest.mark.long
 async def test_the_journal_that_run_keeps_for_this_folder_is_looked_into_too(tmp_path: Path) -> None:
     env = environment(tmp_path / "home", XDG_STATE_HOME=str(tmp_path / "state"))
     async with turnwire(tmp_path, "run", "--agent", "demo", env=env, placed=False):

@@ -278,6 +278,7 @@ async def test_a_fork_shows_its_parents_conversation_up_to_where_it_was_branched
         assert sorted(calls) == sorted(ended)
 
 
+@pytest.mark.long
 async def test_going_back_names_the_cut_and_the_turns_that_are_void(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,6 +51,7 @@ async def scrape(served: Served) -> str:
     return body
 
 
+@pytest.mark.long
 async def test_metrics_are_there_for_prometheus(tmp_path: Path) -> None:
     async with turnwire(tmp_path, "run", "--agent", "demo", "--journal", "memory") as served:
         await turn(served)
@@ -65,6 +66,7 @@ async def test_metrics_are_there_for_prometheus(tmp_path: Path) -> None:
     assert any(name.startswith(first) and float(value) > 0 for name, value in lines.items())
 
 
+@pytest.mark.long
 async def test_who_is_waited_for_is_measured(tmp_path: Path) -> None:
     async with running(tmp_path, scripted_setup(tmp_path, "2.1.330")) as (frontend, served):
         await frontend.prompt("ls")
@@ -143,6 +145,7 @@ async def test_a_protocol_that_nobody_speaks_is_one_sentence(tmp_path: Path) -> 
         )
 
 
+@pytest.mark.long
 async def test_a_terminal_sees_how_far_a_replay_is(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     made = recording("2.1.330", "perm-allow")

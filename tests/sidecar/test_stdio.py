@@ -155,6 +155,7 @@ async def _answer(cli: AgentProcess, request_id: str) -> JSON:
             return message
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("spoken", ["miriad", "json_rpc"])
 async def test_a_refused_prompt_is_answered_and_the_end_of_stdin_ends_it(tmp_path: Path, spoken: str) -> None:
     async with scripted(tmp_path, "--as", spoken) as cli:

@@ -204,6 +204,7 @@ async def test_permissions_are_asked_of_the_sdk(peer: Peer, allowed: bool) -> No
         assert (Path(str(peer.options.cwd)) / "made").exists() is allowed
 
 
+@pytest.mark.long
 async def test_hooks_are_called_in_the_sdk(peer: Peer) -> None:
     seen: list[tuple[str, str]] = []
 
@@ -252,6 +253,7 @@ async def test_what_the_cli_says_on_stderr_is_heard_whole_and_at_once(tmp_path: 
     assert heard == [f"line {number} {'x' * 100}" for number in range(3000)]
 
 
+@pytest.mark.long
 async def test_the_debug_lines_of_the_real_cli_are_heard_while_it_runs(tmp_path: Path) -> None:
     heard: list[str] = []
     with scripted_messages_api() as api:
@@ -310,6 +312,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("dialect", "program"), [("miriad", MIRIAD_AGENT), ("json_rpc", JSON_RPC_AGENT)])
 async def test_an_agent_of_another_dialect_is_a_cli_to_the_sdk(
     tmp_path: Path, dialect: str, program: str

@@ -116,6 +116,7 @@ async def test_every_prompt_is_served_or_taken_back_once_and_events_say_which(tm
         assert len(frontend.seen(ev.TurnStarted)) == len(frontend.seen(ev.Complete)) == 3
 
 
+@pytest.mark.long
 async def test_an_interrupt_is_done_when_its_turn_has_ended_though_a_waiting_prompt_begins_the_next_at_once(
     tmp_path: Path,
 ) -> None:

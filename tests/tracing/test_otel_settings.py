@@ -150,6 +150,7 @@ def test_a_replay_shows_its_spans_on_standard_error_where_the_console_is_the_exp
     assert '"name": "streamjson.prompt"' in result.stderr
 
 
+@pytest.mark.long
 def test_a_replay_loses_nothing_however_small_the_queue_is(tmp_path: Path) -> None:
     made = recording("2.1.330", "big-output").folder
     with otlp_collector(tmp_path) as collector:

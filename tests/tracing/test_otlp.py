@@ -76,6 +76,7 @@ def test_a_replay_gives_the_hierarchy_with_raw_beside_normalized(protocol: str, 
         assert span.end >= span.start
 
 
+@pytest.mark.long
 def test_durations_are_those_of_the_recording(tmp_path: Path) -> None:
     folder = recording("2.1.330", "queue-during-tool")
     with otlp_collector(tmp_path) as collector:

@@ -146,6 +146,7 @@ async def test_two_editors_and_a_frontend_share_a_session_and_the_first_answer_w
         assert len(frontend.seen(PermissionResolved)) == 2
 
 
+@pytest.mark.long
 async def test_what_waits_is_asked_again_when_an_editor_comes_back(tmp_path: Path) -> None:
     setup = scripted_setup(tmp_path, "2.1.330", SCRIPT)
     async with preloaded_running(tmp_path, setup) as (frontend, served):
