@@ -16,6 +16,7 @@ from adapter.process.watchdog import Watchdog
 from files.private import open_private
 from runner.input import Input
 from runner.output import Output, OutputLost
+from runner.run import claude_runs
 from runner.server import Runner, RunnerOptions
 from runner.wire import fatal_line
 from sidecar import logs
@@ -71,7 +72,7 @@ async def _serve(executable: tuple[str, ...], settings: Settings, options: Runne
     try:
         async with Watchdog.start() as watchdog:
             agents = RunnerAgents(executable, settings.pass_env, watchdog)
-            runner = Runner(agents.start, output, notes, log=log, options=options)
+            runner = Runner(claude_runs(agents.start), output, notes, log=log, options=options)
             await runner.serve(Input(sys.stdin.fileno()).chunks())
     except asyncio.CancelledError:
         await _last_words(output, notes, f"ended by {received[0].name}")
