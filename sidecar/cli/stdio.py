@@ -79,6 +79,9 @@ def runner_command(
     if family and not cli:
         say_fatal("--family says what the CLI after `--` speaks; of a configured agent [agents.NAME] says it")
         raise typer.Exit(2)
+    if agent and cli:
+        say_fatal(f"there is --agent {agent} and a command line ({cli[0]}); give one of them")
+        raise typer.Exit(2)
     warnings: list[str] = []
     try:
         settings = load({"agent": agent}, config, warn=warnings.append)

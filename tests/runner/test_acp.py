@@ -205,6 +205,28 @@ async def test_a_cancelled_run_cancels_the_turn_and_tells_its_end(
     assert caller.log.failures == []
 
 
+async def test_a_cancel_is_heard_while_nobody_reads_and_before_the_agent_has_said_anything() -> None:
+    async with family() as runs, serving(runs) as (caller, task):
+        caller.send(ask("a", "flood wait"))
+        output = caller.runner._streams.output
+        await until(lambda: output._waiting)  # the run waits for a reader
+        caller.send(cancel("a"), ask("b", "text"))
+        await until(lambda: list(caller.runner._runs) == ["b"])
+        caller.close()
+        await caller.read()
+        await task
+    assert {run: end["status"] for run, end in caller.ends().items()} == {"a": "cancelled", "b": "ok"}
+    assert len(texts(caller, "a")) < 20_000 * 50
+    async with family("mute") as runs, serving(runs) as (caller, task):
+        caller.send(ask("a", "text"))
+        await until(lambda: caller.runner._runs)
+        caller.send(cancel("a"))
+        caller.close()
+        await caller.read()
+        await task
+    assert [json.loads(line) for line in caller.lines] == [{"type": "end", "id": "a", "status": "cancelled"}]
+
+
 @pytest.mark.parametrize(
     ("ways", "words", "error"),
     [
@@ -318,11 +340,14 @@ async def test_the_command_runs_the_demo_by_its_name_in_another_model(tmp_path: 
     assert ended == (0, {"type": "end", "id": "a", "status": "ok"}, {})
 
 
+@pytest.mark.long
 async def test_a_command_that_cannot_be_is_one_fatal_line(tmp_path: Path) -> None:
     agents = json.dumps({"q": {"command": [sys.executable], "family": "qwen"}})
-    nobodys, foreign = await asyncio.gather(
-        runner(tmp_path, "--family", "acp"), runner(tmp_path, "--agent", "q", TURNWIRE_AGENTS=agents)
-    )
-    assert (nobodys[0], foreign[0]) == (2, 2)
-    assert "--family says" in nobodys[2]["message"]
-    assert "speaks qwen" in foreign[2]["message"]
+    for arguments, words in (
+        (["--family", "acp"], "--family says"),
+        (["--agent", "q"], "speaks qwen"),
+        (["--agent", "demo-acp", "--", "my-agent"], "give one of them"),
+    ):
+        code, _, fatal = await runner(tmp_path, *arguments, TURNWIRE_AGENTS=agents)
+        assert (code, fatal["type"]) == (2, "fatal")
+        assert words in fatal["message"]
