@@ -1,4 +1,4 @@
-"""What the runner needs of a CLI; sidecar/runner/agent.py makes one of a process, a test of a script."""
+"""What runner/run.py needs of a Claude Code CLI; sidecar/runner/agent.py makes one of a process, a test of a script."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager

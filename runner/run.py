@@ -1,12 +1,11 @@
-"""One run: a CLI, its MCP servers, the prompt, what it says, and over again when a rate limit is waited for.
+"""One run of Claude Code: a CLI, its MCP servers, the prompt, what it says, and over again when a rate limit is waited for.
 
 The CLI is read only as fast as its lines can be written, so a slow reader of the runner slows the CLI down. After the
 result stdin is closed, and the CLI may still say what it has to say until it exits. One that does not exit is stopped.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
 from typing import TypeVar
 
 from normalize.inputs import Ended, Received
@@ -14,14 +13,13 @@ from protocol.claude.answers import Deny, answer_permission
 from protocol.claude.control import ControlRequest, ControlResponse, failure
 from protocol.claude.requests import CanUseTool
 from protocol.claude.results import Result
-from protocol.errors import TurnwireError
 from protocol.malformed import Malformed
 from runner.agent import Agent, AgentFactory, AgentFailed, AgentGone, Start
+from runner.family import RunFailed, RunFamily, Streams
 from runner.mcp import connect_servers
-from runner.output import Output
-from runner.payloads import Payloads
+from runner.payloads import Normalized, Payloads, Verbatim
 from runner.retry import RateLimitRetry, Wait
-from runner.wire import EventLines, Level, Run, diag_line
+from runner.wire import ClaudeParams, EventLines, Level, Run, diag_line
 
 LINGER = 10.0
 """Seconds that a CLI may be silent after its result, or live after the end of its output, before it is stopped."""
@@ -29,20 +27,14 @@ LINGER = 10.0
 _Item = TypeVar("_Item")
 
 
-class RunFailed(TurnwireError):
-    """The run ends with an error; says why."""
+def claude_runs(start: AgentFactory) -> RunFamily:
+    """Return how runs of CLIs are performed that this starts."""
 
+    async def perform(run: Run, streams: Streams, is_normalized: bool) -> None:
+        payloads = Normalized() if is_normalized else Verbatim()
+        await Performance(run, start, payloads, streams).perform()
 
-@dataclass(frozen=True, slots=True)
-class Streams:
-    """Where a run says something."""
-
-    output: Output
-    """Events."""
-    notes: Output
-    """Diags."""
-    now: Callable[[], float]
-    """Seconds since 1970."""
+    return RunFamily(ClaudeParams, perform)
 
 
 class Performance:

@@ -13,10 +13,8 @@ from functools import partial
 from typing import Literal, Protocol, assert_never
 
 from protocol.framing import LineFramer, OversizeLine
-from runner.agent import AgentFactory
+from runner.family import RunFailed, RunFamily, Streams
 from runner.output import Output, OutputLost
-from runner.payloads import Normalized, Verbatim
-from runner.run import Performance, RunFailed, Streams
 from runner.wire import Cancel, Dropped, Refused, Run, Status, end_line, read_request
 
 LINE_LIMIT = 64 * 1024 * 1024
@@ -57,7 +55,7 @@ class Runner:
 
     def __init__(
         self,
-        start: AgentFactory,
+        family: RunFamily,
         output: Output,
         notes: Output,
         *,
@@ -65,7 +63,7 @@ class Runner:
         options: RunnerOptions | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._start = start
+        self._family = family
         self._streams = Streams(output, notes, now)
         self._log = log
         self._options = options or RunnerOptions()
@@ -107,7 +105,7 @@ class Runner:
     def _take(self, line: bytes | OversizeLine, runs: asyncio.TaskGroup) -> None:
         if line == b"":
             return
-        match request := read_request(line):
+        match request := read_request(line, self._family.params):
             case Run(run_id):
                 if run_id in self._runs:
                     self._end(run_id, "error", "duplicate-id")
@@ -135,10 +133,9 @@ class Runner:
 
     async def _perform(self, run: Run) -> str | None:
         """Perform a run and return its error."""
-        payloads = Normalized() if self._options.normalized else Verbatim()
         try:
             async with self._slots:
-                await Performance(run, self._start, payloads, self._streams).perform()
+                await self._family.perform(run, self._streams, self._options.normalized)
         except RunFailed as failed:
             return str(failed)
         except OutputLost:

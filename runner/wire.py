@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
@@ -36,7 +37,7 @@ Level: TypeAlias = Literal["info", "warn", "error"]
 class RunParams(Struct, frozen=True, kw_only=True):
     """What a run is asked for with. Unknown params are ignored, null ones are absent."""
 
-    model: Annotated[str, Meta(min_length=1)]
+    model: Annotated[str, Meta(min_length=1)] | None = None
     """The model."""
     message: Raw
     """One user message in the CLI's own form."""
@@ -62,6 +63,16 @@ class RunParams(Struct, frozen=True, kw_only=True):
         """How long the run waits for a rate limit at most, in seconds."""
         wait = self.rate_limit_max_wait_secs
         return DEFAULT_MAX_WAIT if wait is None else wait
+
+    def check(self, message: User) -> None:
+        """Raise ValueError for what the family's agents cannot be asked for, the prompt included."""
+
+
+class ClaudeParams(RunParams, frozen=True, kw_only=True):
+    """Those of a run of Claude Code."""
+
+    model: Annotated[str, Meta(min_length=1)]
+    """The model."""
 
 
 class _Program(Struct, frozen=True):
@@ -154,12 +165,11 @@ class Fatal(Struct, frozen=True, tag_field="type", tag="fatal"):
 _decode_output: Callable[[bytes], Event | End] = msgspec.json.Decoder(Event | End).decode
 _decode_note: Callable[[bytes], Diag | Fatal] = msgspec.json.Decoder(Diag | Fatal).decode
 _read_head = msgspec.json.Decoder(dict[str, Raw]).decode
-_read_params = msgspec.json.Decoder(RunParams).decode
 _LONG_HEAD = re.compile(rb'\s*\{\s*"type"\s*:\s*"[^"\\]*"\s*,\s*"id"\s*:\s*("(?:[^"\\]|\\.)*")')
 
 
-def read_request(line: bytes | OversizeLine) -> Request:
-    """Return what a line of stdin asks for."""
+def read_request(line: bytes | OversizeLine, accepted: type[RunParams] = ClaudeParams) -> Request:
+    """Return what a line of stdin asks for; `accepted` is what the family's runs are asked for with."""
     if isinstance(line, OversizeLine):
         return _too_long(line)
     if is_too_deep(line):
@@ -173,7 +183,7 @@ def read_request(line: bytes | OversizeLine) -> Request:
         return Dropped("no id")
     match kind:
         case "run":
-            return _run(run_id, head.get("params"))
+            return _run(run_id, head.get("params"), accepted)
         case "cancel":
             return Cancel(run_id)
         case str():
@@ -204,14 +214,15 @@ def read_note(line: bytes) -> Diag | Fatal:
     return _decode_note(line)
 
 
-def _run(run_id: str, params: Json) -> Run | Refused:
+def _run(run_id: str, params: Json, accepted: type[RunParams]) -> Run | Refused:
     try:
-        read = _params(params)
+        read = _params(params, accepted)
         message = decode(bytes(read.message))
         if not isinstance(message, User):
             raise EncodeError("message must be a user message - at `$.message`")
         checked_input(bytes(read.message))
         _check_servers(read.mcp_servers or {})
+        read.check(message)
     except (ValueError, RecursionError) as error:
         return Refused(run_id, flat(f"invalid-params: {error}"))
     return Run(run_id, read, message)
@@ -228,15 +239,20 @@ def _check_servers(servers: dict[str, JsonObject]) -> None:
             raise EncodeError(f"{what} - at `$.mcp_servers.{name}{where or '`'}") from None
 
 
-def _params(params: Json) -> RunParams:
+@cache
+def _decoder(accepted: type[RunParams]) -> msgspec.json.Decoder[RunParams]:
+    return msgspec.json.Decoder(accepted)
+
+
+def _params(params: Json, accepted: type[RunParams]) -> RunParams:
     if isinstance(params, Raw):
-        return _read_params(params)
+        return _decoder(accepted).decode(params)
     if not isinstance(params, dict):
         raise EncodeError("params are missing")
     clean = scrub_json(params)
     if "message" in params:
         clean["message"] = Raw(line_of(params["message"])[:-1])
-    return msgspec.convert(clean, RunParams)
+    return msgspec.convert(clean, accepted)
 
 
 def _too_long(line: OversizeLine) -> Request:

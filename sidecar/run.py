@@ -10,7 +10,7 @@ from hub.host import CommandRefused
 from hub.hub import Hub
 from hub.wire.frames import SessionCreate
 from protocol.errors import TurnwireError
-from sidecar.config.agents import find, spoken
+from sidecar.config.agents import find, with_spoken
 from sidecar.config.known_agents import Family
 from sidecar.config.settings import Settings
 from sidecar.config.state_directory import claimed
@@ -48,8 +48,7 @@ async def run(settings: Settings, first: First | None, *, new_tokens: bool = Fal
         await serve(settings, _nothing, _announce, grants=grants, new_tokens=new_tokens)
         return
     if first.argv:
-        name = Path(first.argv[0]).name
-        agents = {**settings.agents, name: spoken(first.argv, first.family)}
+        name, agents = with_spoken(settings.agents, first.argv, first.family)
         settings = settings.model_copy(update={"agent": name, "agents": agents})
     find(settings.agent, settings.agents)
 

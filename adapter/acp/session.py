@@ -146,13 +146,7 @@ class AcpSession:
                 workspace=self.options.workspace,
                 images=facts.images,
             )
-            if self._process.has_exited:
-                raise ProcessGone("the agent has exited")
-            place = self._queue.put(Prompt(uuid, blocks, priority))
-            # the first one is said at once where none is being said
-            place -= not self._is_saying
-            if place:
-                self._executor.happened(Announced(Queued(position=place, prompt=uuid)))
+            self._put(Prompt(uuid, blocks, priority))
         if priority == "now" and self.busy:
             try:
                 await self.interrupt()
@@ -160,6 +154,29 @@ class AcpSession:
                 await self.withdraw(uuid)  # it is refused, so it must not be said later
                 raise
         return uuid
+
+    async def prompt_blocks(self, blocks: tuple[JsonObject, ...]) -> str:
+        """Say content blocks of the protocol as they are, at their turn, and return the prompt's uuid.
+
+        Raises as `prompt` does, and RequestFailed for images that the agent does not take.
+        """
+        await asyncio.shield(self.initialized)
+        facts, _ = await self._open()
+        if not facts.images and any(block.get("type") == "image" for block in blocks):
+            raise RequestFailed(f"{facts.name or 'the agent'} takes no images; leave them out")
+        prompt = Prompt(str(uuid4()), blocks)
+        async with self._composing:
+            self._put(prompt)
+        return prompt.uuid
+
+    def _put(self, prompt: Prompt) -> None:
+        if self._process.has_exited:
+            raise ProcessGone("the agent has exited")
+        place = self._queue.put(prompt)
+        # the first one is said at once where none is being said
+        place -= not self._is_saying
+        if place:
+            self._executor.happened(Announced(Queued(position=place, prompt=prompt.uuid)))
 
     async def serve(self) -> None:
         """Say the prompts, one after another, until the agent is gone; the one task that does."""

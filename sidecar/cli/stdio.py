@@ -40,16 +40,31 @@ class _RunnerCommand(TyperCommand):
 @app.command("runner", cls=_RunnerCommand)
 def runner_command(
     *,
+    cli: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="-- CLI ARGUMENTS...",
+            help="The CLI to start for each run, with arguments of its own.",
+            show_default="the configured agent",
+        ),
+    ] = None,
     agent: Annotated[
-        str | None, typer.Option(help="claude, demo, or a configured name.", show_default="claude")
+        str | None,
+        typer.Option(
+            help="An agent that `turnwire agents` lists, or a configured name.", show_default="claude"
+        ),
+    ] = None,
+    family: Annotated[
+        Literal["claude", "acp"] | None,
+        typer.Option(help="What the CLI after `--` speaks.", show_default="by its program, else claude"),
     ] = None,
     at_end: Annotated[
         Literal["drain", "cancel"], typer.Option(help="What becomes of running runs at the end of stdin.")
     ] = "drain",
     normalized: Annotated[
-        bool, typer.Option("--normalized", help="Events are AgentEvents instead of the CLI's lines.")
+        bool, typer.Option("--normalized", help="Events are AgentEvents instead of the agent's lines.")
     ] = False,
-    max_running: Annotated[int, typer.Option(help="CLIs at a time; further runs wait.", min=1)] = 256,
+    max_running: Annotated[int, typer.Option(help="Agents at a time; further runs wait.", min=1)] = 256,
     log_file: Annotated[
         Path | None, typer.Option(help="Log file.", show_default="runner.log in the state directory")
     ] = None,
@@ -57,13 +72,23 @@ def runner_command(
 ) -> None:
     """Run many agents over one stdin, stdout and stderr: NDJSON, a run each."""
     from runner.server import RunnerOptions
+    from sidecar.config.agents import AgentNotFoundError, with_spoken
     from sidecar.config.settings import ConfigurationError, load
     from sidecar.runner.command import run, say_fatal
 
+    if family and not cli:
+        say_fatal("--family says what the CLI after `--` speaks; of a configured agent [agents.NAME] says it")
+        raise typer.Exit(2)
+    if agent and cli:
+        say_fatal(f"there is --agent {agent} and a command line ({cli[0]}); give one of them")
+        raise typer.Exit(2)
     warnings: list[str] = []
     try:
         settings = load({"agent": agent}, config, warn=warnings.append)
-    except ConfigurationError as error:
+        if cli:
+            name, agents = with_spoken(settings.agents, cli, family)
+            settings = settings.model_copy(update={"agent": name, "agents": agents})
+    except (AgentNotFoundError, ConfigurationError) as error:
         say_fatal(str(error))
         raise typer.Exit(2) from None
     options = RunnerOptions(at_end=at_end, normalized=normalized, max_running=max_running)

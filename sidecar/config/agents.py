@@ -130,6 +130,14 @@ def spoken(argv: Sequence[str], family: Family | None) -> AgentSetting:
     return AgentSetting(command=list(argv), family=family)
 
 
+def with_spoken(
+    configured: Mapping[str, AgentSetting], argv: Sequence[str], family: Family | None
+) -> tuple[str, dict[str, AgentSetting]]:
+    """Return the name of an agent that its command line names, and all agents with it; raises AgentNotFoundError."""
+    name = Path(argv[0]).name
+    return name, {**configured, name: spoken(argv, family)}
+
+
 def program_of(agent: KnownAgent) -> str | None:
     """Return where a known agent's program is; None when it is not here."""
     places = [agent.program, *(str(Path.home() / place) for place in agent.also)]

@@ -14,12 +14,15 @@ from pathlib import Path
 
 from adapter.process.watchdog import Watchdog
 from files.private import open_private
+from runner.family import RunFamily
 from runner.input import Input
 from runner.output import Output, OutputLost
+from runner.run import claude_runs
 from runner.server import Runner, RunnerOptions
 from runner.wire import fatal_line
 from sidecar import logs
-from sidecar.config.agents import find_relayed
+from sidecar.config.agents import Agent, AgentNotFoundError, find
+from sidecar.config.rulebook import Rulebook, read_rulebook
 from sidecar.config.settings import Settings
 from sidecar.runner.agent import RunnerAgents
 from sidecar.runner.log import RunnerLogFile
@@ -33,7 +36,8 @@ def run(settings: Settings, options: RunnerOptions, log_file: Path | None, warni
     """Serve until stdin ends and every run has; returns the exit code. Warnings about the settings are logged."""
     file = log_file or settings.state_dir / "runner.log"
     try:
-        agent = find_relayed(settings.agent, settings.agents, "runner")
+        agent = _agent(settings)
+        rulebook = read_rulebook(settings.rules) if agent.family == "acp" else Rulebook()
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # a file that was named may be a terminal or a pipe
         opened = file if log_file else open_private(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -48,7 +52,7 @@ def run(settings: Settings, options: RunnerOptions, log_file: Path | None, warni
         logs.configure(settings.log_level, stream)
         for warning in warnings:
             logging.getLogger(f"turnwire.{__name__}").warning("%s", warning)
-        return asyncio.run(_serve(agent.argv, settings, options))
+        return asyncio.run(_serve(agent, rulebook, settings, options))
 
 
 def say_fatal(message: str) -> None:
@@ -56,7 +60,25 @@ def say_fatal(message: str) -> None:
     os.write(2, fatal_line(message))
 
 
-async def _serve(executable: tuple[str, ...], settings: Settings, options: RunnerOptions) -> int:
+def _agent(settings: Settings) -> Agent:
+    agent = find(settings.agent, settings.agents)
+    if agent.family not in ("claude", "acp"):
+        raise AgentNotFoundError(
+            f"the agent {settings.agent!r} speaks {agent.family}, and `turnwire runner` runs agents that speak "
+            "Claude Code's protocol or the Agent Client Protocol; name another with --agent, or use `turnwire run`"
+        )
+    return agent
+
+
+def _family(agent: Agent, rulebook: Rulebook, settings: Settings, watchdog: Watchdog) -> RunFamily:
+    if agent.family == "acp":
+        from sidecar.runner.acp import acp_runs  # noqa: PLC0415 - a tenth of a second that Claude's runs need not wait for
+
+        return acp_runs(agent, rulebook, settings, watchdog)
+    return claude_runs(RunnerAgents(agent.argv, settings.pass_env, watchdog).start)
+
+
+async def _serve(agent: Agent, rulebook: Rulebook, settings: Settings, options: RunnerOptions) -> int:
     output, notes, log = Output(1), Output(2), RunnerLogFile()
     received: list[signal.Signals] = []
     serving = asyncio.current_task()
@@ -70,8 +92,8 @@ async def _serve(executable: tuple[str, ...], settings: Settings, options: Runne
     on_stop(stop, settings.stop_timeout_s, words=fatal_line)
     try:
         async with Watchdog.start() as watchdog:
-            agents = RunnerAgents(executable, settings.pass_env, watchdog)
-            runner = Runner(agents.start, output, notes, log=log, options=options)
+            family = _family(agent, rulebook, settings, watchdog)
+            runner = Runner(family, output, notes, log=log, options=options)
             await runner.serve(Input(sys.stdin.fileno()).chunks())
     except asyncio.CancelledError:
         await _last_words(output, notes, f"ended by {received[0].name}")

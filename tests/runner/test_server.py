@@ -321,7 +321,7 @@ async def test_two_hundred_runs_at_once_each_say_what_they_say_alone() -> None:
         chance = random.Random(number)
         return [INIT, *(said("x" * chance.randrange(3000)) for _ in range(chance.randrange(40))), RESULT]
 
-    agents = Agents(lambda start, number: lines(int(start.params.model)))
+    agents = Agents(lambda start, number: lines(int(start.params.model or 0)))
     requests = [request(f"r{number}", model=str(number)) for number in range(200)]
     caller = await served(agents, *requests)
     together: dict[str, list[bytes]] = {}

@@ -12,6 +12,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 WAYS = frozenset(sys.argv[1:])
@@ -21,6 +22,8 @@ _ids = count()
 _answers: dict[object, Any] = {}
 _answered = threading.Condition()
 _cancelled = threading.Event()
+_opened: dict[str, Any] = {}
+"""What the conversation was opened with."""
 _writing = threading.Lock()
 
 
@@ -120,6 +123,12 @@ def told(words: list[str]) -> str | None:
                 text("Hello. ")
             case "tool":
                 run_tool("touch made.txt")
+            case "tell-opened":
+                text(f"[{json.dumps(_opened, sort_keys=True)}]")
+            case "mark":  # for whoever waits for it, in its workspace
+                Path("mark").touch()
+            case "last-words":
+                sys.stderr.write("that was all\n")
             case "leave-open":  # a call that is never ended
                 update("tool_call", toolCallId="open-1", title="sleep", kind="execute", status="in_progress")
             case "ask":  # METHOD and its parameters as JSON
@@ -199,7 +208,8 @@ def prompt(params: dict[str, Any]) -> object:
     return told(words)
 
 
-def new_session(_: dict[str, Any]) -> object:
+def new_session(params: dict[str, Any]) -> object:
+    _opened.update(params)
     if "login" in WAYS:
         raise Refusal(-32000, "Authentication required")
     opened: dict[str, object] = {"sessionId": SESSION}

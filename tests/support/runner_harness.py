@@ -14,7 +14,9 @@ from protocol.claude.decode import decode
 from protocol.claude.requests import AnyRequest
 from protocol.json_values import JsonObject
 from runner.agent import AgentFailed, Start
+from runner.family import RunFamily
 from runner.output import Output
+from runner.run import claude_runs
 from runner.server import Runner, RunnerOptions
 from sidecar.runner.agent import RunnerAgents
 
@@ -201,12 +203,13 @@ def _read_all(fd: int) -> list[bytes]:
 
 @asynccontextmanager
 async def serving(
-    agents: Agents | RunnerAgents, options: RunnerOptions | None = None, now: float = 1000.0
+    agents: Agents | RunnerAgents | RunFamily, options: RunnerOptions | None = None, now: float = 1000.0
 ) -> AsyncIterator[tuple[Caller, asyncio.Task[None]]]:
     """Serve while the context is open; its output is closed once `serve` returns."""
     (out_read, out_write), (note_read, note_write) = os.pipe(), os.pipe()
     output, notes, log = Output(out_write), Output(note_write), Log()
-    runner = Runner(agents.start, output, notes, log=log, options=options, now=lambda: now)
+    family = agents if isinstance(agents, RunFamily) else claude_runs(agents.start)
+    runner = Runner(family, output, notes, log=log, options=options, now=lambda: now)
     caller = Caller(runner, out_read, note_read, log)
 
     async def serve() -> None:
@@ -226,7 +229,7 @@ async def serving(
 
 
 async def served(
-    agents: Agents, *lines: bytes, options: RunnerOptions | None = None, now: float = 1000.0
+    agents: Agents | RunFamily, *lines: bytes, options: RunnerOptions | None = None, now: float = 1000.0
 ) -> Caller:
     """Send requests, end stdin, and return what the runner said."""
     async with asyncio.timeout(DEADLINE), serving(agents, options, now) as (caller, task):
