@@ -7,6 +7,7 @@ to what the model is told: that is told to the user once, not done.
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +22,6 @@ from adapter.permissions.git_check import uncommitted_changes
 from normalize.core import Happened
 from normalize.events import ToolUpdate
 from normalize.inputs import Received
-from normalize.recent import Recent
 from protocol.acp.messages import SessionUpdate
 from protocol.acp.updates import ToolCallUpdate
 from protocol.json_values import Json, JsonObject, text_at
@@ -31,12 +31,28 @@ EVENTS: Final = (EVENT, "SessionStart", "UserPromptSubmit", "PostToolUse", "Stop
 
 _CALLS = 1024
 """Calls whose arguments are remembered until they end."""
+MOST_KEPT = 32 * 1024 * 1024
+"""Bytes of lines about calls that are remembered, or wait for hooks; of the oldest calls beyond, hooks get neither arguments nor result."""
 _WAITING = 256
 """Calls that wait for their hooks; of more, no hook is told."""
 _BLOCKING = frozenset({"UserPromptSubmit", "Stop"})
 """Events whose hooks can block."""
 _OBEYED = frozenset({"decision", "reason", "continue", "stopReason", "suppressOutput"})
 """What a hook that can block may answer and is obeyed."""
+
+
+@dataclass(slots=True)
+class _Call:
+    """What is known of a call, by the last lines that said so, and how long these were."""
+
+    arguments: Json = None
+    result: Json = None
+    told_arguments: int = 0
+    told_result: int = 0
+
+    @property
+    def size(self) -> int:
+        return self.told_arguments + self.told_result
 
 
 class TurnHooks:
@@ -50,8 +66,9 @@ class TurnHooks:
         environment: Mapping[str, str],
         notify: Notify,
         looks_for_changes: bool = False,
+        most_kept: int = MOST_KEPT,
     ) -> None:
-        """`looks_for_changes`: an agent that stops with uncommitted changes is to be sent back."""
+        """`looks_for_changes`: an agent that stops with uncommitted changes is to be sent back; `most_kept`: see MOST_KEPT."""
         self._hooks = hooks
         self._workspace = workspace
         self._environment = environment
@@ -59,9 +76,11 @@ class TurnHooks:
         self._looks_for_changes = looks_for_changes
         self._session_id = ""
         self._watches_calls = any(hook.event == "PostToolUse" for hook in hooks)
-        self._arguments: Recent[Json] = Recent(_CALLS)
-        self._results: Recent[Json] = Recent(_CALLS)
-        self._called: asyncio.Queue[tuple[str, JsonObject]] = asyncio.Queue(_WAITING)
+        self._calls: dict[str, _Call] = {}
+        self._called: asyncio.Queue[tuple[str, JsonObject, int]] = asyncio.Queue(_WAITING)
+        self._most_kept = most_kept
+        self._kept = 0
+        """Bytes of lines about calls, known ones and those that wait."""
         self._told: set[tuple[str, str]] = set()
         self._is_over = False
 
@@ -103,12 +122,7 @@ class TurnHooks:
         if not self._watches_calls or not isinstance(item, Received):
             return
         if isinstance(item.message, SessionUpdate) and isinstance(item.message.params.update, ToolCallUpdate):
-            update = item.message.params.update
-            if update.raw_input is not None:
-                self._arguments.put(update.tool_call_id, update.raw_input)
-            result = msgspec.to_builtins(update.content) if update.raw_output is None else update.raw_output
-            if result is not None:
-                self._results.put(update.tool_call_id, result)
+            self._learn(item.message.params.update, len(item.line))
         for event in happened.events:
             if isinstance(event, ToolUpdate) and event.tool_status != "running":
                 self._ended(event)
@@ -116,25 +130,43 @@ class TurnHooks:
     async def serve(self) -> None:
         """Run the hooks of calls that have ended, one call after another; the one task that does."""
         while True:
-            tool, payload = await self._called.get()
+            tool, payload, size = await self._called.get()
             await self._run("PostToolUse", payload, tool)
+            self._kept -= size
+
+    def _learn(self, update: ToolCallUpdate, size: int) -> None:
+        call = self._forget(update.tool_call_id) or _Call()
+        self._calls[update.tool_call_id] = call  # the newest, whatever it was before
+        result = msgspec.to_builtins(update.content) if update.raw_output is None else update.raw_output
+        if update.raw_input is not None:
+            call.arguments, call.told_arguments = update.raw_input, size
+        if result is not None:
+            call.result, call.told_result = result, size
+        self._kept += call.size
+        while self._calls and (len(self._calls) > _CALLS or self._kept > self._most_kept):
+            self._forget(next(iter(self._calls)))
+
+    def _forget(self, call_id: str) -> _Call | None:
+        call = self._calls.pop(call_id, None)
+        self._kept -= 0 if call is None else call.size
+        return call
 
     def _ended(self, event: ToolUpdate) -> None:
-        call_id = event.tool_call_id
-        arguments, result = self._arguments.get(call_id), self._results.get(call_id)
-        self._arguments.forget(call_id)
-        self._results.forget(call_id)
+        call = self._forget(event.tool_call_id) or _Call()
         if event.tool_status != "complete" or event.history:
             return
-        tool = event.tool_name or ""
-        payload: JsonObject = {"tool_name": tool, "tool_use_id": call_id}
-        payload["tool_input"] = {} if arguments is None else arguments
-        payload["tool_response"] = {} if result is None else result
-        try:
-            self._called.put_nowait((tool, payload))
-        except asyncio.QueueFull:
+        if self._called.full():
             message = f"{_WAITING} calls wait for their hooks of PostToolUse; those of more calls are not run until some have"
             self._tell_once("PostToolUse", "", message)
+            return
+        tool = event.tool_name or ""
+        payload: JsonObject = {"tool_name": tool, "tool_use_id": event.tool_call_id}
+        if call.arguments is not None:
+            payload["tool_input"] = call.arguments
+        if call.result is not None:
+            payload["tool_response"] = call.result
+        self._called.put_nowait((tool, payload, call.size))
+        self._kept += call.size
 
     async def _run(self, event: str, more: JsonObject, subject: str | None) -> list[str]:
         """Run the hooks of an event; return why those that block do."""

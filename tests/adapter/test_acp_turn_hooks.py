@@ -1,5 +1,6 @@
 """What happens around the turns of an agent that runs no hooks: the look for uncommitted changes, and hooks of the configuration."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -247,27 +248,49 @@ async def test_what_cannot_be_obeyed_is_told_once_and_a_hook_that_fails_changes_
         assert "additionalContext" in run.notices[0].message
 
 
+class Calls:
+    """Lines of an agent about calls, and the hooks of PostToolUse that hear them."""
+
+    def __init__(
+        self, folder: Path, *, most_kept: int = 1 << 20, command: tuple[str, ...] = ("/bin/false",)
+    ) -> None:
+        self.notices: list[SessionNotice] = []
+        self.hooks = TurnHooks(
+            [HookSetting(event="PostToolUse", command=command)],
+            workspace=folder,
+            environment={},
+            notify=self.notices.append,
+            most_kept=most_kept,
+        )
+        self._core, self._lines = recorded_core(), LineReader()
+
+    def tells(self, call: str, status: str, **more: object) -> None:
+        update = {"sessionUpdate": "tool_call", "toolCallId": call, "title": "x", "status": status, **more}
+        params = {"sessionId": "a", "update": update}
+        line = json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": params}).encode()
+        for item in self._lines.received(line):
+            self.hooks.heard(Happened(item, self._core.handle(item)))
+
+
 async def test_calls_that_wait_for_their_hooks_have_a_bound(tmp_path: Path) -> None:
-    notices: list[SessionNotice] = []
-    hooks = TurnHooks(
-        [HookSetting(event="PostToolUse", command=("/bin/false",))],
-        workspace=tmp_path,
-        environment={},
-        notify=notices.append,
-    )
-    core, lines = recorded_core(), LineReader()
+    calls = Calls(tmp_path)
     for number in range(2000):
-        update = {
-            "sessionUpdate": "tool_call",
-            "toolCallId": f"c-{number}",
-            "title": "x",
-            "status": "completed",
-        }
-        message = {
-            "jsonrpc": "2.0",
-            "method": "session/update",
-            "params": {"sessionId": "a", "update": update},
-        }
-        for item in lines.received(json.dumps(message).encode()):
-            hooks.heard(Happened(item, core.handle(item)))
-    assert [notice.code for notice in notices] == ["hook_not_obeyed"]
+        calls.tells(f"c-{number}", "completed")
+    assert [notice.code for notice in calls.notices] == ["hook_not_obeyed"]
+
+
+async def test_what_is_remembered_of_calls_has_a_bound_in_bytes(stage: AcpStage, kept: Path) -> None:
+    calls = Calls(stage.workspace, most_kept=50_000, command=hook(stage, kept, "PostToolUse").command)
+    for number in range(12):
+        # told again and again, it counts once
+        for _ in range(3):
+            calls.tells(f"c-{number}", "in_progress", rawInput={"x": "y" * 10_000})
+    for number in range(12):
+        calls.tells(f"c-{number}", "completed")
+    running = asyncio.create_task(calls.hooks.serve())
+    await until(lambda: kept.exists() and "c-11" in kept.read_text())
+    running.cancel()
+    await asyncio.wait([running])
+    told = given(kept)
+    assert [len(one.get("tool_input", {}).get("x", "")) for one in told] == [0] * 8 + [10_000] * 4
+    assert calls.notices == []
