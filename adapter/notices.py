@@ -15,6 +15,8 @@ class SessionNotice:
         "initialize_failed",
         "hook_failed",
         "hooks_not_run",
+        "hook_not_obeyed",
+        "prompt_blocked",
         "not_restored",
         "mcp_failed",
         "grant_lost",

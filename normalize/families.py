@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from normalize.acp.core import AcpCore
+from normalize.acp.model_calls import MODEL_CALLS as ACP_MODEL_CALLS
 from normalize.claude.core import ClaudeCore
 from normalize.claude.model_calls import EXCHANGES as CLAUDE_EXCHANGES
 from normalize.claude.model_calls import MODEL_CALLS as CLAUDE_MODEL_CALLS
@@ -39,7 +40,7 @@ FAMILIES: dict[str, Family] = {
         Family(CLAUDE.name, ClaudeCore, CLAUDE_MODEL_CALLS, CLAUDE_EXCHANGES, ClaudeSessionFiles()),
         Family(MIRIAD.name, ClaudeCore),
         Family(JSON_RPC.name, ClaudeCore),
-        Family(ACP, AcpCore),
+        Family(ACP, AcpCore, ACP_MODEL_CALLS),
         Family(AUTOMATIC.name, RecognisedCore),
     )
 }

@@ -88,7 +88,16 @@ class ToolAnswered(NamedTuple):
     content: Json
 
 
-ModelCall: TypeAlias = Began | Streamed | Measured | Said | ToolAnswered
+class Untold(NamedTuple):
+    """The agent tells no calls of its model: what it says between calls of tools stands for them."""
+
+    parent: str | None = None
+    """The tool call whose subagent it is; None in the main thread."""
+    tokens: Tokens | None = None
+    """What a call of the model took that this line ends, of agents that say so on a piece of text."""
+
+
+ModelCall: TypeAlias = Began | Streamed | Measured | Said | ToolAnswered | Untold
 
 
 class Asks(NamedTuple):

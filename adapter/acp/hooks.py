@@ -1,4 +1,4 @@
-"""Hooks of the configuration, where the protocol has a place for them: PreToolUse, before anybody is asked for leave.
+"""Hooks of the configuration about leave: PreToolUse, before anybody is asked; turn_hooks.py has those about turns.
 
 An agent of this family runs no hooks itself, so only calls that it asks about are seen. All hooks whose matcher fits run; the
 strictest answer counts: one that denies, then one that asks, then one that allows. A rule that denies counts before any hook.
@@ -60,7 +60,7 @@ class PermissionHooks:
                 message=request.message,
             )
             for number, (callback, hook) in enumerate(self._hooks, 1)
-            if _fits(hook.matcher, request.call.tool)
+            if fits(hook.matcher, request.call.tool)
         ]
         judging = _Judging(request, {hook.request_id for hook in found})
         for hook in found:
@@ -99,7 +99,8 @@ def _decision(output: JsonObject) -> str:
     return text_at(output.get("hookSpecificOutput"), "permissionDecision")
 
 
-def _fits(matcher: str | None, tool: str) -> bool:
+def fits(matcher: str | None, tool: str) -> bool:
+    """Tell whether a hook's matcher is about a tool, or whatever else its event is about."""
     if matcher in (None, "", "*"):
         return True
     try:

@@ -22,10 +22,11 @@ from adapter.acp.handshake import (
     kind_of,
     named,
 )
-from adapter.acp.hooks import EVENT, Judged, PermissionHooks
+from adapter.acp.hooks import Judged, PermissionHooks
 from adapter.acp.requests import INVALID_REQUEST, RequestDesk, Services
 from adapter.acp.session import AcpSession
 from adapter.acp.terminals import Terminals
+from adapter.acp.turn_hooks import EVENTS, TurnHooks
 from adapter.acp.wire import AcpWire, cancelled
 from adapter.agent_session import RequestFailed, RequestTimeout
 from adapter.core import SessionCore
@@ -100,11 +101,27 @@ async def open_acp_session(
         options.executable, workspace=options.workspace, environment=options.environment, watchdog=watchdog
     )
     hooks = PermissionHooks(options.hooks, str(options.workspace))
+    # with the mark, so that hooks go with the agent whatever happens
+    environment = {**options.environment, MARK: process.identity.mark}
+    turn_hooks = TurnHooks(
+        options.hooks,
+        workspace=options.workspace,
+        environment=environment,
+        notify=notify,
+        looks_for_changes=settings.wants_stop,
+    )
     inbox, wire = Inbox(), AcpWire(own, hooks)
     client = AcpClient(
         process, on_sent=lambda item: _told(executor, wire, item), line_limit=options.line_limit
     )
-    output = _Output(client, wire, inbox, hooks=hooks, judged=lambda judged: judgement.take(executor, judged))
+    output = _Output(
+        client,
+        wire,
+        inbox,
+        hooks=hooks,
+        turn_hooks=turn_hooks,
+        judged=lambda judged: judgement.take(executor, judged),
+    )
     judgement = _Judgement(wire, output, settings, audit)
     failed: Exception | None = None
     try:
@@ -120,8 +137,7 @@ async def open_acp_session(
                 output,
                 tasks=tasks,
                 workspace=options.workspace,
-                # with the mark, so that hooks go with the agent whatever happens
-                environment={**options.environment, MARK: process.identity.mark},
+                environment=environment,
                 notify=notify,
                 audit=audit,
                 grants=grants,
@@ -142,13 +158,18 @@ async def open_acp_session(
                 client=client,
                 inbox=inbox,
                 executor=executor,
+                hooks=turn_hooks,
+                notify=notify,
             )
             lines = _Reader(process, client, executor=executor, wire=wire, desk=desk)
             reader = tasks.create_task(lines.read(inbox, session, graces.silent))
             helpers = [
                 tasks.create_task(client.lines.write_posted()),
-                tasks.create_task(_begin(session, client, services, notify=notify, graces=graces)),
+                tasks.create_task(
+                    _begin(session, client, services, hooks=turn_hooks, notify=notify, graces=graces)
+                ),
                 tasks.create_task(session.serve()),
+                tasks.create_task(turn_hooks.serve()),
             ]
             if options.stall_after is not None:
                 watch = executor.turns.report(options.stall_after, lambda: executor.waits, notify)
@@ -202,12 +223,14 @@ class _Output:
         inbox: Inbox,
         *,
         hooks: PermissionHooks,
+        turn_hooks: TurnHooks,
         judged: Callable[[Judged], None],
     ) -> None:
         self._client = client
         self._wire = wire
         self._inbox = inbox
         self._hooks = hooks
+        self._turn_hooks = turn_hooks
         self._judged = judged
 
     def respond(self, request: AgentRequest | UnreadableRequest, reply: Reply) -> None:
@@ -227,6 +250,7 @@ class _Output:
                 if asked is not None:
                     self._client.post(cancelled(asked))
         self._inbox.put(happened)
+        self._turn_hooks.heard(happened)
 
     def failed(self, error: Exception) -> None:
         self._inbox.fail(error)
@@ -324,7 +348,13 @@ class _Reader:
 
 
 async def _begin(
-    session: AcpSession, client: AcpClient, services: Services, *, notify: Notify, graces: Graces
+    session: AcpSession,
+    client: AcpClient,
+    services: Services,
+    *,
+    hooks: TurnHooks,
+    notify: Notify,
+    graces: Graces,
 ) -> None:
     """Open the conversation: prompts wait for it."""
     options = session.options
@@ -342,6 +372,7 @@ async def _begin(
         if wanted.resume is not None:
             await client.quiet(graces.told_again, graces.told_again_at_most)
         await _choose(session, conversation, mode, notify)
+        await hooks.started(conversation.session_id, "startup" if wanted.resume is None else "resume")
     except (RequestFailed, RequestTimeout, ProcessGone) as error:
         if isinstance(error, ProcessGone):
             await session.exit(options.stop.close)
@@ -395,9 +426,9 @@ def _wanted(options: SessionOptions, facts: AgentFacts, notify: Notify) -> Wante
         raise RequestFailed(
             f"{facts.name or 'the agent'} takes no folders beside the workspace; leave out add_dirs"
         )
-    if others := {hook.event for hook in options.hooks} - {EVENT}:
+    if others := {hook.event for hook in options.hooks}.difference(EVENTS):
         message = (
-            f"with agents of the Agent Client Protocol, hooks of {EVENT} are run before leave is asked, and no others: "
+            f"with agents of the Agent Client Protocol, hooks of {named(sorted(EVENTS))} are run, and no others: "
             f"those of {named(sorted(others))} are not run"
         )
         notify(SessionNotice("hooks_not_run", message))
@@ -453,5 +484,6 @@ def _permission_settings(options: SessionOptions) -> PermissionSettings:
         places=session_places(options.rules, str(options.workspace), options.environment.get("HOME", "")),
         answer_timeout=options.answer_timeout,
         max_pending=options.max_pending,
+        check_uncommitted=options.check_uncommitted,
         judges_requests=True,
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from normalize.vocabulary import Priority
 from protocol.errors import TurnwireError
-from protocol.json_values import JsonObject
+from protocol.json_values import JsonObject, text_at
 
 MAX_WAITING = 256
 """Prompts that may wait at a time."""
@@ -28,6 +28,13 @@ class Prompt:
     """Content blocks of the protocol."""
     priority: Priority = "next"
     """`now` goes before all others, `later` behind them."""
+    is_own: bool = False
+    """turnwire itself says it: nobody asked for it."""
+
+    @property
+    def text(self) -> str:
+        """Its text, without what is attached."""
+        return "\n\n".join(text for block in self.content if (text := text_at(block, "text")))
 
 
 class PromptQueue:

@@ -15,12 +15,14 @@ from uuid import uuid4
 from adapter.acp.client import AcpClient
 from adapter.acp.handshake import BEFORE, AgentFacts, Choice, Conversation, capabilities, named
 from adapter.acp.prompts import Prompt, PromptQueue
+from adapter.acp.turn_hooks import TurnHooks
 from adapter.agent_session import RequestFailed, RequestTimeout
 from adapter.attachments import Attachment, AttachmentFolder, AttachmentSettings, check, sniff
 from adapter.capabilities import Capabilities
 from adapter.executor import SessionExecutor
 from adapter.inbox import Inbox
 from adapter.lines import fail
+from adapter.notices import Notify, SessionNotice
 from adapter.options import SessionOptions
 from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer, Stopping
 from adapter.process.cli import CliProcess
@@ -31,7 +33,7 @@ from normalize.core import Happened
 from normalize.events import Queued, Withdrawn
 from normalize.inputs import Announced
 from normalize.vocabulary import Priority
-from protocol.json_values import Json, JsonObject
+from protocol.json_values import Json, JsonObject, text_at
 
 
 class AcpSession:
@@ -46,6 +48,8 @@ class AcpSession:
         client: AcpClient,
         inbox: Inbox,
         executor: SessionExecutor,
+        hooks: TurnHooks,
+        notify: Notify,
     ) -> None:
         self.options = options
         self.identity: ProcessIdentity = process.identity
@@ -63,9 +67,15 @@ class AcpSession:
         self._inbox = inbox
         self._executor = executor
         self._turns = executor.turns
+        self._hooks = hooks
+        self._notify = notify
         self._queue = PromptQueue()
         self._is_saying = False
-        """Whether a prompt is on the wire."""
+        """Whether a prompt is on the wire, or what belongs before and after it."""
+        self._held: Prompt | None = None
+        """The prompt that hooks look at before it is said."""
+        self._interrupts = 0
+        """Times that somebody has wanted it to stop."""
         self._composing = asyncio.Lock()
         self._folder = AttachmentFolder(options.workspace, options.name)
         self._facts: AgentFacts | None = None
@@ -186,32 +196,71 @@ class AcpSession:
             while True:
                 prompt = await self._queue.next()
                 self._is_saying = True
-                await self._say(conversation.session_id, prompt)
+                await self._serve(conversation.session_id, prompt)
                 self._is_saying = False
         except (ProcessGone, RequestFailed, RequestTimeout):
             pass  # told by whoever opened the conversation, or by the agent's end
 
-    async def _say(self, session_id: str, prompt: Prompt) -> None:
-        params: JsonObject = {
-            "sessionId": session_id,
-            "prompt": list(prompt.content),
-            "_meta": {"turnwire/prompt": prompt.uuid},
-        }
+    async def _serve(self, session_id: str, prompt: Prompt) -> None:
+        """Say a prompt unless a hook keeps it back, and send the agent back once where it stops too soon."""
+        interrupts = self._interrupts
+        self._held = prompt
+        blocked = await self._hooks.submitted(prompt.text)
+        if not self._let_go(prompt):
+            return  # it was taken back meanwhile
+        if self.stopping is not None:
+            self._executor.happened(Announced(Withdrawn(prompt=prompt.uuid)))
+            return
+        if blocked is not None:
+            self._executor.happened(Announced(Withdrawn(prompt=prompt.uuid)))
+            self._notify(SessionNotice("prompt_blocked", f"a prompt was not said, by a hook: {blocked}"))
+            return
+        if await self._say(session_id, prompt) != "end_turn":
+            return
+        reason = await self._hooks.stopped(is_repeated=False)
+        # who waits for their turn is heard first, and the end of that turn is looked at
+        if reason is None or not self._may_be_sent_back(interrupts):
+            return
+        back = Prompt(str(uuid4()), ({"type": "text", "text": reason},), is_own=True)
+        if await self._say(session_id, back) == "end_turn":
+            await self._hooks.stopped(is_repeated=True)
+
+    def _may_be_sent_back(self, interrupts: int) -> bool:
+        """Tell whether nobody wants anything else, so many interrupts ago."""
+        return self._interrupts == interrupts and self.stopping is None and not len(self._queue)
+
+    async def _say(self, session_id: str, prompt: Prompt) -> str:
+        """Say a prompt, and return why the agent stopped; "" where it does not say."""
+        meta: JsonObject = {"turnwire/prompt": prompt.uuid}
+        if prompt.is_own:
+            meta["turnwire/synthetic"] = True
+        params: JsonObject = {"sessionId": session_id, "prompt": list(prompt.content), "_meta": meta}
         try:
-            await self._client.request("session/prompt", params, None)
+            return text_at(await self._client.request("session/prompt", params, None), "stopReason")
         except RequestFailed:
-            pass  # the core has published it as the turn's end
+            return ""  # the core has published it as the turn's end
 
     def withdraw_all(self) -> None:
         """Take back what waits: the agent is gone and will hear nothing more."""
-        for prompt in self._queue.clear():
+        held = [self._held] if self._held is not None else []
+        self._held = None
+        for prompt in [*held, *self._queue.clear()]:
             self._executor.happened(Announced(Withdrawn(prompt=prompt.uuid)))
 
     async def withdraw(self, uuid: str) -> bool:
         """Take back a prompt that still waits, and tell whether it did."""
-        if not self._queue.withdraw(uuid):
+        held = self._held
+        is_held = held is not None and held.uuid == uuid and self._let_go(held)
+        if not is_held and not self._queue.withdraw(uuid):
             return False
         self._executor.happened(Announced(Withdrawn(prompt=uuid)))
+        return True
+
+    def _let_go(self, prompt: Prompt) -> bool:
+        """Take a prompt from the hooks that look at it; False when somebody has done so already."""
+        if self._held is not prompt:
+            return False
+        self._held = None
         return True
 
     async def interrupt(
@@ -221,6 +270,7 @@ class AcpSession:
 
         With `escalate_after`, the whole agent is stopped when the turn has not ended so many seconds later.
         """
+        self._interrupts += 1
         turn = self._turns.running
         if turn is None or self._conversation is None:
             return {}
@@ -295,6 +345,7 @@ class AcpSession:
         """Climb the stop ladder until the agent is gone; `batches()` ends with Ended(reason)."""
         if self.stopping is None and not self._process.has_exited:
             self.stopping = reason
+        self._hooks.over()
         await climb(
             self._process,
             self.options.stop,

@@ -42,16 +42,21 @@ def answer_stop(request: HookRequest, changes: tuple[str, ...], by: str, waited:
     name = request.request_id
     if not changes:
         return Outcome(HookOutput({}), decision(name, "allow", by, waited))
+    reason = send_back(changes)
+    return Outcome(
+        HookOutput({"decision": "block", "reason": reason}),
+        decision(name, "deny", by, waited, reason),
+    )
+
+
+def send_back(changes: tuple[str, ...]) -> str:
+    """Return what an agent is told that stops with uncommitted changes."""
     more = f"\n… and {len(changes) - MAX_LISTED} more" if len(changes) > MAX_LISTED else ""
-    reason = (
+    return (
         "There are uncommitted changes in the workspace:\n"
         + "\n".join(changes[:MAX_LISTED])
         + more
         + "\nCommit them, or say why they are to stay uncommitted, and stop again."
-    )
-    return Outcome(
-        HookOutput({"decision": "block", "reason": reason}),
-        decision(name, "deny", by, waited, reason),
     )
 
 

@@ -185,7 +185,8 @@ class AcpCore:
                 meta = fields(params.get("_meta"))
                 uuid = text(meta, "turnwire/prompt") or text(params, "messageId")
                 session = state.session(session_id)
-                return turns.prompted(state, session, Prompt(message.id, uuid, words), parts)
+                is_own = meta.get("turnwire/synthetic") is True
+                return turns.prompted(state, session, Prompt(message.id, uuid, words, is_own), parts)
             case "session/load" | "session/resume":
                 session = state.session(session_id)
                 session.history = True

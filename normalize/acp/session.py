@@ -38,6 +38,8 @@ class Prompt(Struct, gc=False):
     request_id: Id
     uuid: str | None
     text: str
+    is_own: bool = False
+    """The sidecar itself said it."""
 
 
 class Turn(Struct, gc=False):

@@ -83,7 +83,8 @@ def prompted(
     if turn is None:
         events += session.texts.pause()
         events += session.calls.turn_over("no_result", succeeded=True)
-        events.append(start(state, session, "user", said, [prompt.request_id]))
+        origin: Origin = "autonomous" if prompt.is_own else "user"
+        events.append(start(state, session, origin, said, [prompt.request_id]))
     elif session.calls.quirks.prompts_join:
         turn.waiting.append(prompt.request_id)
         turn.prompts += said
@@ -92,7 +93,14 @@ def prompted(
         session.queue.append(prompt)
         events.append(Queued(**session.place.here, position=len(session.queue), prompt=prompt.uuid))
     session.echoes = [*session.echoes[-63:], prompt.text]
-    return [*events, UserMessage(**session.place.here, text=prompt.text, uuid=prompt.uuid, parts=parts)]
+    message = UserMessage(
+        **session.place.here,
+        text=prompt.text,
+        uuid=prompt.uuid,
+        parts=parts,
+        synthetic=True if prompt.is_own else None,
+    )
+    return [*events, message]
 
 
 def past_over(session: Session) -> list[AgentEvent]:

@@ -84,7 +84,7 @@ class Usage:
 
     def chunk(self, meta: Json) -> None:
         """Take the usage of one answer of the model, as some agents hang it on a chunk."""
-        told = _tokens(fields(fields(meta).get("usage")))
+        told = tokens_of(meta)
         if told is not None:
             self._chunks = told if self._chunks is None else _sum(self._chunks, told)
 
@@ -112,6 +112,11 @@ class Usage:
             cost = None
         self._billed = self._billed if self._cost is None else self._cost
         return Bill(turn, total, cost, self._cost)
+
+
+def tokens_of(meta: Json) -> Tokens | None:
+    """Return what one answer of the model took, of a chunk's `_meta`."""
+    return _tokens(fields(fields(meta).get("usage")))
 
 
 def _tokens(told: JsonObject) -> Tokens | None:

@@ -499,7 +499,7 @@ async def test_hooks_are_run_before_leave_is_asked_and_the_strictest_counts(
     ]
     others = [
         HookSetting(event="PreToolUse", matcher="Edit", command=("false",)),
-        HookSetting(event="Stop", url="http://127.0.0.1:1"),
+        HookSetting(event="SubagentStop", url="http://127.0.0.1:1"),
     ]
     async with stage.session(hooks=[*hooks, *others]) as run:
         await run.session.prompt("tool")

@@ -1,25 +1,57 @@
 """The API messages of one thread, the main one or a subagent's: when each began, its first chunk, its end, its usage.
 
 A message begins when the model could begin: with the turn, or with what it waited for, the last tool result. It
-ends with the last line that belongs to it.
+ends with the last line that belongs to it. Of an agent that tells no messages (`Untold`), a run of what it says stands
+for one: it ends with the first call of a tool, or with the turn.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 from normalize.model import JsonObject
-from normalize.model_calls import Began, Measured, Said, Tokens
-from tracing.spans.genai_facts import Facts, answer, usage
+from normalize.model_calls import Began, Measured, Part, Said, Tokens
+from tracing.spans.genai_facts import Facts, answer, tool_answers, usage
 from tracing.spans.span import Attribute, Span, Trace
+
+_MOST_PARTS = 256
+"""Parts of a run, and results that one waits for, that are told at most."""
+
+
+class Piece(NamedTuple):
+    """A piece of what the agent says, of a run."""
+
+    kind: Literal["text", "reasoning"]
+    text: str
+    block: tuple[str | None, int | None]
+    """Pieces of the same block belong together."""
+    replaces: bool
+    """It takes the place of what the block said before."""
+
+
+@dataclass(slots=True)
+class _Block:
+    """A block of a run, as far as there is room for it."""
+
+    kind: Literal["text", "reasoning"]
+    said: list[str]
+    room: int
 
 
 @dataclass(slots=True)
 class _Chat:
     span: Span
-    message_id: str
+    message_id: str | None
     last: int
     chunked: bool = False
     finish_reason: str | None = None
-    parts: list[JsonObject] = field(default_factory=list)
+    parts: list[JsonObject | _Block] = field(default_factory=list)
+    blocks: dict[tuple[str | None, int | None], _Block] = field(default_factory=dict)
+    """Of a run: its blocks, by their names."""
+    called: bool = False
+    """Of a run: a call of a tool has ended it."""
+    tokens: Tokens | None = None
+    """Of a run: what its pieces say that it took."""
 
 
 class Thread:
@@ -38,10 +70,25 @@ class Thread:
         self._model: str | None = None
         """The model of the newest message."""
         self._chat: _Chat | None = None
+        self._runs = 0
+        """Runs that have begun."""
+        self._asked: str | None = None
+        """What the next run answers."""
+        self._results: list[tuple[str, str]] = []
+        """Calls and their results that the next run answers."""
 
     def free(self, at: int) -> None:
         """Note that the model can go on: a tool result came."""
         self._free_since = at
+
+    def resulted(self, call_id: str, result: str) -> None:
+        """Take a result as it may be told: the next run answers it."""
+        if len(self._results) < _MOST_PARTS:
+            self._results.append((call_id, result))
+
+    def prompted(self, messages: str) -> None:
+        """Take prompts as they may be told: the next run answers them."""
+        self._asked = messages
 
     def started(self, began: Began, at: int) -> list[Span]:
         """Take the start of a streamed message."""
@@ -92,13 +139,127 @@ class Thread:
             chat.parts += [self._facts.part(part) for part in said.parts]
         return finished
 
+    def piece(self, piece: Piece, at: int) -> list[Span]:
+        """Take a piece of a run; what it says is told where content is."""
+        chat = self._chat
+        known = None if chat is None else chat.blocks.get(piece.block)
+        if piece.replaces and known is None:
+            return []  # it corrects what an earlier run said
+        finished: list[Span] = []
+        if chat is None or (chat.called and not piece.replaces):
+            # Nobody knows since when a model writes that speaks beside an open call.
+            finished, chat = self._run(at if self.tools else self._free_since)
+            known = None
+        if not chat.chunked:
+            chat.chunked = True
+            chat.span.update({"gen_ai.request.stream": True})
+            if at > chat.span.start:
+                seconds = (at - chat.span.start) / 1e9
+                chat.span.update({"gen_ai.response.time_to_first_chunk": seconds})
+        if not chat.called:
+            chat.last = at
+        if self._facts.content:
+            self._write(chat, known, piece)
+        return finished
+
+    def called(self, part: JsonObject | None, at: int) -> list[Span]:
+        """End the run: a tool is called. Calls beside an open one are of the same run."""
+        finished: list[Span] = []
+        chat = self._chat
+        if chat is None or (chat.called and not self.tools):
+            if self.tools:
+                return []
+            finished, chat = self._run(self._free_since)
+        if not chat.called:
+            chat.called = True
+            chat.last = at
+        if part is not None and len(chat.parts) < _MOST_PARTS:
+            chat.parts.append(part)
+        return finished
+
+    def took(self, tokens: Tokens, at: int) -> list[Span]:
+        """Take what a call of the model took that is over; a run may be several."""
+        finished: list[Span] = []
+        chat = self._chat
+        if chat is None or (chat.called and not self.tools):
+            finished, chat = self._run(self._free_since)
+        if not chat.called:
+            chat.last = at
+        before = chat.tokens or Tokens(0, 0, 0, 0)
+        told = chat.tokens = Tokens(*(one + other for one, other in zip(before, tokens, strict=True)))
+        chat.span.update(usage(told.sent, told.written, told.cache_read, told.cache_written))
+        return finished
+
+    def end_run(
+        self,
+        at: int,
+        *,
+        stop_reason: str | None,
+        error: str | None,
+        asked: bool,
+        spent: Mapping[str, Attribute],
+    ) -> list[Span]:
+        """End the last run with its turn.
+
+        Args:
+            at: nanoseconds since 1970.
+            stop_reason: why the agent stopped, in its own word.
+            error: why the turn did not come to its end.
+            asked: the error is known to be that of a call of the model: it is a run also where nothing was said.
+            spent: usage of the turn, which is that of the run where there was no other.
+        """
+        finished: list[Span] = []
+        chat = self._chat
+        if asked and not self.tools and (chat is None or chat.called):
+            finished, chat = self._run(self._free_since)
+        if chat is None:
+            return finished
+        if self._runs == 1 and chat.tokens is None:
+            chat.span.update(spent)
+        if not chat.called:
+            chat.last = at
+            self._stopped(chat, stop_reason)
+            if error is not None:
+                chat.span.update({"error.type": error})
+        return finished + self.end_chat()
+
+    def _run(self, start: int) -> tuple[list[Span], _Chat]:
+        """Begin a run; the one before is over."""
+        finished = self.end_chat()
+        chat = self._chat = _Chat(self._begin(self._requested(), {}, start), None, start)
+        self._runs += 1
+        asked, self._asked = self._asked, None
+        results, self._results = self._results, []
+        if results:
+            chat.span.update({"gen_ai.input.messages": tool_answers(results)})
+        elif asked is not None:
+            chat.span.update({"gen_ai.input.messages": asked})
+        return finished, chat
+
+    def _write(self, chat: _Chat, block: _Block | None, piece: Piece) -> None:
+        """Keep a piece, as far as there is room."""
+        if block is None or block.kind != piece.kind:
+            if len(chat.parts) >= _MOST_PARTS:
+                return
+            block = chat.blocks[piece.block] = _Block(piece.kind, [], self._facts.limit + 1)
+            chat.parts.append(block)
+        if piece.replaces:
+            block.said, block.room = [], self._facts.limit + 1
+        if block.room > 0:
+            block.said.append(piece.text[: block.room])
+            block.room -= len(piece.text)
+
+    def _part(self, part: JsonObject | _Block) -> JsonObject:
+        return self._facts.part(Part(part.kind, "".join(part.said))) if isinstance(part, _Block) else part
+
     def end_chat(self) -> list[Span]:
         """End the message that was the last."""
         chat, self._chat = self._chat, None
         if chat is None:
             return []
         if chat.parts:
-            chat.span.update({"gen_ai.output.messages": answer(chat.parts, chat.finish_reason)})
+            parts = [self._part(part) for part in chat.parts]
+            chat.span.update({"gen_ai.output.messages": answer(parts, chat.finish_reason)})
         self._free_since = max(self._free_since, chat.last)
         error = chat.span.attributes.get("error.type")
         return [chat.span.finish(chat.last, None if error is None else str(error))]
@@ -123,21 +284,21 @@ class Thread:
         attributes: dict[str, Attribute] = {"gen_ai.response.id": message_id}
         if model is not None:
             attributes["gen_ai.response.model"] = self._model = model
-        self._chat = _Chat(self._begin(model, attributes), message_id, at)
+        self._chat = _Chat(self._begin(model, attributes, self._free_since), message_id, at)
         return finished
 
     def _failed(self, error: str, at: int) -> list[Span]:
         finished = self.end_chat()
-        span = self._begin(self._requested(), {"error.type": error})
+        span = self._begin(self._requested(), {"error.type": error}, self._free_since)
         self._free_since = at
         return [*finished, span.finish(at, error)]
 
-    def _begin(self, model: str | None, attributes: dict[str, Attribute]) -> Span:
+    def _begin(self, model: str | None, attributes: dict[str, Attribute], start: int) -> Span:
         name = f"chat {model}" if model else "chat"
         common = self._facts.common("chat")
         if (requested := self._requested()) is not None:
             common["gen_ai.request.model"] = requested
-        return self.trace.begin(name, self._free_since, self.agent, common | attributes, client=True)
+        return self.trace.begin(name, start, self.agent, common | attributes, client=True)
 
     def _requested(self) -> str | None:
         """Return the model that was asked; a fallback may answer in its place. Subagents have their own."""

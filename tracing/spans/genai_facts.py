@@ -107,6 +107,12 @@ def prompts(texts: Sequence[str]) -> str:
     return json.dumps(messages, ensure_ascii=False)
 
 
+def tool_answers(results: Sequence[tuple[str, str]]) -> str:
+    """Return results of calls as `gen_ai.input.messages`: call and result each."""
+    parts = [{"type": "tool_call_response", "id": call_id, "response": told} for call_id, told in results]
+    return json.dumps([{"role": "tool", "parts": parts}], ensure_ascii=False)
+
+
 def answer(parts: Sequence[JsonObject], finish_reason: str | None) -> str:
     """Return a message's parts as `gen_ai.output.messages`."""
     message: dict[str, object] = {"role": "assistant", "parts": list(parts)}

@@ -1,6 +1,6 @@
 """Spans with real durations, under the OpenTelemetry conventions for generative AI.
 
-invoke_agent over the turn, chat for each API message, execute_tool for each tool call, await_human while a request
+invoke_agent over the turn, chat for each API message, or for each run of what an agent says that tells of none, execute_tool for each tool call, await_human while a request
 waits for somebody; a subagent's invoke_agent stands under the call that started it, also when it goes on in the
 background after its turn. Names and attributes are those of the semantic conventions 1.41 (in development there),
 pinned in docs/operating.md. Content only on request.
@@ -10,8 +10,9 @@ from normalize import events as ev
 from normalize.events import AgentEvent, to_json
 from normalize.families import MODEL_CALLS
 from normalize.inputs import Received, SessionInput
-from normalize.model_calls import Began, Measured, ModelCall, Said, Streamed, ToolAnswered, ToolPart
-from tracing.spans.genai_chat import Thread
+from normalize.model import JsonObject
+from normalize.model_calls import Began, Measured, ModelCall, Said, Streamed, ToolAnswered, ToolPart, Untold
+from tracing.spans.genai_chat import Piece, Thread
 from tracing.spans.genai_facts import Facts, prompts, usage
 from tracing.spans.span import Attribute, Span, Trace
 
@@ -38,6 +39,12 @@ OF_CONCERN = frozenset(
 )
 """Events that these spans are made of; most events, pieces of text, are not."""
 
+RUNS = OF_CONCERN | {ev.MessageChunk, ev.Reasoning}
+"""The same of agents that tell no calls of their model: pieces of text are all that is known of them."""
+
+LOST = frozenset({"error", "process_exited", "hung"})
+"""Outcomes of turns in which the model did not come to an end."""
+
 
 class GenAiSpans:
     """Makes the spans of one session."""
@@ -53,6 +60,12 @@ class GenAiSpans:
         self._content: dict[str, str] = {}
         """Arguments, then result, of calls; with content alone."""
         self._prompts: list[str] = []
+        self._in_runs = False
+        """The agent tells no calls of its model."""
+        self._alone = True
+        """No subagent has worked in this turn."""
+        self.concern: frozenset[type] = OF_CONCERN
+        """Events that are wanted."""
 
     def begin_turn(self, trace: Trace, root: Span, at: int) -> None:
         """Open the agent's span; background subagents of earlier turns go on."""
@@ -60,6 +73,7 @@ class GenAiSpans:
         attributes = facts.common("invoke_agent") | {"gen_ai.agent.name": facts.agent}
         agent = trace.begin(f"invoke_agent {facts.agent}", at, root, attributes, client=True)
         self._threads[None] = Thread(trace, agent, at, facts)
+        self._alone = len(self._threads) == 1
 
     def end_turn(self, event: ev.Complete, at: int) -> list[Span]:
         """Close all that the turn opened."""
@@ -67,14 +81,13 @@ class GenAiSpans:
         if main is None:
             return []
         data = event.data
-        main.agent.update(
-            usage(
-                data.input_tokens,
-                data.output_tokens,
-                data.cache_read_input_tokens,
-                data.cache_creation_input_tokens,
-            )
+        spent = usage(
+            data.input_tokens,
+            data.output_tokens,
+            data.cache_read_input_tokens,
+            data.cache_creation_input_tokens,
         )
+        main.agent.update(spent)
         if data.is_error:
             main.agent.update({"error.type": data.outcome or "error"})
         if self._prompts:
@@ -82,6 +95,18 @@ class GenAiSpans:
             self._prompts.clear()
         finished = [span.finish(at, None) for span in self._humans.values()]
         self._humans.clear()
+        if self._in_runs:
+            status = data.api_error_status
+            error = None
+            if data.outcome in LOST:
+                error = str(data.outcome) if status is None else str(status)
+            finished += main.end_run(
+                at,
+                stop_reason=data.stop_reason,
+                error=error,
+                asked=error is not None and status is not None,
+                spent=spent if self._alone else {},
+            )
         return finished + main.end(at, event.error if data.is_error else None)
 
     def end(self, at: int) -> list[Span]:
@@ -123,6 +148,10 @@ class GenAiSpans:
             case ToolAnswered(call_id, content):
                 if self._facts.content:
                     self._remember(call_id, content)
+            case Untold(parent, tokens):
+                self._in_runs, self.concern = True, RUNS
+                if tokens is not None and (thread := self._threads.get(parent)) is not None:
+                    return thread.took(tokens, at)
         return []
 
     def of_event(self, event: AgentEvent, at: int) -> list[Span]:
@@ -135,8 +164,12 @@ class GenAiSpans:
             case ev.UserMessage() if self._facts.content and event.parent_tool_call_id is None:
                 if not event.synthetic:
                     self._prompts = [*self._prompts[-REMEMBERED:], self._facts.told(event.text)]
+                    if (main := self._threads.get(None)) is not None:
+                        main.prompted(prompts(self._prompts))
             case ev.ToolCall():
-                self._call(event, at)
+                return self._call(event, at)
+            case ev.MessageChunk() | ev.Reasoning() if self._in_runs and not event.history:
+                return self._piece(event, at)
             case ev.ToolUpdate() if event.tool_status != "running":
                 return self._result(event, at)
             case ev.PermissionRequest() | ev.QuestionRequest():
@@ -149,10 +182,19 @@ class GenAiSpans:
                 pass
         return []
 
-    def _call(self, event: ev.ToolCall, at: int) -> None:
+    def _piece(self, event: ev.MessageChunk | ev.Reasoning, at: int) -> list[Span]:
         thread = self._thread(event.parent_tool_call_id, at)
         if thread is None:
-            return
+            return []
+        block = (event.message_id, event.block_index)
+        if isinstance(event, ev.MessageChunk):
+            return thread.piece(Piece("text", event.text, block, bool(event.replace)), at)
+        return thread.piece(Piece("reasoning", event.reasoning_text, block, bool(event.replace)), at)
+
+    def _call(self, event: ev.ToolCall, at: int) -> list[Span]:
+        thread = self._thread(event.parent_tool_call_id, at)
+        if thread is None:
+            return []
         attributes = self._facts.common("execute_tool") | {
             "gen_ai.tool.name": event.tool_name,
             "gen_ai.tool.call.id": event.tool_call_id,
@@ -162,16 +204,30 @@ class GenAiSpans:
             attributes["gen_ai.tool.call.arguments"] = self._content.pop(
                 event.tool_call_id, ""
             ) or self._facts.told(to_json(event).decode())
+        finished: list[Span] = []
+        if self._in_runs:
+            part: JsonObject | None = None
+            if self._facts.content:
+                told = str(attributes["gen_ai.tool.call.arguments"])
+                part = {
+                    "type": "tool_call",
+                    "id": event.tool_call_id,
+                    "name": event.tool_name,
+                    "arguments": told,
+                }
+            finished = thread.called(part, at)
         span = thread.trace.begin(f"execute_tool {event.tool_name}", at, thread.agent, attributes)
         thread.tools[event.tool_call_id] = span
         self._callers[event.tool_call_id] = (thread.trace, span)
+        return finished
 
     def _result(self, event: ev.ToolUpdate, at: int) -> list[Span]:
-        call_id, span = event.tool_call_id, None
+        call_id, span, of = event.tool_call_id, None, None
         for thread in self._threads.values():
             if call_id in thread.tools:
                 span = thread.tools.pop(call_id)
                 thread.free(at)
+                of = thread
                 break
         if span is None:
             return []
@@ -181,6 +237,8 @@ class GenAiSpans:
         if self._facts.content:
             result = self._content.pop(call_id, "") or self._facts.told(to_json(event).decode())
             span.update({"gen_ai.tool.call.result": result})
+            if self._in_runs and of is not None:
+                of.resulted(call_id, result)
         finished = [span.finish(at, (event.error or event.reason) if failed else None)]
         if event.background or call_id in self._threads:
             # A subagent that is over may be sent on, and then works below the same call.
@@ -199,6 +257,7 @@ class GenAiSpans:
         trace, span = call
         agent = trace.begin("invoke_agent subagent", at, span, attributes, client=True)
         found = self._threads[parent] = Thread(trace, agent, at, self._facts, subagent=True)
+        self._alone = False
         return found
 
     def _task(self, event: ev.TaskUpdate, call_id: str, at: int) -> list[Span]:

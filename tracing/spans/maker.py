@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from normalize import events as ev
 from normalize.events import AgentEvent, to_json
 from normalize.inputs import Ended, Received, Sent, SessionInput
-from tracing.spans.genai_spans import OF_CONCERN, GenAiSpans
+from tracing.spans.genai_spans import GenAiSpans
 from tracing.spans.span import Attribute, Span, Trace, TraceSource
 from tracing.spans.streamjson_spans import Place, StreamJsonSpans
 
@@ -104,7 +104,7 @@ class SpanMaker:
         return finished
 
     def _of_concern(self, event: AgentEvent, at: int) -> list[Span]:
-        if type(event) not in OF_CONCERN:
+        if type(event) not in self._genai.concern:
             return []
         finished = self._genai.of_event(event, at)
         if type(event) is ev.Complete:

@@ -24,7 +24,7 @@ class TurnStarted(Event, frozen=True, kw_only=True, tag="turn_started"):
     truncated: dict[str, int] | None = None
     """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
     origin: Literal["user", "queued", "background", "autonomous"]
-    """Why: a prompt, a prompt that had waited, the end of a background task, or the CLI's own accord."""
+    """Why: a prompt, a prompt that had waited, the end of a background task, or the CLI's or turnwire's own accord."""
     prompts: list[str] | None = None
     """UUIDs of the prompts it serves, as far as they are known when it starts."""
 
@@ -53,7 +53,7 @@ class UserMessage(Event, frozen=True, kw_only=True, tag="user_message"):
     parts: list[ContentPart] | None = None
     """Images and documents."""
     synthetic: bool | None = None
-    """True when the CLI made it up itself."""
+    """True when the CLI, or turnwire, made it up itself."""
 
 
 class MessageChunk(Event, frozen=True, kw_only=True, tag="message_chunk"):

@@ -129,7 +129,7 @@ export interface TurnStarted {
   operation_id?: string;
   /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
   truncated?: Record<string, number>;
-  /** Why: a prompt, a prompt that had waited, the end of a background task, or the CLI's own accord. */
+  /** Why: a prompt, a prompt that had waited, the end of a background task, or the CLI's or turnwire's own accord. */
   origin: "user" | "queued" | "background" | "autonomous";
   /** UUIDs of the prompts it serves, as far as they are known when it starts. */
   prompts?: string[];
@@ -158,7 +158,7 @@ export interface UserMessage {
   uuid?: string;
   /** Images and documents. */
   parts?: ContentPart[];
-  /** True when the CLI made it up itself. */
+  /** True when the CLI, or turnwire, made it up itself. */
   synthetic?: boolean;
 }
 

@@ -1,0 +1,30 @@
+"""What lines of the Agent Client Protocol tell of calls of the model: that they tell none, and of some agents what one took."""
+
+from collections.abc import Sequence
+
+from normalize.acp.news import parent_of
+from normalize.acp.usage import tokens_of
+from normalize.model_calls import ModelCall, ModelCallReaders, Tokens, Untold
+from protocol.acp.messages import PermissionRequest, Response, SessionUpdate
+from protocol.acp.updates import Chunk
+
+_UNTOLD = (Untold(),)
+"""Almost all lines of a session: made once."""
+
+
+def _update(message: SessionUpdate) -> Sequence[ModelCall]:
+    update = message.params.update
+    if not isinstance(update, Chunk) or update.meta is None:
+        return _UNTOLD
+    took = tokens_of(update.meta)
+    if took is None:
+        return _UNTOLD
+    told = Tokens(took.sent, took.received, took.cache_read or 0, took.cache_written or 0)
+    return (Untold(parent_of(update.meta), told),)
+
+
+def _untold(_: PermissionRequest | Response) -> Sequence[ModelCall]:
+    return _UNTOLD
+
+
+MODEL_CALLS: ModelCallReaders = {SessionUpdate: _update, PermissionRequest: _untold, Response: _untold}
