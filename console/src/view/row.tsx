@@ -1,5 +1,5 @@
 /** One row of the conversation: watches its own changes, and chooses the view of its kind. */
-import { useEffect, useReducer } from "preact/hooks";
+import { useEffect, useReducer, useRef } from "preact/hooks";
 import type { Row } from "../model/rows.js";
 import { standsAlone } from "../request/alone.js";
 import { Over } from "../request/card.js";
@@ -44,6 +44,19 @@ function body(row: Row, nested = false) {
   }
 }
 
+/** The attributes of a row that was sought: it is marked, and has the focus when it first appears. */
+function useFound(row: Row) {
+  const live = useLive();
+  const node = useRef<HTMLDivElement>(null);
+  const found = live.found === row;
+  useEffect(() => {
+    if (!found || live.focusing !== row) return;
+    live.focusing = undefined;
+    node.current?.focus({ preventScroll: true });
+  }, [found]);
+  return found ? { ref: node, tabIndex: -1, "aria-label": "What was found", role: "group" as const } : undefined;
+}
+
 function useRow(row: Row): void {
   const live = useLive();
   const [, render] = useReducer((n: number) => n + 1, 0);
@@ -59,9 +72,10 @@ function useRow(row: Row): void {
 export function RowView({ row }: { row: Row }) {
   useRow(row);
   const { inspect } = usePage();
+  const found = useFound(row);
   if ((row.kind === "request" && !standsAlone(row)) || (row.kind === "tool" && row.leader)) return null;
   return (
-    <div class={`row row-${row.kind} ${row.withdrawn ? "withdrawn" : ""}`} data-seq={row.seq}>
+    <div class={`row row-${row.kind} ${row.withdrawn ? "withdrawn" : ""} ${found ? "found" : ""}`} data-seq={row.seq} {...found}>
       {row.withdrawn && <p class="quiet">The agent took this back.</p>}
       {body(row)}
       <IconButton icon="code" label={`Inspect event ${row.lastSeq}`} className="inspect" onClick={() => inspect(row.lastSeq)} />
@@ -72,5 +86,10 @@ export function RowView({ row }: { row: Row }) {
 /** A row of a subagent, inside its tool card. */
 export function NestedRow({ row }: { row: Row }) {
   useRow(row);
-  return <div class={`row nested row-${row.kind} ${row.withdrawn ? "withdrawn" : ""}`}>{body(row, true)}</div>;
+  const found = useFound(row);
+  return (
+    <div class={`row nested row-${row.kind} ${row.withdrawn ? "withdrawn" : ""} ${found ? "found" : ""}`} {...found}>
+      {body(row, true)}
+    </div>
+  );
 }
