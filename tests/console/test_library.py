@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from console_page import console, violations
 from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
 from hub.wire.frames import AnyCommand
-from normalize.events import AgentEvent, Complete, CompleteData, MessageChunk, TurnStarted, UserMessage
+from normalize.events import AgentEvent, Complete, CompleteData, MessageChunk, Notice, TurnStarted, UserMessage
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -172,6 +172,7 @@ async def test_conversations_are_listed_by_folder_renamed_and_exported(
         await page.get_by_label("Title").fill("A better name")
         await page.keyboard.press("Enter")
         await expect(page.get_by_role("button", name="A better name", exact=True)).to_be_visible()
+        await expect(page.get_by_role("button", name="Rename A better name")).to_be_focused()
         await page.get_by_label("Replace secrets").check()
         async with page.expect_download() as download:
             await page.get_by_role("button", name="Markdown of About c1").click()
@@ -219,3 +220,49 @@ async def test_axe_finds_no_violation_in_history_search_and_usage(
                 found += await violations(page)
             assert found == []
             assert await page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+ABLE = {
+    "resume": True, "rewind": True, "fork": True, "interrupt": True, "withdraw": True, "set_model": True, "images": True,
+}  # fmt: skip
+
+
+@pytest.mark.long
+async def test_from_a_message_one_branches_off_or_goes_back_to_before_it(browser: Browser) -> None:
+    async with hub_harness(host=empty_hub()) as where:
+        await show(where, "fork", made(long_conversation()[:4]), abilities=ABLE)
+        cut = Notice(
+            kind="cut",
+            level="info",
+            text="The conversation goes on from an earlier message; 1 turn of it no longer counts.",
+            details={"reason": "rewind", "at": "r1", "void_turns": ["turn-2"], "within": None},
+        )
+        said = long_conversation()
+        await show(where, "here", made([*said[:12], cut]), abilities=ABLE)
+
+        async def forked(command: AnyCommand) -> JsonValue:
+            return {"session": "fork"}
+
+        where.host.handlers = {"session.fork": forked}
+        async with console(browser, f"{where.url}&session=here") as page:
+            await expect(page.locator(".boundary")).to_contain_text("1 turn of it no longer counts")
+            await expect(page.locator(".voided .chip")).to_have_text("no longer counts")
+            assert await violations(page) == []
+            # Not at the first, before which there is nothing, nor at one that counts no more.
+            await expect(page.locator(".from-here")).to_have_count(1)
+            page.on("dialog", lambda dialog: asyncio.ensure_future(dialog.accept()))
+            await page.get_by_text("From here …").click()
+            await page.get_by_role("button", name="Go back to here").click()
+            await expect(page.get_by_role("textbox", name="Prompt")).to_have_value("Question 1")
+            await expect(page.get_by_role("textbox", name="Prompt")).to_be_focused()
+            assert [one["at"] for one in commands(where, "session.resume")] == ["r0"]
+            await page.get_by_text("From here …").focus()
+            await page.keyboard.press("Enter")
+            assert await violations(page) == []
+            await page.keyboard.press("Escape")
+            await expect(page.get_by_text("From here …")).to_be_focused()
+            await page.keyboard.press("Enter")
+            await page.get_by_role("button", name="Fork from here").click()
+            await expect(page.locator(".session-head h1")).to_have_text("fork")
+            await expect(page.get_by_role("textbox", name="Prompt")).to_have_value("Question 1")
+            assert [one["at"] for one in commands(where, "session.fork")] == ["r0"]

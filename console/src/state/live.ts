@@ -19,6 +19,8 @@ export class LiveSession {
   readonly delivery = new Source();
   /** Something was sent from here. */
   readonly sent = new Source();
+  /** The draft of its prompt was written from elsewhere on the page. */
+  readonly drafted = new Source();
   caughtUp = false;
   behind = 0;
   refused: string | undefined;

@@ -7,6 +7,7 @@ import { ToolCard } from "../tools/card.js";
 import { ToolGroup } from "../tools/group.js";
 import { useLive, usePage } from "./context.js";
 import { AsidesView, FactView, GapView, NoticeView, OddView } from "./facts.js";
+import { FromHere } from "./from_here.js";
 import { IconButton } from "./parts.js";
 import { PlanView, ReasoningView, TextView, TurnEnd, TurnHead, UserView } from "./speech.js";
 
@@ -75,9 +76,14 @@ export function RowView({ row }: { row: Row }) {
   const found = useFound(row);
   if ((row.kind === "request" && !standsAlone(row)) || (row.kind === "tool" && row.leader)) return null;
   return (
-    <div class={`row row-${row.kind} ${row.withdrawn ? "withdrawn" : ""} ${found ? "found" : ""}`} data-seq={row.seq} {...found}>
+    <div
+      class={`row row-${row.kind} ${row.withdrawn ? "withdrawn" : ""} ${row.voided ? "voided" : ""} ${found ? "found" : ""}`}
+      data-seq={row.seq}
+      {...found}
+    >
       {row.withdrawn && <p class="quiet">The agent took this back.</p>}
       {body(row)}
+      {row.kind === "user" && <FromHere row={row} />}
       <IconButton icon="code" label={`Inspect event ${row.lastSeq}`} className="inspect" onClick={() => inspect(row.lastSeq)} />
     </div>
   );
