@@ -73,7 +73,7 @@ test("a hit names its place by seq, message and words; one in a title names none
   });
   expect(found[0]).toMatchObject({
     live: true,
-    sought: { seq: 7, message: "m", text: "the violet window is", words: ["window"] },
+    sought: { seq: 7, message: "m", kind: "text", text: "the violet window is", words: ["window"] },
   });
   expect(found[1]).toMatchObject({ live: false, title: "c", sought: {} });
 });
@@ -92,6 +92,9 @@ test("a hit is found by its seq, its message, its words, and where it is hidden 
   // The UUID of a line in the agent's own file, which no event of a text has.
   expect(place({ message: "line", text: "violet window is" })).toBe(1);
   expect(place({ text: "of two blocks", words: ["Over"] })).toBe(3);
+  // Of several rows with the words, the one that is what was found.
+  expect([place({ text: "window" }), place({ text: "window", kind: "text" }), place({ text: "window", kind: "newer" })]).toEqual([0, 1, 0]);
+  expect(place({ text: "first", kind: "command" })).toBe(2);
   expect(place({ seq: 99, text: "nowhere", words: ["nor", "these"] })).toBeUndefined();
   const inner = seek(rows, { text: 'echo "two words"' });
   expect(inner?.index).toBe(2);

@@ -104,6 +104,7 @@ export function hits(answer: JsonValue): Hit[] {
           : {
               ...(seq !== undefined && { seq }),
               ...(message !== undefined && { message }),
+              kind,
               text: snippet
                 .map((part) => part.text)
                 .join("")

@@ -10,7 +10,17 @@ export interface Sought {
   /** What stands there, letter for letter; its words by themselves where it is spread over several rows. */
   readonly text?: string;
   readonly words?: readonly string[];
+  /** What it is: prompt, text, command or path. */
+  readonly kind?: string;
 }
+
+/** Rows that have such a text; any that is said, of a kind that a newer hub names. */
+const ROWS = new Map<string, ReadonlyArray<Row["kind"]>>([
+  ["prompt", ["user", "tool"]],
+  ["text", ["text"]],
+  ["command", ["tool"]],
+  ["path", ["tool"]],
+]);
 
 /** A row, and where it stands: the row of the main thread that shows it, by its index. */
 export interface Place {
@@ -35,12 +45,13 @@ function has(row: Row, text: string): boolean {
   return said(row).includes(row.kind === "tool" ? JSON.stringify(text).slice(1, -1) : text);
 }
 
-export function seek(rows: readonly Row[], { seq, message, text, words = [] }: Sought): Place | undefined {
+export function seek(rows: readonly Row[], { seq, message, text, words = [], kind = "" }: Sought): Place | undefined {
+  const fits = (row: Row) => ROWS.get(kind)?.includes(row.kind) ?? true;
   const tests: Array<(row: Row) => boolean> = [];
   if (seq !== undefined) tests.push((row) => row.seq === seq);
   if (message !== undefined) tests.push((row) => row.kind === "user" && row.uuid === message);
-  if (text) tests.push((row) => has(row, text));
-  if (words.length > 0) tests.push((row) => words.every((word) => has(row, word)));
+  if (text) tests.push((row) => fits(row) && has(row, text));
+  if (words.length > 0) tests.push((row) => fits(row) && words.every((word) => has(row, word)));
   for (const test of tests) {
     for (const row of walk(rows)) {
       if (!test(row)) continue;
