@@ -13,7 +13,15 @@ from pydantic import JsonValue
 from console_page import console, violations
 from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
 from hub.wire.frames import AnyCommand
-from normalize.events import AgentEvent, Complete, CompleteData, MessageChunk, Notice, TurnStarted, UserMessage
+from normalize.events import (
+    AgentEvent,
+    Complete,
+    CompleteData,
+    MessageChunk,
+    Notice,
+    TurnStarted,
+    UserMessage,
+)
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -44,7 +52,10 @@ def long_conversation() -> list[AgentEvent]:
             TurnStarted(operation_id=turn, origin="user"),
             UserMessage(text=f"Question {n}", uuid=f"u{n}", operation_id=turn),
             MessageChunk(text=text, message_id=f"m{n}", block_index=0, operation_id=turn),
-            Complete(operation_id=turn, data=CompleteData(outcome="completed", is_error=False, resume_token=f"r{n}")),
+            Complete(
+                operation_id=turn,
+                data=CompleteData(outcome="completed", is_error=False, resume_token=f"r{n}"),
+            ),
         ]
     return said
 
@@ -121,6 +132,12 @@ def commands(where: HubHarness, kind: str) -> list[dict[str, Any]]:
     return [command.model_dump() for command, _ in where.host.commands if command.type == kind]
 
 
+async def visit(page: Page, name: str) -> None:
+    """Go to a page by its address."""
+    await expect(page.locator(".session-head h1")).to_be_attached()
+    await page.evaluate(f"location.hash = '#/{name}'")
+
+
 async def search(page: Page, words: str) -> None:
     """Search on the page of old conversations."""
     await page.get_by_label("Words in any conversation").fill(words)
@@ -162,7 +179,8 @@ async def test_what_a_search_finds_is_opened_scrolled_to_and_marked(browser: Bro
 async def test_conversations_are_listed_by_folder_renamed_and_exported(
     browser: Browser, tmp_path: Path
 ) -> None:
-    async with library() as where, console(browser, f"{where.base}/?token={where.token}#/history") as page:
+    async with library() as where, console(browser, where.url) as page:
+        await visit(page, "history")
         await expect(page.locator(".library h2")).to_have_text(["red /srv", "blue /srv"])
         await expect(page.get_by_text("runs elsewhere")).to_have_count(1)
         await expect(page.get_by_text("still being read")).to_be_visible()
@@ -187,8 +205,8 @@ async def test_conversations_are_listed_by_folder_renamed_and_exported(
 @pytest.mark.long
 async def test_who_may_only_look_is_offered_no_more(browser: Browser) -> None:
     async with library() as where:
-        url = f"{where.base}/?token={where.hub.tokens.view}#/history"
-        async with console(browser, url) as page:
+        async with console(browser, f"{where.base}/#token={where.hub.tokens.view}") as page:
+            await visit(page, "history")
             await expect(page.locator(".kept .title").first).to_be_visible()
             await expect(page.locator("button.title")).to_have_count(0)
             await expect(page.get_by_role("button", name="Rename")).to_have_count(0)
@@ -204,17 +222,17 @@ async def test_axe_finds_no_violation_in_history_search_and_usage(
     browser: Browser, width: int, scheme: Any
 ) -> None:
     async with library() as where:
-        url = f"{where.base}/?token={where.token}#/history"
-        async with console(browser, url, width=width, scheme=scheme) as page:
+        async with console(browser, where.url, width=width, scheme=scheme) as page:
+            await visit(page, "history")
             await expect(page.locator(".kept").first).to_be_visible()
             found = await violations(page)
             await page.get_by_role("button", name="Rename About c2").click()
             found += await violations(page)
             await search(page, "violet")
             found += await violations(page)
-            await page.evaluate("location.hash = '#/usage'")
+            await visit(page, "usage")
             for group in ("day", "project"):
-                await page.get_by_label("By").select_option(group)
+                await page.locator(".library select").first.select_option(group)
                 await expect(page.locator(".plot svg")).to_be_visible()
                 await expect(page.locator(".table tfoot")).to_contain_text("at least $1.25")
                 found += await violations(page)
