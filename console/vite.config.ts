@@ -14,12 +14,13 @@ export default defineConfig({
     target: "es2022",
     assetsInlineLimit: 0,
     cssCodeSplit: false,
-    modulePreload: { polyfill: false },
+    modulePreload: false,
     rolldownOptions: {
       output: {
         entryFileNames: "console.js",
         assetFileNames: "console[extname]",
-        codeSplitting: false,
+        // Loaded on demand; what it shares with the page stays in the page's own script.
+        chunkFileNames: "[name].js",
       },
     },
   },

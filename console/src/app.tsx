@@ -4,7 +4,7 @@ import { Composer } from "./composer/composer.js";
 import { Inspector, type Tab } from "./inspector/inspector.js";
 import { RequestDock } from "./request/dock.js";
 import { keepToken } from "./state/access.js";
-import type { Hub } from "./state/hub.js";
+import type { Hub, View } from "./state/hub.js";
 import { useSource } from "./state/source.js";
 import { visibleCode } from "./text/visible.js";
 import { setNotifications, useAttention, wantsNotifications } from "./view/attention.js";
@@ -60,6 +60,17 @@ function Nothing({ hub }: { hub: Hub }) {
   );
 }
 
+type Library = typeof import("./library/views.js");
+
+/** The pages about old conversations come in a file of their own, once somebody asks for them. */
+function Pages({ hub, view, onMenu }: { hub: Hub; view: View; onMenu: () => void }) {
+  const [library, load] = useState<Library | undefined>(undefined);
+  useEffect(() => {
+    import("./library/views.js").then(load, () => hub.toast("This page could not be loaded; reload to try again."));
+  }, []);
+  return library ? <library.LibraryView view={view} onMenu={onMenu} /> : <div class="empty" />;
+}
+
 export function App({ hub }: { hub: Hub }) {
   useSource(hub.changed, hub.switched);
   const [menu, setMenu] = useState(false);
@@ -90,7 +101,7 @@ export function App({ hub }: { hub: Hub }) {
   useEffect(() => {
     setMenu(false);
     setSeq(undefined);
-  }, [live]);
+  }, [live, hub.view?.name, hub.view?.query]);
   useEffect(() => {
     function onKeyDown(event: KeyboardEvent): void {
       if (event.key === "Escape" && menu) setMenu(false);
@@ -128,6 +139,8 @@ export function App({ hub }: { hub: Hub }) {
     { name: "Turn", hint: "where its time went", run: () => page.show("turn") },
     { name: "Events", hint: "each with its raw line", run: () => page.show("events") },
     { name: "Session", hint: "rename, fork, resume, close", run: () => page.show("session") },
+    { name: "History", hint: "old conversations, and search", run: () => hub.visit("history") },
+    { name: "Usage", hint: "tokens and cost", run: () => hub.visit("usage") },
     { name: "Dark or light", hint: "", run: toggleTheme },
     { name: "Keys", hint: "?", run: () => open("keys") },
   ];
@@ -135,7 +148,7 @@ export function App({ hub }: { hub: Hub }) {
   return (
     <PageContext.Provider value={page}>
       <div
-        class={`page ${menu ? "menu-open" : ""} ${panel ? "panel-open" : ""} ${panel && tab === "changes" && seq === undefined ? "panel-wide" : ""} ${hub.state === "open" ? "" : "offline"}`}
+        class={`page ${menu ? "menu-open" : ""} ${panel && live ? "panel-open" : ""} ${panel && live && tab === "changes" && seq === undefined ? "panel-wide" : ""} ${hub.state === "open" ? "" : "offline"}`}
       >
         {live && (
           <button
@@ -165,6 +178,8 @@ export function App({ hub }: { hub: Hub }) {
               <Now />
               {!isReplay(hub.summary) && <Composer />}
             </LiveContext.Provider>
+          ) : hub.view ? (
+            <Pages hub={hub} view={hub.view} onMenu={() => setMenu(!menu)} />
           ) : (
             <Nothing hub={hub} />
           )}

@@ -316,3 +316,73 @@ describe("the rest", () => {
     expect(grown).toBe(false);
   });
 });
+
+describe("going back", () => {
+  const said = (text: string, operation_id = "turn-1"): AgentEvent => ({ type: "user_message", text, uuid: `u ${text}`, operation_id });
+  const ended = (id: string, resume_token: string | undefined): AgentEvent => ({
+    type: "complete",
+    operation_id: id,
+    data: { is_error: false, ...(resume_token !== undefined && { resume_token }) },
+  });
+  const cut = (at: string | null, void_turns: string[], within: string | null = null): AgentEvent => ({
+    type: "notice",
+    kind: "cut",
+    level: "info",
+    text: "The conversation goes on from an earlier message.",
+    details: { reason: "rewind", at, void_turns, within },
+  });
+  const one = (n: number): AgentEvent[] => [
+    turn(`turn-${n}`),
+    said(`q${n}`, `turn-${n}`),
+    piece(`a${n}`, { message_id: `m${n}` }),
+    ended(`turn-${n}`, `r${n}`),
+  ];
+  const backs = (conversation: Conversation) => conversation.rows.flatMap((row) => (row.kind === "user" ? [[row.text, row.back]] : []));
+  const voided = (conversation: Conversation) => conversation.rows.flatMap((row) => (row.voided ? [`${row.kind} ${row.seq}`] : []));
+
+  test("a prompt names the message before it, if there is one and it began its turn", () => {
+    const made = fold(
+      ...one(1),
+      turn("turn-2"),
+      said("q2", "turn-2"),
+      said("joins", "turn-2"),
+      ended("turn-2", undefined),
+      ...one(3),
+      ...one(4),
+    );
+    expect(backs(made)).toEqual([
+      ["q1", undefined],
+      ["q2", "r1"],
+      ["joins", undefined],
+      // The turn before it names no message to go back to.
+      ["q3", undefined],
+      ["q4", "r3"],
+    ]);
+  });
+
+  test("turns that count no more are marked, and the next prompt follows the message that was gone back to", () => {
+    const made = fold(...one(1), ...one(2), ...one(3), cut("r1", ["turn-2", "turn-3"]), ...one(4));
+    expect(voided(made)).toEqual(["turn 5", "user 6", "text 7", "end 8", "turn 9", "user 10", "text 11", "end 12"]);
+    expect(backs(made).at(-1)).toEqual(["q4", "r1"]);
+    expect(made.rows.find((row) => row.kind === "notice")).toMatchObject({ label: "cut" });
+    expect(made.changes().rows.size).toBeGreaterThan(8);
+  });
+
+  test("a turn that counts up to a message only is marked from there on", () => {
+    const made = fold(...one(1), ...one(2), cut("m1", ["turn-2"], "turn-1"));
+    expect(voided(made)).toEqual(["end 4", "turn 5", "user 6", "text 7", "end 8"]);
+  });
+
+  test("after going back to the very beginning there is nothing to go back to", () => {
+    const made = fold(...one(1), cut(null, ["turn-1"]), ...one(2));
+    expect(backs(made)).toEqual([
+      ["q1", undefined],
+      ["q2", undefined],
+    ]);
+  });
+
+  test("a notice that says nothing sensible marks nothing", () => {
+    const odd: AgentEvent = { type: "notice", kind: "cut", level: "info", text: "", details: { void_turns: "turn-1", at: 7 } };
+    expect(voided(fold(...one(1), odd, { type: "notice", kind: "cut", level: "info", text: "" }))).toEqual([]);
+  });
+});

@@ -5,18 +5,15 @@ from typing import Any
 
 import pytest
 from hub_harness import until
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, expect
 
-from console_page import console, screenshot
+from console_page import console, screenshot, violations
 from console_states import empty_hub, entries, made, show, hub_harness
 from normalize.events import AgentEvent, MessageChunk, ToolUpdate
 from normalize.payloads import ShellExecPayload
 from normalize.payloads.work import ShellExec, ShellOutput
-from recordings import ROOT
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 
 STATES = {
     "tool-write-edit": None,
@@ -42,17 +39,6 @@ STATES = {
 LONG = pytest.mark.long
 
 PICTURES = {("tool-write-edit", 1280, "dark"): "dark", ("perm-allow-always", 360, "light"): "narrow"}
-
-
-async def violations(page: Page) -> list[str]:
-    """Run axe in the page: the rules of WCAG 2.2 AA and the best practices."""
-    await page.evaluate(AXE.read_text())
-    found: dict[str, Any] = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-    return [
-        f"{violation['id']}: {node['target']} {node['failureSummary']}"
-        for violation in found["violations"]
-        for node in violation["nodes"]
-    ]
 
 
 def words_in_colour() -> list[AgentEvent]:

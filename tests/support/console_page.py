@@ -11,10 +11,13 @@ from typing import Any, Literal
 
 from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
 
+from recordings import ROOT
 from turnwire_process import Served
 
 Sidecar = Callable[..., AbstractAsyncContextManager[Served]]
 """Runs `turnwire run` on a script: the fixture `scripted`."""
+
+AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 
 ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -108,6 +111,17 @@ def watch(page: Page, problems: Problems, url: str) -> None:
 
     page.on("request", lambda made: request(made.url))
     page.on("websocket", lambda socket: request(socket.url))
+
+
+async def violations(page: Page) -> list[str]:
+    """Run axe in the page: the rules of WCAG 2.2 AA and the best practices."""
+    await page.evaluate(AXE.read_text())
+    found: dict[str, Any] = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+    return [
+        f"{violation['id']}: {node['target']} {node['failureSummary']}"
+        for violation in found["violations"]
+        for node in violation["nodes"]
+    ]
 
 
 async def say(page: Page, text: str) -> None:

@@ -1,5 +1,5 @@
 /** Where one writes: several lines, history, slash commands, images, and a choice of when it is heard. */
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useSource } from "../state/source.js";
 import { visibleCode } from "../text/visible.js";
 import { useLive, usePage } from "../view/context.js";
@@ -20,7 +20,7 @@ const PRIORITIES: Array<[Priority, string, string]> = [
   ["later", "Later", "Starts after the running turn"],
 ];
 
-const drafts = new Drafts(sessionStorage);
+export const drafts = new Drafts(sessionStorage);
 
 /** A finger types on a keyboard that has no other key for a new line: there Enter makes one, and the button sends. */
 const byFinger = matchMedia("(pointer: coarse) and (hover: none)");
@@ -47,6 +47,15 @@ export function Composer() {
     drafts.keep(live.id, next);
     write(next);
   }
+
+  useEffect(
+    () =>
+      live.drafted.watch(() => {
+        write(drafts.of(live.id));
+        area.current?.focus();
+      }),
+    [live],
+  );
 
   async function take(files: readonly File[]): Promise<void> {
     for (const one of files) {

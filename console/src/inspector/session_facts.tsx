@@ -19,6 +19,12 @@ async function carryOut(hub: Hub, command: CommandInput): Promise<void> {
   if (typeof reply === "object" && reply !== null && !Array.isArray(reply) && typeof reply.session === "string") hub.select(reply.session);
 }
 
+/** The whole conversation as a document. */
+async function save(hub: Hub, session: string, format: "markdown" | "html"): Promise<void> {
+  const { download } = await import("../library/views.js");
+  await download(hub, `live:${session}`, format, false);
+}
+
 function Title({ session, title }: { session: string; title: string }) {
   const { hub } = usePage();
   const [text, setText] = useState(title);
@@ -84,6 +90,14 @@ export function SessionFacts() {
             ),
         )}
       </dl>
+      <div class="buttons">
+        <button type="button" class="secondary" onClick={() => void save(hub, session, "markdown")}>
+          Export as Markdown
+        </button>
+        <button type="button" class="secondary" onClick={() => void save(hub, session, "html")}>
+          Export as HTML
+        </button>
+      </div>
       {hub.mayControl && <Title key={session} session={session} title={summary?.title ?? ""} />}
       {hub.mayControl && (
         <div class="buttons">

@@ -2,7 +2,7 @@
  * Folds a session's events into rows, one event at a time and in constant time each: 100,000 events cost 100,000 small
  * steps, and a new event never makes the old ones be looked at again. Pure: no DOM, no clock.
  */
-import type { AgentEvent, EventFrame, MessageChunk, Reasoning, ToolCall, ToolUpdate, UserMessage } from "turnwire-client";
+import type { AgentEvent, EventFrame, MessageChunk, Notice, Reasoning, ToolCall, ToolUpdate, UserMessage } from "turnwire-client";
 import { between } from "../text/format.js";
 import { aside } from "./asides.js";
 import { Changes } from "./changes.js";
@@ -46,6 +46,8 @@ export class Conversation {
   private keys = 0;
   private retry: FactRow | undefined;
   private looking: ToolRow | undefined;
+  /** The message that the next prompt follows, as the hub takes it to go back to. */
+  private end: string | undefined;
 
   get running(): Turn | undefined {
     const turn = this.turns.at(-1);
@@ -144,6 +146,7 @@ export class Conversation {
         return void this.add(frame, undefined, { kind: "fact", event, over: true });
       }
       case "notice": {
+        if (event.kind === "cut") return this.cut(frame, event);
         const quiet = aside(event);
         if (quiet) return this.aside(frame, quiet);
         return void this.add(frame, undefined, { kind: "notice", label: event.kind, level: event.level, text: event.text });
@@ -173,7 +176,12 @@ export class Conversation {
 
   private say(frame: EventFrame, event: UserMessage): void {
     const { text, parts = [], uuid, synthetic = false } = event;
-    this.add(frame, this.thread(event.parent_tool_call_id), { kind: "user", text, parts, uuid, synthetic });
+    const thread = this.thread(event.parent_tool_call_id);
+    const prompt = !synthetic && thread === undefined;
+    const back = prompt ? this.end : undefined;
+    // Another one joins the turn that this one begins: going back to before it would lose this one, too.
+    if (prompt) this.end = undefined;
+    this.add(frame, thread, { kind: "user", text, parts, uuid, synthetic, back });
   }
 
   private serve(prompts: readonly string[] | undefined): void {
@@ -240,7 +248,29 @@ export class Conversation {
     this.touch(row, frame.seq);
   }
 
+  /** The conversation went back: the turns after that place count no more, and one of them up to it only. */
+  private cut(frame: EventFrame, { level, text, details = {} }: Notice): void {
+    const { at, within, void_turns: turns } = details;
+    const gone = new Set(Array.isArray(turns) ? turns : []);
+    const here = (row: Row) =>
+      typeof at === "string" && ((row.kind === "user" && row.uuid === at) || this.messages.get(at)?.includes(row) === true);
+    let turn: string | undefined;
+    let beyond = false;
+    for (const row of this.rows) {
+      if (row.kind === "turn") [turn, beyond] = [row.turn.id, false];
+      if (turn !== undefined && turn === within && here(row)) beyond = true;
+      else if (turn !== undefined && (gone.has(turn) || (turn === within && beyond)) && !row.voided) {
+        row.voided = true;
+        this.touch(row, row.lastSeq);
+      }
+      if (row.kind === "end") turn = undefined;
+    }
+    this.end = typeof at === "string" ? at : undefined;
+    this.add(frame, undefined, { kind: "notice", label: "cut", level, text });
+  }
+
   private complete(frame: EventFrame, event: Extract<AgentEvent, { type: "complete" }>): void {
+    this.end = event.data.resume_token ?? event.data.last_message_uuid ?? event.last_message_uuid;
     const row = event.operation_id === undefined ? undefined : this.turnRows.get(event.operation_id);
     for (const open of this.open.values()) {
       open.live = false;
@@ -341,7 +371,7 @@ export class Conversation {
 
   private add<Fields extends NewRow>({ seq, ts }: { seq: number; ts: string }, parent: ToolRow | undefined, fields: Fields): Made<Fields> {
     this.keys += 1;
-    const row = { key: this.keys, rev: 0, seq, lastSeq: seq, ts, parent, withdrawn: false, view: {}, ...fields } as Row;
+    const row = { key: this.keys, rev: 0, seq, lastSeq: seq, ts, parent, withdrawn: false, voided: false, view: {}, ...fields } as Row;
     (parent ? parent.children : this.rows).push(row);
     if (row.kind === "tool") this.tools.set(row.id, row);
     const open = this.open.get(parent);

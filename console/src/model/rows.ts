@@ -43,6 +43,8 @@ interface RowBase {
   readonly parent: ToolRow | undefined;
   /** The agent took it back. */
   withdrawn: boolean;
+  /** The conversation went back to before it: the agent does not know it any more. */
+  voided: boolean;
   readonly view: RowView;
 }
 
@@ -98,6 +100,8 @@ export interface UserRow extends RowBase {
   readonly parts: readonly ContentPart[];
   readonly uuid: string | undefined;
   readonly synthetic: boolean;
+  /** The message before it, which the conversation can go back to; undefined where there is none, or it joined a turn. */
+  readonly back: string | undefined;
 }
 
 export interface TextRow extends RowBase {

@@ -8,6 +8,7 @@ import {
   type SessionSummary,
   type Welcome,
 } from "turnwire-client";
+import type { Sought } from "../model/seek.js";
 import { decoded, yieldToken } from "./access.js";
 import { LiveSession } from "./live.js";
 import { Source } from "./source.js";
@@ -17,8 +18,16 @@ export interface Toast {
   readonly text: string;
 }
 
+/** A page that is not about one session. */
+export interface View {
+  readonly name: "history" | "usage";
+  /** The words that are searched for. */
+  readonly query: string;
+}
+
 const KEPT = 4;
 const SESSION = /^#\/s\/(.+)$/;
+const VIEW = /^#\/(history|usage)(?:\/(.*))?$/;
 
 export class Hub {
   readonly client: Client;
@@ -34,11 +43,15 @@ export class Hub {
   welcome: Welcome | undefined;
   sessions: SessionSummary[] = [];
   current: LiveSession | undefined;
+  /** The page that the address names instead of a session. */
+  view: View | undefined;
   /** The session that the address names, while there is none of that name. */
   missing: string | undefined;
   toasts: Toast[] = [];
   /** A session that was asked for just now and may not be in the list yet. */
   private expected: string | undefined;
+  /** A place in a session that is to be shown there. */
+  private sought: { readonly session: string; readonly what: Sought } | undefined;
   private toastKeys = 0;
   /** Sessions that were on screen lately go on being followed, so that switching between them is quick; oldest first. */
   private readonly kept = new Map<string, LiveSession>();
@@ -73,14 +86,20 @@ export class Hub {
     return this.sessions.find(({ session }) => session === this.current?.id);
   }
 
-  select(session: string): void {
+  /** Shows a session, and a place in it. */
+  select(session: string, what?: Sought): void {
     this.expected = session;
+    this.sought = what && { session, what };
     location.hash = `#/s/${encodeURIComponent(session)}`;
   }
 
   /** Shows what is shown when the address names no session. */
   deselect(): void {
     location.hash = "";
+  }
+
+  visit(view: View["name"]): void {
+    location.hash = `#/${view}`;
   }
 
   /** Shows the newest session, whatever the address named. */
@@ -130,6 +149,12 @@ export class Hub {
   }
 
   private route(): void {
+    const [, name, query = ""] = VIEW.exec(location.hash) ?? [];
+    this.view = name === "history" || name === "usage" ? { name, query: decoded(query) } : undefined;
+    if (this.view) {
+      this.missing = undefined;
+      return this.leave();
+    }
     const wanted = SESSION.exec(location.hash)?.[1];
     const id = wanted === undefined ? (this.current?.id ?? this.sessions.at(-1)?.session) : decoded(wanted);
     const known = this.sessions.find(({ session }) => session === id);
@@ -137,7 +162,10 @@ export class Hub {
     if (!known) return this.leave();
     this.expected = undefined;
     if (known.session === this.current?.id) return;
+    const sought = this.sought?.session === known.session ? this.sought.what : undefined;
+    this.sought = undefined;
     this.current = this.kept.get(known.session) ?? new LiveSession(this.client, known.session);
+    this.current.sought = sought;
     this.kept.delete(known.session);
     this.kept.set(known.session, this.current);
     for (const [other, live] of this.kept) {

@@ -5,6 +5,7 @@
 import { type Client, CommandFailed, type Following } from "turnwire-client";
 import { Conversation } from "../model/conversation.js";
 import type { Row } from "../model/rows.js";
+import type { Sought } from "../model/seek.js";
 import { Source, type Unwatch } from "./source.js";
 
 export class LiveSession {
@@ -18,9 +19,17 @@ export class LiveSession {
   readonly delivery = new Source();
   /** Something was sent from here. */
   readonly sent = new Source();
+  /** The draft of its prompt was written from elsewhere on the page. */
+  readonly drafted = new Source();
   caughtUp = false;
   behind = 0;
   refused: string | undefined;
+  /** A place that is to be shown once the log is caught up with. */
+  sought: Sought | undefined;
+  /** The row that was sought and is marked. */
+  found: Row | undefined;
+  /** It is to have the focus once it is drawn. */
+  focusing: Row | undefined;
   /** Files whose changes the reader has looked at: how many there were then, by path. */
   readonly viewed = new Map<string, number>();
   private readonly following: Following;
@@ -65,6 +74,15 @@ export class LiveSession {
       watchers.delete(watcher);
       if (watchers.size === 0) this.rowWatchers.delete(row);
     };
+  }
+
+  /** Marks a row as the one that was sought, instead of the one before; what it stands under is drawn anew, too. */
+  mark(row: Row): void {
+    const before = this.found;
+    this.found = this.focusing = row;
+    const shown = [before, row, row.kind === "tool" ? row.leader : undefined];
+    for (let outer = row.parent; outer; outer = outer.parent) shown.push(outer, outer.leader);
+    for (const one of shown) for (const watcher of (one && this.rowWatchers.get(one)) ?? []) watcher();
   }
 
   close(): void {

@@ -49,6 +49,12 @@ function Bar({ tone, icon, children }: { tone: string; icon: IconName; children:
 }
 
 export function NoticeView({ row }: { row: NoticeRow }) {
+  if (row.label === "cut")
+    return (
+      <div class="boundary">
+        <span>{visibleCode(row.text)}</span>
+      </div>
+    );
   return (
     <Bar tone={row.level === "error" ? "bad" : row.level === "warning" ? "warn" : "plain"} icon="warning">
       {visibleCode(row.text.slice(0, 4000)) || row.label}

@@ -37,7 +37,7 @@ export function ReplayBar() {
         aria-label="Position"
         aria-valuetext={`${Math.round(position * 100)} per cent`}
         disabled={!hub.mayControl}
-        onChange={(event) => steer({ action: "seek", position: Number(event.currentTarget.value) / 1000 })}
+        onInput={(event) => steer({ action: "seek", position: Number(event.currentTarget.value) / 1000 })}
       />
       <span class="percent">{Math.round(position * 100)} %</span>
       <select

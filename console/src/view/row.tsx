@@ -1,5 +1,5 @@
 /** One row of the conversation: watches its own changes, and chooses the view of its kind. */
-import { useEffect, useReducer } from "preact/hooks";
+import { useEffect, useReducer, useRef } from "preact/hooks";
 import type { Row } from "../model/rows.js";
 import { standsAlone } from "../request/alone.js";
 import { Over } from "../request/card.js";
@@ -7,6 +7,7 @@ import { ToolCard } from "../tools/card.js";
 import { ToolGroup } from "../tools/group.js";
 import { useLive, usePage } from "./context.js";
 import { AsidesView, FactView, GapView, NoticeView, OddView } from "./facts.js";
+import { FromHere } from "./from_here.js";
 import { IconButton } from "./parts.js";
 import { PlanView, ReasoningView, TextView, TurnEnd, TurnHead, UserView } from "./speech.js";
 
@@ -44,6 +45,19 @@ function body(row: Row, nested = false) {
   }
 }
 
+/** The attributes of a row that was sought: it is marked, and has the focus when it first appears. */
+function useFound(row: Row) {
+  const live = useLive();
+  const node = useRef<HTMLDivElement>(null);
+  const found = live.found === row;
+  useEffect(() => {
+    if (!found || live.focusing !== row) return;
+    live.focusing = undefined;
+    node.current?.focus({ preventScroll: true });
+  }, [found]);
+  return found ? { ref: node, tabIndex: -1, "aria-label": "What was found", role: "group" as const } : undefined;
+}
+
 function useRow(row: Row): void {
   const live = useLive();
   const [, render] = useReducer((n: number) => n + 1, 0);
@@ -59,11 +73,17 @@ function useRow(row: Row): void {
 export function RowView({ row }: { row: Row }) {
   useRow(row);
   const { inspect } = usePage();
+  const found = useFound(row);
   if ((row.kind === "request" && !standsAlone(row)) || (row.kind === "tool" && row.leader)) return null;
   return (
-    <div class={`row row-${row.kind} ${row.withdrawn ? "withdrawn" : ""}`} data-seq={row.seq}>
+    <div
+      class={`row row-${row.kind} ${row.withdrawn ? "withdrawn" : ""} ${row.voided ? "voided" : ""} ${found ? "found" : ""}`}
+      data-seq={row.seq}
+      {...found}
+    >
       {row.withdrawn && <p class="quiet">The agent took this back.</p>}
       {body(row)}
+      {row.kind === "user" && <FromHere row={row} />}
       <IconButton icon="code" label={`Inspect event ${row.lastSeq}`} className="inspect" onClick={() => inspect(row.lastSeq)} />
     </div>
   );
@@ -72,5 +92,10 @@ export function RowView({ row }: { row: Row }) {
 /** A row of a subagent, inside its tool card. */
 export function NestedRow({ row }: { row: Row }) {
   useRow(row);
-  return <div class={`row nested row-${row.kind} ${row.withdrawn ? "withdrawn" : ""}`}>{body(row, true)}</div>;
+  const found = useFound(row);
+  return (
+    <div class={`row nested row-${row.kind} ${row.withdrawn ? "withdrawn" : ""} ${found ? "found" : ""}`} {...found}>
+      {body(row, true)}
+    </div>
+  );
 }

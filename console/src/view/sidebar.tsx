@@ -25,6 +25,11 @@ const TONES: Record<SessionSummary["state"], Tone> = {
 const LISTED = 8;
 const SEARCHED = 6;
 
+const PAGES = [
+  ["history", "History", "clock"],
+  ["usage", "Usage", "list"],
+] as const;
+
 export function isScripted(summary: SessionSummary | undefined): boolean {
   return /script|demo/i.test(summary?.agent ?? "");
 }
@@ -118,6 +123,13 @@ export function Sidebar({ making, onMake }: { making: boolean; onMake: (making: 
             <Icon name="plus" /> New session
           </button>
         ))}
+      <div class="pages">
+        {PAGES.map(([name, title, icon]) => (
+          <a key={name} href={`#/${name}`} aria-current={hub.view?.name === name ? "page" : undefined}>
+            <Icon name={icon} /> {title}
+          </a>
+        ))}
+      </div>
       {hub.sessions.length > SEARCHED && (
         <input
           type="search"

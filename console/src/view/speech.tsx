@@ -37,6 +37,7 @@ export function TurnHead({ row }: { row: TurnRow }) {
     <header class="turn-head">
       <h2>{ORIGINS[turn.origin] ?? turn.origin}</h2>
       <time dateTime={turn.start}>{time(turn.start)}</time>
+      {row.voided && <span class="chip">no longer counts</span>}
       <span class="rule" />
     </header>
   );

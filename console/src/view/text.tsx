@@ -1,5 +1,5 @@
 /** Text of any length and origin: prose, code with line numbers, terminal output. Long text is shown piece by piece. */
-import { memo } from "preact/compat";
+import { Component } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { runs } from "../text/ansi.js";
 import { bytes } from "../text/format.js";
@@ -23,16 +23,23 @@ function More({ shown, total, onMore }: { shown: number; total: number; onMore: 
 /** One paragraph without any mark of Markdown, as most answers begin: it needs no parser. */
 const PLAIN = /^(?![-+\d\s])(?!.*(?::\/\/|www\.|@))[^*_`[\]<>#&|~\\\n=]{1,2000}\n{0,2}$/;
 
-const Segment = memo(({ text }: { text: string }) => {
-  if (PLAIN.test(text))
-    return (
-      <div class="prose">
-        <p dir="auto">{visibleProse(text.trimEnd())}</p>
-      </div>
-    );
-  if (text.length > LONGEST_SEGMENT) return <pre class="plain">{visibleCode(text)}</pre>;
-  return <div class="prose" dangerouslySetInnerHTML={{ __html: render(text) }} />;
-});
+/** A class, as that is how Preact itself lets a part stay as it is; `memo` is in its React layer, which is large. */
+class Segment extends Component<{ text: string }> {
+  override shouldComponentUpdate({ text }: { text: string }): boolean {
+    return text !== this.props.text;
+  }
+
+  override render({ text }: { text: string }) {
+    if (PLAIN.test(text))
+      return (
+        <div class="prose">
+          <p dir="auto">{visibleProse(text.trimEnd())}</p>
+        </div>
+      );
+    if (text.length > LONGEST_SEGMENT) return <pre class="plain">{visibleCode(text)}</pre>;
+    return <div class="prose" dangerouslySetInnerHTML={{ __html: render(text) }} />;
+  }
+}
 
 export function Prose({ text }: { text: string }) {
   const [shown, setShown] = useState(STEP);

@@ -1,6 +1,7 @@
 /** The conversation on screen: the virtual list, what waits for an answer, and the way back to the end. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Row } from "../model/rows.js";
+import { seek, uncover } from "../model/seek.js";
 import { useSource } from "../state/source.js";
 import { count } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
@@ -63,6 +64,18 @@ export function Transcript() {
 
   // Who sends something wants to see what comes of it.
   useEffect(() => live.sent.watch(() => handle.current?.toEnd()), [live]);
+
+  useEffect(() => {
+    const { sought } = live;
+    if (!live.caughtUp || sought === undefined) return;
+    live.sought = undefined;
+    if (Object.keys(sought).length === 0) return;
+    const place = seek(conversation.rows, sought);
+    if (!place) return hub.toast("What was found is not in the conversation any more.");
+    uncover(place.row);
+    live.mark(place.row);
+    handle.current?.scrollTo(place.index);
+  });
 
   if (live.refused)
     return (

@@ -1,0 +1,137 @@
+/** What was used: totals, a plot, and the same as a table. */
+import { useState } from "preact/hooks";
+import { count, money } from "../text/format.js";
+import { visibleCode } from "../text/visible.js";
+import { type By, type Spent, usage } from "./answers.js";
+import { useAnswer } from "./ask.js";
+import { Trouble } from "./history.js";
+import { Plot } from "./plot.js";
+import { bars, type Measure, since, tokens, total } from "./sums.js";
+
+const GROUPS: Record<By, string> = { day: "Day", project: "Project", model: "Model", agent: "Agent" };
+const SPANS = { 7: "7 days", 30: "30 days", 90: "90 days", 0: "All time" } as const;
+
+function cost({ cost: dollars, whole }: Spent): string {
+  if (dollars === undefined) return "unknown";
+  return whole ? money(dollars) : `at least ${money(dollars)}`;
+}
+
+function Sums({ all }: { all: Spent }) {
+  const sums = [
+    ["Cost", cost(all)],
+    ["Tokens in", count(all.input)],
+    ["Tokens out", count(all.output)],
+    ["Tokens cached", count(all.cached)],
+    ["Answers", count(all.answers)],
+  ] as const;
+  return (
+    <dl class="sums">
+      {sums.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Row({ one }: { one: Spent }) {
+  return (
+    <tr>
+      <th scope="row">{visibleCode(one.name)}</th>
+      <td>{cost(one)}</td>
+      <td>{count(one.input)}</td>
+      <td>{count(one.output)}</td>
+      <td>{count(one.cached)}</td>
+      <td>{count(one.answers)}</td>
+    </tr>
+  );
+}
+
+function Table({ spent, by, all }: { spent: readonly Spent[]; by: By; all: Spent }) {
+  return (
+    <div class="table" tabIndex={0} role="region" aria-label={`Usage by ${by}, as a table`}>
+      <table>
+        <thead>
+          <tr>
+            {[GROUPS[by], "Cost", "In", "Out", "Cached", "Answers"].map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {spent.map((one) => (
+            <Row key={one.name} one={one} />
+          ))}
+        </tbody>
+        <tfoot>
+          <Row one={all} />
+        </tfoot>
+      </table>
+    </div>
+  );
+}
+
+export function Usage() {
+  const [by, setBy] = useState<By>("day");
+  const [days, setDays] = useState(30);
+  const [measure, setMeasure] = useState<Measure>("cost");
+  const asked = useAnswer({ type: "library.usage", by: [by], ...(days > 0 && { since: since(Date.now(), days) }) });
+  const spent = asked.answer === undefined ? [] : usage(asked.answer, by);
+  const all = total(spent);
+  const format = measure === "cost" ? money : count;
+  return (
+    <>
+      <div class="filter">
+        <label>
+          By{" "}
+          <select value={by} onChange={(event) => setBy(event.currentTarget.value as By)}>
+            {Object.entries(GROUPS).map(([value, name]) => (
+              <option key={value} value={value}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Of{" "}
+          <select value={days} onChange={(event) => setDays(Number(event.currentTarget.value))}>
+            {Object.entries(SPANS).map(([value, name]) => (
+              <option key={value} value={value}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Plot{" "}
+          <select value={measure} onChange={(event) => setMeasure(event.currentTarget.value as Measure)}>
+            <option value="cost">Cost</option>
+            <option value="tokens">Tokens</option>
+          </select>
+        </label>
+      </div>
+      <Trouble asked={asked} />
+      {asked.answer !== undefined && spent.length === 0 && <p class="quiet">Nothing was used in this time.</p>}
+      {spent.length > 0 && (
+        <>
+          <h2 class="heard">Totals</h2>
+          <Sums all={all} />
+          {!all.whole && <p class="quiet">Some agents and older versions tell no cost; what they used is counted in tokens alone.</p>}
+          <h2>{`${measure === "cost" ? "Cost" : "Tokens"} by ${by}`}</h2>
+          <Plot
+            bars={bars(spent, by, measure)}
+            columns={by === "day"}
+            format={format}
+            label={`${measure === "cost" ? "Cost" : "Tokens"} by ${by}, ${format(measure === "cost" ? (all.cost ?? 0) : tokens(all))} in all; the table below has the values`}
+          />
+          <Table spent={by === "day" ? [...spent].reverse() : spent} by={by} all={all} />
+          <p class="quiet">Days are those of UTC.</p>
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,29 @@
+/** The pages about what was before, loaded when they are first asked for. */
+import { useEffect, useRef } from "preact/hooks";
+import type { View } from "../state/hub.js";
+import { IconButton } from "../view/parts.js";
+import { History } from "./history.js";
+import { Usage } from "./usage.js";
+
+export { download } from "./download.js";
+
+export function LibraryView({ view, onMenu }: { view: View; onMenu: () => void }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  // The link that led here says nothing any more: who reads by ear goes on at the page's own heading.
+  useEffect(() => heading.current?.focus(), [view.name]);
+  return (
+    <>
+      <header class="session-head">
+        <IconButton icon="menu" label="Sessions" className="menu" onClick={onMenu} />
+        <div class="which">
+          <h1 tabIndex={-1} ref={heading}>
+            {view.name === "usage" ? "Usage" : view.query === "" ? "History" : "Search"}
+          </h1>
+        </div>
+      </header>
+      <div class="library" tabIndex={0} role="region" aria-label={view.name === "usage" ? "What was used" : "Old conversations"}>
+        <div>{view.name === "usage" ? <Usage /> : <History query={view.query} />}</div>
+      </div>
+    </>
+  );
+}
