@@ -38,8 +38,8 @@ class TurnwireError(Exception):
         runner.agent.AgentFailed
             runner.agent.AgentGone
         runner.client.RunError
+        runner.family.RunFailed
         runner.output.OutputLost
-        runner.run.RunFailed
         scripted_agent.acp.connection.RpcError
         scripted_agent.acp.turn.TurnStops
         scripted_agent.host.BadInput
