@@ -23,7 +23,7 @@ LINES = "".join(f"+line {n}\n" for n in range(1, 121))
 def edit() -> list[ToolCall | ToolUpdate]:
     """A new file of 120 lines."""
     body = ModifyFile(
-        file_path="/srv/work/src/greeting.py",
+        file_path="/srv/project/src/greeting.py",
         mutations=[Mutation(type="create", diff=f"@@ -0,0 +1,120 @@\n{LINES}")],
         output=ModifyOutput(applied=True),
     )
@@ -41,7 +41,7 @@ def edit() -> list[ToolCall | ToolUpdate]:
 async def test_on_a_desk_nothing_that_was_written_or_attached_is_lost_or_broken(browser: Browser) -> None:
     async with hub_harness(host=empty_hub()) as where:
         events = [UserMessage(text="hello\n" * 60), *edit(), MessageChunk(text=TABLE, message_id="m")]
-        await show(where, "work", made(events), workspace="/srv/work")
+        await show(where, "work", made(events), workspace="/srv/project")
         async with console(browser, where.url) as page:
             field = page.get_by_role("textbox", name="Prompt")
             await expect(page.locator(".diff .number").first).to_be_visible()
