@@ -23,6 +23,7 @@ Value = TypeVar("Value")
 class _Posted:
     line: bytes
     before: Callable[[], None]
+    after: Callable[[], None]
     written: asyncio.Future[None]
 
 
@@ -47,6 +48,11 @@ class Lines:
         self._has_room.set()
         self._gone: ProcessGone | None = None
 
+    @property
+    def gone(self) -> ProcessGone | None:
+        """Why nothing can be said any more; None while something can."""
+        return self._gone
+
     async def slices(self) -> AsyncIterator[list[bytes | OversizeLine]]:
         """Yield what the agent writes until its output ends, in lists of bounded size; others go on between two of them."""
         while chunk := await self._transport.read():
@@ -58,13 +64,18 @@ class Lines:
         if (last := self._framer.close()) is not None:
             yield [last]
 
-    def post(self, line: bytes, before: Callable[[], None] = lambda: None) -> asyncio.Future[None]:
-        """Queue a line, with its newline; the future says when it was written, `before` is called right before that."""
+    def post(
+        self, line: bytes, before: Callable[[], None] = lambda: None, after: Callable[[], None] = lambda: None
+    ) -> asyncio.Future[None]:
+        """Queue a line, with its newline, or several, or none: b"" only has its turn.
+
+        The future says when it was written; `before` is called right before that, `after` when the agent has taken it.
+        """
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if self._gone is not None:
             fail(written, self._gone)
             return written
-        self._posted.append(_Posted(line, before, written))
+        self._posted.append(_Posted(line, before, after, written))
         self._has_posted.set()
         if len(self._posted) >= MAX_POSTED:
             self._has_room.clear()
@@ -98,12 +109,14 @@ class Lines:
     async def _write_next(self) -> None:
         posted = self._posted[0]
         posted.before()
-        await self._transport.write(posted.line)
+        if posted.line:
+            await self._transport.write(posted.line)
         if not self._posted:
             return  # given up meanwhile
         self._posted.popleft()
         if not posted.written.done():
             posted.written.set_result(None)
+        posted.after()
         if not self._posted:
             self._has_posted.clear()
         if len(self._posted) < MAX_POSTED:

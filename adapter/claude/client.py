@@ -8,12 +8,10 @@ They answer set_permission_mode twice: the first answer counts, later ones are s
 
 import asyncio
 import itertools
-from collections import deque
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 
 from adapter.agent_session import RequestFailed, RequestTimeout
-from adapter.lines import fail
+from adapter.lines import Lines, fail
 from adapter.process.transport import ProcessGone, Transport
 from normalize.inputs import Received, Sent
 from protocol.claude.control import ControlRequest, ControlResponse
@@ -22,26 +20,10 @@ from protocol.claude.encode import encode
 from protocol.claude.messages import Message
 from protocol.claude.requests import AnyRequest
 from protocol.dialects import CLAUDE, Peer
-from protocol.framing import DEFAULT_LIMIT, LineFramer, OversizeLine
+from protocol.framing import DEFAULT_LIMIT, OversizeLine
 from protocol.json_values import JsonObject
 
-MAX_POSTED = 1024
-"""Lines that may wait to be written before reading stops: a CLI that takes no answers gets no more requests read."""
-
 _OURS = "turnwire_"
-
-
-@dataclass(frozen=True, slots=True)
-class _Posted:
-    """What waits to be written."""
-
-    message: Message | None
-    """None for a reply that the dialect itself makes."""
-    lines: bytes
-    """Empty when the dialect has no word for it."""
-    answers: list[Message]
-    """What the dialect says in the CLI's place, once this is said."""
-    written: asyncio.Future[None]
 
 
 class Client:
@@ -66,67 +48,44 @@ class Client:
     ) -> None:
         self.strays = 0
         """Answers to requests of ours that nobody waits for: second ones, late ones."""
-        self.blank_lines = 0
-        """Blank lines that were passed over."""
-        self._is_blank = False
-        """Whether the last line was blank."""
-        self._transport = transport
+        self._lines = Lines(transport, limit=line_limit)
         self._on_sent = on_sent
         self._on_answered = on_answered
         self._peer = peer or CLAUDE.host()
-        self._framer = LineFramer(line_limit)
         self._numbers = itertools.count(1)
         self._waiting: dict[str, asyncio.Future[ControlResponse]] = {}
-        self._posted: deque[_Posted] = deque()
-        self._has_posted = asyncio.Event()
-        self._has_room = asyncio.Event()
-        self._has_room.set()
-        self._gone: ProcessGone | None = None
+
+    @property
+    def blank_lines(self) -> int:
+        """Blank lines that were passed over."""
+        return self._lines.blank
 
     async def batches(self) -> AsyncIterator[list[Received]]:
         """Yield what the CLI writes until its output ends, in lists of bounded size; others go on between two of them.
 
         Of blank lines in a row the first is yielded, the others are counted.
         """
-        while chunk := await self._transport.read():
-            for lines in self._framer.slices(chunk):
-                if batch := [item for line in self._told(lines) for item in self._receive(line)]:
-                    yield batch
-                await asyncio.sleep(0)
-                await self._has_room.wait()
-        if (last := self._framer.close()) is not None and (batch := self._receive(last)):
-            yield batch
-
-    def _told(self, lines: list[bytes | OversizeLine]) -> list[bytes | OversizeLine]:
-        if b"" not in lines:
-            self._is_blank = False
-            return lines
-        told = []
-        for line in lines:
-            if line == b"" and self._is_blank:
-                self.blank_lines += 1
-            else:
-                told.append(line)
-            self._is_blank = line == b""
-        return told
+        async for lines in self._lines.slices():
+            if batch := [item for line in lines for item in self._receive(line)]:
+                yield batch
 
     def post(self, message: Message) -> asyncio.Future[None]:
         """Queue a message to be written; the future says when it was. Raises EncodeError for what may not be said."""
         said = self._peer.write(message)
-        return self._post(message, said.lines, said.messages)
+        answers = said.messages
 
-    def _post(
-        self, message: Message | None, lines: list[bytes], answers: list[Message]
-    ) -> asyncio.Future[None]:
-        written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        if self._gone is not None:
-            fail(written, self._gone)
-            return written
-        self._posted.append(_Posted(message, b"".join(lines), answers, written))
-        self._has_posted.set()
-        if len(self._posted) >= MAX_POSTED:
-            self._has_room.clear()
-        return written
+        def before() -> None:
+            if said.lines or answers:
+                # in Claude's spelling whatever the dialect, so that a recording tells all that was meant, uuids included
+                self._on_sent(Sent(_spelled(message), message))
+
+        def after() -> None:
+            for answer in answers:
+                self._on_answered(Received(_spelled(answer), answer))
+                if isinstance(answer, ControlResponse):
+                    self._settle(answer)
+
+        return self._lines.post(b"".join(said.lines), before, after)
 
     async def send(self, message: Message) -> None:
         """Write a message; raises EncodeError and ProcessGone."""
@@ -134,8 +93,7 @@ class Client:
 
     async def all_written(self) -> None:
         """Wait until everything that was posted so far is written, or can be written no more."""
-        if self._posted:
-            await asyncio.wait([self._posted[-1].written])
+        await self._lines.all_written()
 
     async def request(self, request: AnyRequest, deadline: float) -> JsonObject:
         """Ask the CLI and return what it answers, {} when that is nothing.
@@ -166,53 +124,22 @@ class Client:
 
     async def write_posted(self) -> None:
         """Write what is posted, until the CLI takes no more; the one task that writes."""
-        try:
-            # `give_up` may come between the words and their turn, and takes them with it
-            while self._gone is None:
-                await self._has_posted.wait()
-                if self._posted:
-                    await self._write_next()
-        except ProcessGone as gone:
+        await self._lines.write_posted()
+        if (gone := self._lines.gone) is not None:
             self.give_up(gone)
 
     def give_up(self, reason: ProcessGone) -> None:
         """Fail everything that waits, and whatever is still to be asked: the CLI is no more."""
-        self._gone = reason
-        for posted in self._posted:
-            fail(posted.written, reason)
-        self._posted.clear()
-        self._has_posted.set()
-        self._has_room.set()
+        self._lines.give_up(reason)
         for answered in self._waiting.values():
             fail(answered, reason)
-
-    async def _write_next(self) -> None:
-        posted = self._posted[0]
-        if posted.message is not None and (posted.lines or posted.answers):
-            # in Claude's spelling whatever the dialect, so that a recording tells all that was meant, uuids included
-            self._on_sent(Sent(_spelled(posted.message), posted.message))
-        if posted.lines:
-            await self._transport.write(posted.lines)
-        if not self._posted:
-            return  # given up meanwhile
-        self._posted.popleft()
-        if not posted.written.done():
-            posted.written.set_result(None)
-        for answer in posted.answers:
-            self._on_answered(Received(_spelled(answer), answer))
-            if isinstance(answer, ControlResponse):
-                self._settle(answer)
-        if not self._posted:
-            self._has_posted.clear()
-        if len(self._posted) < MAX_POSTED:
-            self._has_room.set()
 
     def _receive(self, line: bytes | OversizeLine) -> list[Received]:
         if isinstance(line, OversizeLine):
             return [Received(line.head, malformed(line))]
         heard = self._peer.read(line)
         if heard.lines:
-            self._post(None, heard.lines, [])
+            self._lines.post(b"".join(heard.lines))
         for message in heard.messages:
             if isinstance(message, ControlResponse):
                 self._settle(message)

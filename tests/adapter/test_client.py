@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from adapter.agent_session import RequestFailed, RequestTimeout
-from adapter.claude.client import MAX_POSTED, Client
+from adapter.claude.client import Client
+from adapter.lines import MAX_POSTED
 from adapter.process.transport import ProcessGone
 from normalize.inputs import Received, Sent
 from protocol.claude.control import ControlResponse
