@@ -1,7 +1,7 @@
 """Who is connected, and the list of sessions that all of them are kept up to date with.
 
 The list is sent at once when it changes, and then at most every INTERVAL_S, however often it changes; a
-frontend that cannot take it now gets the newest one later.
+frontend that cannot take it now gets the newest one later. Who changed it itself has it before the reply.
 """
 
 import asyncio
@@ -62,6 +62,12 @@ class FrontendRegistry:
         self._members.discard(member)
         self._waiting.discard(member)
 
+    def tell(self, member: Member) -> None:
+        """Send a member the newest list now, if it does not have it and can take it."""
+        if member in self._waiting and member.writable:
+            self._waiting.discard(member)
+            member.send_text(self._list())
+
     def take_name(self, wish: str | None) -> str:
         """Return a name that no other frontend has now."""
         if wish is None:
@@ -87,9 +93,12 @@ class FrontendRegistry:
         self._timer = None
         if not self._waiting:
             return
-        text = encode(Sessions(sessions=list(self._host.sessions())))
+        text = self._list()
         for member in tuple(self._waiting):
             if member.writable:
                 self._waiting.discard(member)
                 member.send_text(text)
         self._timer = asyncio.get_running_loop().call_later(INTERVAL_S, self._publish)
+
+    def _list(self) -> bytes:
+        return encode(Sessions(sessions=list(self._host.sessions())))

@@ -26,7 +26,21 @@ from hub.server.refusals import Refusals
 from hub.server.unread import Unread
 from hub.wire.codes import CloseCode
 from hub.wire.commands import check_role, id_of, parse, refusal
-from hub.wire.frames import AnyCommand, Hello, PayloadGet, SessionList, Subscribe, Unsubscribe
+from hub.wire.frames import (
+    AnyCommand,
+    Hello,
+    LibraryOpen,
+    PayloadGet,
+    SessionClose,
+    SessionCreate,
+    SessionDelete,
+    SessionFork,
+    SessionList,
+    SessionRename,
+    SessionResume,
+    Subscribe,
+    Unsubscribe,
+)
 from hub.wire.frames_out import OutFrame, Reply, Welcome, encode_payload
 from normalize.events.envelope import Cursor
 from normalize.vocabulary import Role
@@ -35,6 +49,17 @@ log = logging.getLogger(f"turnwire.{__name__}")
 
 NOT_A_TOKEN = "This is not a token of this hub."
 TOO_MANY_WRONG = "This is not a token of this hub, nor were too many before from this address."
+
+CHANGES_OF_THE_LIST = (
+    SessionCreate,
+    SessionResume,
+    SessionFork,
+    SessionRename,
+    SessionClose,
+    SessionDelete,
+    LibraryOpen,
+)
+"""Commands whose reply comes after the list with what they changed: whoever sent them need not wait for it."""
 
 REFUSALS_IN_A_ROW = 1000
 """Refused for their rate: a frontend that goes on for so long is closed."""
@@ -240,6 +265,8 @@ class Conversation:
                 result = await self._context.host.execute(command, frontend)
                 async with self._answering:
                     await self._sink.replies_taken()
+                    if isinstance(command, CHANGES_OF_THE_LIST):
+                        self._context.frontends.tell(self._sink)
                     self._reply(command, result)
         except CommandRefused as refused:
             self._send(refusal(command.id, refused.code, refused.message, refused.field))

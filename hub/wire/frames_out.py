@@ -120,7 +120,10 @@ class Welcome(Frame, frozen=True, kw_only=True, tag="welcome"):
 
 
 class Sessions(Frame, frozen=True, kw_only=True, tag="sessions"):
-    """The list of sessions, or their state, has changed."""
+    """The list of sessions, or their state, has changed.
+
+    Sent at most every 250 ms; but a command that changes it is answered after the list it has changed.
+    """
 
     sessions: list[SessionSummary]
     """All sessions."""

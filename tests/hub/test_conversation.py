@@ -233,6 +233,24 @@ async def test_a_change_of_the_list_of_sessions_is_told_to_everyone() -> None:
         assert [session["session"] for session in frame["sessions"]] == ["s2"]
 
 
+async def test_whoever_creates_a_session_has_it_in_the_list_before_the_reply() -> None:
+    async with hub_harness() as hub, hub.websocket() as frontend:
+        await receive(frontend)
+
+        async def create(_command: AnyCommand) -> JsonValue:
+            hub.host.summaries.append(SessionSummary(session="s2", state="running", last_seq=0, pending=0))
+            hub.host.changed()
+            return {"session": "s2"}
+
+        hub.host.handlers["session.create"] = create
+        hub.host.changed()
+        assert (await receive(frontend))["type"] == "sessions"
+        await frontend.send(json.dumps({"type": "session.create", "id": "1"}))
+        told, reply = await receive(frontend), await receive(frontend)
+        assert [session["session"] for session in told["sessions"]] == [SESSION, "s2"]
+        assert reply == {"type": "reply", "id": "1", "ok": True, "result": {"session": "s2"}}
+
+
 async def test_the_role_view_reads_and_is_refused_everything_else() -> None:
     async with hub_harness() as hub, hub.websocket(hub.hub.tokens.view) as frontend:
         assert (await receive(frontend))["role"] == "view"

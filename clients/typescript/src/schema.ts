@@ -100,7 +100,11 @@ export interface AgentChoice {
   permission_modes: string[];
 }
 
-/** The list of sessions, or their state, has changed. */
+/**
+ * The list of sessions, or their state, has changed.
+ *
+ * Sent at most every 250 ms; but a command that changes it is answered after the list it has changed.
+ */
 export interface Sessions {
   type: "sessions";
   /** All sessions. */
