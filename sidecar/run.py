@@ -17,7 +17,7 @@ from sidecar.config.state_directory import claimed
 from sidecar.serve import serve
 from sidecar.sessions.host import LiveHost, workspace_of
 from sidecar.sessions.live import LiveSession
-from sidecar.sessions.resume_point import NEW, ResumePoint
+from sidecar.sessions.records.resume_point import NEW, ResumePoint
 
 GREETING_S = 15.0
 """How long a CLI may take to answer `initialize` before the URL is printed all the same."""

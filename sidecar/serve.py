@@ -22,7 +22,7 @@ from sidecar.metrics import Metrics
 from sidecar.sessions.host import LiveHost
 from sidecar.sessions.live import LiveSession
 from sidecar.sessions.observers import Observers
-from sidecar.sessions.record_writer import RecordWriter
+from sidecar.sessions.records.writer import RecordWriter
 from sidecar.sessions.registry import Registry
 from sidecar.sessions.services import SessionServices
 from sidecar.supervision import supervised

@@ -110,7 +110,7 @@ def run_command(
     """Start a CLI, serve the console and the WebSocket, and print the URL."""
     from sidecar.cli.prompt import PromptError, without_prompt
     from sidecar.run import First, run
-    from sidecar.sessions.resume_point import ResumePoint
+    from sidecar.sessions.records.resume_point import ResumePoint
 
     resume_point = ResumePoint(resume, resume_session_at, branch=fork_session, latest=continue_latest)
     with plain_errors(PromptError, code=2):

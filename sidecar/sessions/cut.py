@@ -11,7 +11,7 @@ from normalize import events as ev
 from normalize.events import AgentEvent, from_json, to_json
 from normalize.events.envelope import Cursor
 from normalize.model import JsonObject
-from sidecar.sessions.recovery import LeftOpen
+from sidecar.sessions.records.recovery import LeftOpen
 from sidecar.sessions.rewind import names
 
 Reason = Literal["rewind", "retry", "fork"]

@@ -17,7 +17,7 @@ from journal.sessions import SessionRecord
 from normalize.model import JsonObject
 from sidecar.config.known_agents import KNOWN
 from sidecar.config.settings import Settings
-from sidecar.sessions.record_options import RecordOptions
+from sidecar.sessions.records.options import RecordOptions
 
 STRICTNESS = ("supervised", "cli", "plan", "autonomous")
 """Policies, the strictest first; `cli` is none, `plan` allows everything but the plan itself."""

@@ -31,10 +31,10 @@ from sidecar.sessions.history import History, about, listed_title
 from sidecar.sessions.hosted import Changed, refuse, timestamp
 from sidecar.sessions.launch import CANNOT_START, family_of, merged, options_for
 from sidecar.sessions.live import LiveSession
-from sidecar.sessions.record_options import RecordOptions, with_options
-from sidecar.sessions.recovery import brought_up_to, close_left_open
+from sidecar.sessions.records.options import RecordOptions, with_options
+from sidecar.sessions.records.recovery import brought_up_to, close_left_open
+from sidecar.sessions.records.resume_point import NEW, ResumePoint
 from sidecar.sessions.registry import Registry
-from sidecar.sessions.resume_point import NEW, ResumePoint
 from sidecar.sessions.rewind import place_of
 from sidecar.sessions.services import SessionServices
 from sidecar.sessions.state import short

@@ -20,8 +20,8 @@ from normalize.vocabulary import Policy
 from sidecar.config.agents import AgentNotFoundError, family_named, find
 from sidecar.config.rulebook import Rulebook
 from sidecar.config.settings import Settings
-from sidecar.sessions.record_options import RecordOptions
-from sidecar.sessions.resume_point import ResumePoint
+from sidecar.sessions.records.options import RecordOptions
+from sidecar.sessions.records.resume_point import ResumePoint
 from tracing.export.wanted import tracing_wanted
 
 CANNOT_START = (AgentNotFoundError, CommandError, EnvironmentRefused, McpError, ProgramNotFound)

@@ -29,9 +29,9 @@ from sidecar.library.following import Follower
 from sidecar.sessions.launch import family_of
 from sidecar.sessions.pipeline import Pipeline
 from sidecar.sessions.prompt_history import PromptHistory
-from sidecar.sessions.record_options import RecordOptions, with_options
-from sidecar.sessions.recovery import close_left_open
-from sidecar.sessions.resume_point import NEW, ResumePoint
+from sidecar.sessions.records.options import RecordOptions, with_options
+from sidecar.sessions.records.recovery import close_left_open
+from sidecar.sessions.records.resume_point import NEW, ResumePoint
 from sidecar.sessions.services import SessionServices
 from sidecar.sessions.state import ObservedState
 

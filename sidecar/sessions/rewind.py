@@ -16,8 +16,8 @@ from normalize import events as ev
 from normalize.events import AgentEvent, from_json
 from normalize.events.envelope import Cursor
 from sidecar.sessions.hosted import refuse
-from sidecar.sessions.record_options import RecordOptions
-from sidecar.sessions.resume_point import ResumePoint
+from sidecar.sessions.records.options import RecordOptions
+from sidecar.sessions.records.resume_point import ResumePoint
 
 
 class _Found(Enum):

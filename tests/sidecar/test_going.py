@@ -6,8 +6,8 @@ import pytest
 
 from adapter.families import FAMILIES
 from journal.sessions import SessionRecord
-from sidecar.sessions.record_options import RecordOptions, with_options
-from sidecar.sessions.resume_point import NEW, ResumePoint
+from sidecar.sessions.records.options import RecordOptions, with_options
+from sidecar.sessions.records.resume_point import NEW, ResumePoint
 
 BEGUN = SessionRecord(
     session="s", created="", cli_session_id="cli", resume_token="t2", retry_token="t1", turns=2

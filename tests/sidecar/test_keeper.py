@@ -3,12 +3,9 @@
 import asyncio
 from dataclasses import replace
 
-import pytest
-
 from journal.base import JournalUnavailable
 from journal.sessions import MemorySessions, SessionRecord
-from sidecar.sessions import record_writer
-from sidecar.sessions.record_writer import RecordWriter
+from sidecar.sessions.records.writer import RecordWriter
 
 RECORD = SessionRecord(session="s", created="2026-01-02T03:04:05.678901Z")
 
@@ -29,10 +26,9 @@ class FailingSessions(MemorySessions):
         self.written.set()
 
 
-async def test_the_newest_record_is_written_once_the_store_can_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record_writer, "RETRY_S", 0.001)
+async def test_the_newest_record_is_written_once_the_store_can_again() -> None:
     store = FailingSessions(3)
-    writer = RecordWriter(store)
+    writer = RecordWriter(store, retry=0.001)
     writer.save(RECORD)
     async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(writer.run())

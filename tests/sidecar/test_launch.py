@@ -6,7 +6,7 @@ from journal.sessions import SessionRecord
 from sidecar.config.rulebook import Rulebook
 from sidecar.config.settings import Settings
 from sidecar.sessions.launch import options_for
-from sidecar.sessions.resume_point import NEW
+from sidecar.sessions.records.resume_point import NEW
 
 
 def test_what_an_agent_is_waited_for_and_held_to_is_configured(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from sidecar.config.rulebook import Rulebook
 from sidecar.config.settings import Settings
 from sidecar.sessions.host import LiveHost
 from sidecar.sessions.live import LiveSession
-from sidecar.sessions.record_writer import RecordWriter
+from sidecar.sessions.records.writer import RecordWriter
 from sidecar.sessions.registry import Registry
 from sidecar.sessions.services import SessionServices
 from sidecar.supervision import supervised

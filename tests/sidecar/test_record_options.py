@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from journal.sessions import SessionRecord
-from sidecar.sessions.record_options import RecordOptions, with_options
+from sidecar.sessions.records.options import RecordOptions, with_options
 
 FRESH = SessionRecord(session="s", created="")
 FULL = RecordOptions(

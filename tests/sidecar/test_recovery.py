@@ -8,7 +8,7 @@ from normalize.events import AgentEvent, from_json, to_json
 from normalize.events.envelope import Cursor
 from normalize.payloads import ShellExecPayload
 from normalize.payloads.work import ShellExec
-from sidecar.sessions.recovery import LeftOpen, brought_up_to, close_left_open
+from sidecar.sessions.records.recovery import LeftOpen, brought_up_to, close_left_open
 
 PAYLOAD = ShellExecPayload(shell_exec=ShellExec(command="ls"))
 

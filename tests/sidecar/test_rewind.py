@@ -13,7 +13,7 @@ from normalize.claude.core import ClaudeCore
 from normalize.events import AgentEvent, to_json
 from protocol.claude.decode import decode
 from recordings import recording
-from sidecar.sessions.resume_point import NEW
+from sidecar.sessions.records.resume_point import NEW
 from sidecar.sessions.rewind import place_of
 
 CLAUDE = FAMILIES["claude"]

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from adapter.capabilities import Capabilities
 from journal.sessions import SessionRecord
 from normalize.model import JsonObject
-from sidecar.sessions.record_options import RecordOptions
+from sidecar.sessions.records.options import RecordOptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,10 @@ RETRY_S = 5.0
 class RecordWriter:
     """Holds at most one unwritten record of each session."""
 
-    def __init__(self, store: SessionStore) -> None:
+    def __init__(self, store: SessionStore, retry: float = RETRY_S) -> None:
+        """`retry`: seconds that a store which cannot be written is left alone."""
         self._store = store
+        self._retry = retry
         self._unwritten: dict[str, SessionRecord] = {}
         self._changed = asyncio.Event()
 
@@ -42,7 +44,7 @@ class RecordWriter:
             self._changed.clear()
             await self.flush()
             if self._unwritten:
-                await asyncio.sleep(RETRY_S)
+                await asyncio.sleep(self._retry)
                 self._changed.set()
 
     async def flush(self) -> None:

@@ -14,7 +14,7 @@ from journal.sessions import SessionRecord
 from normalize import events as ev
 from normalize.events import AgentEvent, from_json, to_json
 from normalize.events.envelope import Cursor
-from sidecar.sessions.record_options import RecordOptions
+from sidecar.sessions.records.options import RecordOptions
 from sidecar.sessions.state import ObservedState
 
 log = logging.getLogger(f"turnwire.{__name__}")
