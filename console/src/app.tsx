@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { Composer } from "./composer/composer.js";
 import { Inspector, type Tab } from "./inspector/inspector.js";
 import { RequestDock } from "./request/dock.js";
-import { keepToken } from "./state/access.js";
+import { logIn, logOut } from "./state/access.js";
 import type { Hub, View } from "./state/hub.js";
 import { useSource } from "./state/source.js";
 import { visibleCode } from "./text/visible.js";
@@ -27,8 +27,7 @@ function Door({ reason }: { reason: string | undefined }) {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          keepToken(token.trim());
-          location.reload();
+          void logIn(token.trim()).finally(() => location.reload());
         }}
       >
         <label>
@@ -143,6 +142,7 @@ export function App({ hub }: { hub: Hub }) {
     { name: "Usage", hint: "tokens and cost", run: () => hub.visit("usage") },
     { name: "Dark or light", hint: "", run: toggleTheme },
     { name: "Keys", hint: "?", run: () => open("keys") },
+    { name: "Log out", hint: "this browser, all its tabs", run: () => void logOut().finally(() => location.reload()) },
   ];
   if (hub.refused) return <Door reason={hub.reason} />;
   return (

@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { App } from "./app.js";
-import { frontendName, takeToken } from "./state/access.js";
+import { enter, frontendName } from "./state/access.js";
 import { Hub } from "./state/hub.js";
 import "./style/index.css";
 import { startTheme } from "./view/theme.js";
@@ -9,6 +9,9 @@ startTheme();
 const address = new URL("ws", document.baseURI);
 address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
 address.search = address.hash = "";
-const hub = new Hub(address.href, takeToken(), frontendName());
-const root = document.getElementById("root");
-if (root) render(<App hub={hub} />, root);
+// Not awaited at the top: a script that waits there cannot be shared with those that are loaded later.
+void enter().then(() => {
+  const hub = new Hub(address.href, frontendName());
+  const root = document.getElementById("root");
+  if (root) render(<App hub={hub} />, root);
+});

@@ -27,6 +27,9 @@ SECURITY_HEADERS = {
 }
 """No inline script, no frame around it, nothing from elsewhere."""
 
+COOKIE_S = 400 * 24 * 3600
+"""Seconds that a browser keeps its cookie: as long as browsers do at most. It opens nothing once its token is another."""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -93,7 +96,7 @@ def refuse(code: str, message: str | None = None, headers: Mapping[str, str] | N
 
 def log_in(role: Role, name: str, value: str, *, secure: bool) -> Answer:
     """Give a browser the cookie of a role."""
-    attributes = "HttpOnly; SameSite=Strict; Path=/" + ("; Secure" if secure else "")
+    attributes = f"HttpOnly; SameSite=Strict; Path=/; Max-Age={COOKIE_S}" + ("; Secure" if secure else "")
     return answer_json({"role": role}, headers={"Set-Cookie": f"{name}={value}; {attributes}"})
 
 

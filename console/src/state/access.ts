@@ -1,30 +1,39 @@
 /**
- * The token: taken from the address once and removed from it, so that it is not shown. The tab keeps its own, as several
- * roles may be at work; the browser keeps the newest for this address, so that a bookmark opens in a new tab, too.
+ * The token: taken from the address and traded for the hub's cookie, which no script can read and which new tabs have,
+ * too. The page keeps none.
  */
-const KEY = "turnwire.token";
+const FORMER = "turnwire.token";
 
-/** Takes what the printed address carries, and leaves in it the session that it names. */
-export function takeToken(): string | undefined {
+/** Logs in by what the printed address carries, and leaves in it the session that it names. */
+export async function enter(): Promise<void> {
   const url = new URL(location.href);
   const [inHash, session, inQuery] = [inFragment(url, "token"), inFragment(url, "session"), url.searchParams.get("token")];
   const token = inHash ?? inQuery;
-  if (token !== null) keepToken(token);
+  // Where the hub is not reached the address keeps it, and can be loaded again.
+  if (token !== null && !(await reached(token))) return;
+  for (const storage of [localStorage, sessionStorage]) storage.removeItem(FORMER);
   if (inHash !== null || session !== null) url.hash = session === null ? "" : `#/s/${encodeURIComponent(session)}`;
   url.searchParams.delete("token");
   if (url.href !== location.href) history.replaceState(null, "", url);
-  return sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY) ?? undefined;
 }
 
-export function keepToken(token: string): void {
-  sessionStorage.setItem(KEY, token);
-  localStorage.setItem(KEY, token);
+/** Logs this browser in; what the hub refuses it says again to whoever connects without a cookie. Throws a TypeError where it is not reached. */
+export async function logIn(token: string): Promise<void> {
+  await fetch(new URL("login", document.baseURI), { method: "POST", headers: { authorization: `Bearer ${token}` } });
 }
 
-/** Lets a tab whose token was refused take the newer one of another tab when it is loaded again. */
-export function yieldToken(refused: string): void {
-  const newest = localStorage.getItem(KEY);
-  if (newest !== null && newest !== refused) sessionStorage.removeItem(KEY);
+/** Ends this browser's login: its cookie opens nothing any more, and its connections are closed. */
+export async function logOut(): Promise<void> {
+  await fetch(new URL("logout", document.baseURI), { method: "POST" });
+}
+
+async function reached(token: string): Promise<boolean> {
+  try {
+    await logIn(token);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function inFragment(url: URL, name: string): string | null {

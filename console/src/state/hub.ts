@@ -9,7 +9,7 @@ import {
   type Welcome,
 } from "turnwire-client";
 import type { Sought } from "../model/seek.js";
-import { decoded, yieldToken } from "./access.js";
+import { decoded } from "./access.js";
 import { LiveSession } from "./live.js";
 import { Source } from "./source.js";
 
@@ -38,7 +38,7 @@ export class Hub {
   readonly toasted = new Source();
   state: ConnectionState = "connecting";
   reason: string | undefined;
-  /** The hub does not accept our token. */
+  /** The hub does not let this browser in. */
   refused = false;
   welcome: Welcome | undefined;
   sessions: SessionSummary[] = [];
@@ -56,16 +56,14 @@ export class Hub {
   /** Sessions that were on screen lately go on being followed, so that switching between them is quick; oldest first. */
   private readonly kept = new Map<string, LiveSession>();
 
-  constructor(url: string, token: string | undefined, name: string) {
+  constructor(url: string, name: string) {
     this.client = new Client({
       url,
       name,
-      ...(token !== undefined && { token }),
       onState: (state, reason) => {
         this.state = state;
         this.reason = reason?.message;
         this.refused = state === "failed" && reason instanceof AccessRefused;
-        if (this.refused && token !== undefined) yieldToken(token);
         this.changed.emit();
       },
       onWelcome: (welcome) => {
