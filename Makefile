@@ -21,7 +21,7 @@ MARKS := not long$(if $(NODE),, and not node)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: agents help venv system demo test test-long test-web collect lint lint-web types golden bench web web-deps client-types web-types release-check clean
+.PHONY: agents help venv system demo test test-long test-web collect lint lint-web types golden bench web web-deps client-types web-types release-check pins audit clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -125,6 +125,16 @@ web-types: client-types ## the same, and the TypeScript client's types
 	$(BIN)/turnwire schema frames >$(STAMPS)/frames.json
 	$(BIN)/turnwire schema commands >$(STAMPS)/commands.json
 	node clients/typescript/scripts/generate_types.mjs $(STAMPS)/frames.json $(STAMPS)/commands.json >clients/typescript/src/schema.ts
+
+pins: ## pin what a release is installed from, with hashes; after constraints.txt has changed (needs uv)
+	$(PYTHON) release/pins.py
+
+audit: $(STAMPS)/audit ## ask for known holes in what is pinned: Python packages, npm packages (needs the networks of both registries)
+	$(STAMPS)/audit/bin/pip-audit --strict --disable-pip --require-hashes -r release/requirements.txt
+	npm audit --omit dev
+
+$(STAMPS)/audit: release/tools.txt
+	@$(PYTHON) -m venv $@ && $@/bin/pip install -q --disable-pip-version-check --require-hashes -r release/tools.txt
 
 release-check: venv ## try what would be released, in bare environments; see docs/release.md
 	$(BIN)/python release/check.py $(RELEASE_ARGS)

@@ -1,9 +1,11 @@
 """Try what would be released: versions, changelog, wheels, sdists, npm package, each in a place with nothing else.
 
-Run by `make release-check`; docs/release.md has the list. Standard library alone, and `build`.
+Run by `make release-check`; docs/release.md has the list. Standard library alone, and `build`; what describes the parts
+(CycloneDX) is installed into an environment of its own, pinned with hashes (release/tools.txt).
 """
 
 import argparse
+import hashlib
 import json
 import re
 import shutil
@@ -62,6 +64,19 @@ def check_version(source: Path, *, unreleased: bool) -> str:
     return version
 
 
+def notes(source: Path, version: str) -> str:
+    """Return what the changelog says of a version, or of what is not released yet."""
+    for name in (version, "Unreleased"):
+        section = re.search(
+            rf"^## \[{re.escape(name)}\].*?(?=^## \[|\Z)",
+            (source / "CHANGELOG.md").read_text(),
+            re.MULTILINE | re.DOTALL,
+        )
+        if section is not None:
+            return section[0].strip() + "\n"
+    raise NotReady(f"CHANGELOG.md says nothing of {version}")
+
+
 def check_wheel(source: Path, made: Path, name: str) -> Path:
     """Build a distribution's sdist and wheel, compare them, and return the wheel; raises NotReady."""
     run(sys.executable, "-m", "build", "--outdir", made, source, cwd=source)
@@ -86,7 +101,9 @@ def check_installed(source: Path, wheel: Path, version: str, place: Path) -> Non
     """Install the wheel alone and try it; raises NotReady."""
     venv.create(place, with_pip=True)
     program = place / "bin"
-    run(program / "python", "-m", "pip", "install", "-q", "-c", source / "constraints.txt", wheel, cwd=place)
+    pip = (program / "python", "-m", "pip", "install", "-q")
+    run(*pip, "--require-hashes", "-r", source / "release" / "requirements.txt", cwd=place)
+    run(*pip, "--no-deps", wheel, cwd=place)
     env = {"PATH": "/usr/bin:/bin", "HOME": str(place), "LANG": "C.UTF-8"}
     said = run(program / "turnwire", "--version", cwd=place, env=env).decode()
     if version not in said:
@@ -97,6 +114,49 @@ def check_installed(source: Path, wheel: Path, version: str, place: Path) -> Non
         raise NotReady(
             f"the installed turnwire translates {TRIED} otherwise than expected; `make test` says where"
         )
+
+
+def describe(source: Path, place: Path, environment: Path, made: Path, version: str) -> int:
+    """Write the bills of materials of an environment and of the console; return how many parts; raises NotReady."""
+    venv.create(place, with_pip=True)
+    program = place / "bin"
+    tools = source / "release" / "tools.txt"
+    run(program / "python", "-m", "pip", "install", "-q", "--require-hashes", "-r", tools, cwd=place)
+    described = ("--pyproject", source / "pyproject.toml", "--output-reproducible", "--validate")
+    python = made / f"turnwire-{version}.cdx.json"
+    run(program / "cyclonedx-py", "environment", environment, *described, "-o", python, cwd=place)
+    web = run("npm", "sbom", "--sbom-format", "cyclonedx", "--package-lock-only", "--omit", "dev", cwd=source)
+    (made / f"turnwire-console-{version}.cdx.json").write_bytes(web)
+    parts = [part["name"].lower() for part in json.loads(python.read_bytes())["components"]]
+    missing = set(pinned(source / "constraints.txt")) & set(installed(environment)) - set(parts)
+    if missing or not parts:
+        raise NotReady(f"the bill of materials has nothing of {', '.join(sorted(missing)) or 'anything'}")
+    return len(parts) + len(json.loads(web)["components"])
+
+
+def pinned(file: Path) -> dict[str, str]:
+    """Return the versions that a file of constraints or requirements pins, by name in lower case."""
+    return {
+        name.lower(): version
+        for name, version in re.findall(r"^([\w.-]+)==([^\s;\\]+)", file.read_text(), re.MULTILINE)
+    }
+
+
+def installed(environment: Path) -> dict[str, str]:
+    """Return the versions of what is installed in an environment, by name in lower case."""
+    listed = run(environment / "bin" / "python", "-m", "pip", "list", "--format", "json", cwd=environment)
+    return {each["name"].lower(): each["version"] for each in json.loads(listed)}
+
+
+def sign(made: Path, key: Path | None) -> None:
+    """Write the checksums of all that was made, and sign them with an SSH key where one is given; raises NotReady."""
+    files = sorted(path for path in made.iterdir() if path.is_file())
+    sums = made / "SHA256SUMS"
+    sums.write_text(
+        "".join(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files)
+    )
+    if key is not None:
+        run("ssh-keygen", "-Y", "sign", "-f", key, "-n", "turnwire-release", sums, cwd=made)
 
 
 def check_editors(source: Path, wheel: Path, client: Path, place: Path) -> None:
@@ -156,7 +216,12 @@ def main() -> int:
     parser.add_argument(
         "--unreleased", action="store_true", help="a rehearsal: the changelog may say Unreleased"
     )
-    parser.add_argument("--keep", type=Path, help="folder that gets wheel, sdist and npm package")
+    parser.add_argument(
+        "--keep", type=Path, help="folder that gets wheels, sdists, npm package and what describes them"
+    )
+    parser.add_argument(
+        "--sign", type=Path, help="SSH key that signs the checksums and the notes of this release"
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -181,6 +246,11 @@ def main() -> int:
             print("turnwire[acp]: installed from both wheels, answers an editor")
             check_typescript_client(source, made, folder / "bare")
             print("npm package: packed, installed alone, imported")
+            parts = describe(source, folder / "tools", folder / "environment", made, version)
+            print(f"bills of materials (CycloneDX): {parts} parts")
+            (made / "NOTES.md").write_text(notes(source, version))
+            sign(made, None if options.sign is None else options.sign.resolve())
+            print("checksums: " + ("written" if options.sign is None else "written and signed"))
         except NotReady as why:
             print(f"not ready: {why}", file=sys.stderr)
             return 1

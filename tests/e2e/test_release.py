@@ -24,16 +24,32 @@ def check(source: Path, *options: str | Path) -> subprocess.CompletedProcess[str
 
 
 def test_what_is_committed_could_be_released(source: Path, tmp_path: Path) -> None:
-    done = check(source, "--unreleased", "--keep", tmp_path / "kept")
+    key, kept = tmp_path / "key", tmp_path / "kept"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+    done = check(source, "--unreleased", "--keep", kept, "--sign", key)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "ready"
-    assert sorted(path.suffix for path in (tmp_path / "kept").iterdir()) == [
-        ".gz",
-        ".gz",
-        ".tgz",
-        ".whl",
-        ".whl",
+    assert sorted(path.suffix for path in kept.iterdir()) == sorted(
+        [".gz", ".gz", ".tgz", ".whl", ".whl", ".json", ".json", ".md", "", ".sig"]
+    )
+    subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=kept, check=True)
+    (tmp_path / "signers").write_text(f"maker {key.with_suffix('.pub').read_text()}")
+    verify = [
+        "ssh-keygen",
+        "-Y",
+        "verify",
+        "-f",
+        tmp_path / "signers",
+        "-I",
+        "maker",
+        "-n",
+        "turnwire-release",
     ]
+    with (kept / "SHA256SUMS").open("rb") as sums:
+        subprocess.run([*verify, "-s", kept / "SHA256SUMS.sig"], stdin=sums, check=True)
+    (parts,) = kept.glob("turnwire-0*.cdx.json")
+    names = {part["name"] for part in json.loads(parts.read_bytes())["components"]}
+    assert {"turnwire", "msgspec", "websockets", "pydantic"} <= names
 
 
 def test_versions_that_differ_are_not_released(source: Path) -> None:
