@@ -48,8 +48,9 @@ def test_what_is_committed_could_be_released(source: Path, tmp_path: Path) -> No
     with (kept / "SHA256SUMS").open("rb") as sums:
         subprocess.run([*verify, "-s", kept / "SHA256SUMS.sig"], stdin=sums, check=True)
     (parts,) = kept.glob("turnwire-0*.cdx.json")
-    names = {part["name"] for part in json.loads(parts.read_bytes())["components"]}
-    assert {"turnwire", "msgspec", "websockets", "pydantic"} <= names
+    described = json.loads(parts.read_bytes())
+    assert described["metadata"]["component"]["name"] == "turnwire"
+    assert {"msgspec", "websockets", "pydantic"} <= {part["name"] for part in described["components"]}
 
 
 def test_versions_that_differ_are_not_released(source: Path) -> None:
