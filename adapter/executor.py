@@ -59,6 +59,10 @@ class Output(Protocol):
         """Tell the agent the reply to its request; never waits."""
         ...
 
+    def on_asked(self, request: AgentRequest | UnreadableRequest) -> None:
+        """Note what the agent asks for, before it is answered; never waits."""
+        ...
+
     def publish(self, happened: Happened) -> None:
         """Tell what happened, and what is published of it."""
         ...
@@ -106,15 +110,15 @@ class SessionExecutor:
         """True while a human or a hook is being waited for."""
         return self._core.waits
 
-    def answered(self, request_id: str, answer: PermissionAnswer | QuestionAnswer, by: str) -> None:
+    def on_answer(self, request_id: str, answer: PermissionAnswer | QuestionAnswer, by: str) -> None:
         """Take a frontend's answer; raises AnswerRefused when it does not count."""
-        for effect in self.happened(Answered(request_id, answer, by)):
+        for effect in self.handle(Answered(request_id, answer, by)):
             if isinstance(effect, Refuse):
                 if self._audit is not None:
                     self._audit.refused(request_id, by, effect.code)
                 raise AnswerRefused(effect)
 
-    def happened(self, happened: CoreInput) -> list[Effect]:
+    def handle(self, happened: CoreInput) -> list[Effect]:
         """Take whatever happens; publishes and does what follows, and returns what was to be done."""
         if self._failed:
             return []  # the session is being ended, and its core is in no state to say anything
@@ -137,6 +141,7 @@ class SessionExecutor:
                 if self._audit is not None:
                     self._audit.decided(decision)
             case NoteAsked(request):
+                self._output.on_asked(request)
                 if self._audit is not None:
                     self._audit.asked(request)
             case Respond(request, reply):
@@ -169,7 +174,7 @@ class SessionExecutor:
 
     def _expire(self, request_id: str) -> None:
         self._timers.pop(request_id, None)
-        self.happened(TimedOut(request_id))
+        self.handle(TimedOut(request_id))
 
     async def _remember(self, store: GrantStore, grants: tuple[tuple[Grant, str], ...]) -> None:
         try:
@@ -193,4 +198,4 @@ class SessionExecutor:
                     self._notify(SessionNotice("hook_failed", f"the hook {hook.name} failed: {error}"))
                     ran = HookRan(request_id, error=str(error))
         self._running.pop(request_id, None)
-        self.happened(ran)
+        self.handle(ran)

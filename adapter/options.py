@@ -127,6 +127,8 @@ class SessionOptions:
     """Seconds for the answer to `initialize`."""
     control_deadline: float = 30.0
     """Seconds for the answer to any other control request."""
+    exit_deadline: float = 5.0
+    """Seconds that an agent may live on after it closed its stdout: nothing can be heard of it any more."""
     stall_after: float | None = None
     """Seconds of silence in a turn, nobody being asked, after which `stalled` is told."""
     stop: StopDeadlines = field(default_factory=StopDeadlines)

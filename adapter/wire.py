@@ -17,7 +17,10 @@ class AgentWire(Protocol):
     """How agents of a family ask, and how they are answered."""
 
     def requests(self, message: Message) -> Sequence[Asking]:
-        """Return what a received message asks for or takes back; nothing for almost all messages. Never raises."""
+        """Return what a received message asks for or takes back; nothing for almost all messages.
+
+        The same however often it is called, as long as nothing else has happened. Never raises.
+        """
         ...
 
     def replies(self, request: AgentRequest | UnreadableRequest, reply: Reply) -> Sequence[Message]:

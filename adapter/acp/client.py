@@ -111,6 +111,10 @@ class AcpClient:
         """Answer a request of the agent with an error."""
         return self._post(encode.error(request_id, code, message))
 
+    async def write_posted(self) -> None:
+        """Write what is posted, until the agent takes no more; the one task that writes."""
+        await self.lines.write_posted()
+
     def give_up(self, reason: ProcessGone) -> None:
         """Fail everything that waits, and whatever is still to be said: the agent is no more."""
         self.lines.give_up(reason)

@@ -20,8 +20,8 @@ _STRICTEST: tuple[Literal["deny", "ask", "allow"], ...] = ("deny", "ask", "allow
 
 @dataclass(slots=True)
 class _Judging:
-    request: ToolRequest
     waiting: set[str]
+    """The hooks that have not answered, by their requests' ids."""
     verdicts: dict[str, str] = field(default_factory=dict)
     """What each hook has decided, by its name."""
 
@@ -46,43 +46,48 @@ class PermissionHooks:
         ]
         self._workspace = workspace
         self._judging: dict[str, _Judging] = {}
-        """By the id of each hook's request."""
+        """By the id of the request that they look at."""
 
     def before(self, request: ToolRequest) -> Sequence[HookRequest]:
         """Return the hooks to run before a request is asked; none when it can be asked at once."""
-        found = [
+        return [
             HookRequest(
                 request_id=f"{request.request_id}/hook-{number}",
                 callback=callback,
                 event=EVENT,
                 call=request.call,
                 payload=self._payload(request),
+                about=request,
                 message=request.message,
             )
             for number, (callback, hook) in enumerate(self._hooks, 1)
             if fits(hook.matcher, request.call.tool)
         ]
-        judging = _Judging(request, {hook.request_id for hook in found})
-        for hook in found:
-            self._judging.setdefault(hook.request_id, judging)
-        return found
 
-    def ran(self, hook: HookRequest, output: HookOutput) -> Judged | None:
+    def expect(self, request: ToolRequest) -> None:
+        """Have the answers of a request's hooks come."""
+        if request.request_id not in self._judging:
+            waiting = {hook.request_id for hook in self.before(request)}
+            self._judging[request.request_id] = _Judging(waiting)
+
+    def on_answer(self, hook: HookRequest, output: HookOutput) -> Judged | None:
         """Take a hook's answer; return what all of them come to, once the last one has answered."""
-        judging = self._judging.pop(hook.request_id, None)
-        if judging is None:
+        request = hook.about
+        judging = None if request is None else self._judging.get(request.request_id)
+        if request is None or judging is None or hook.request_id not in judging.waiting:
             return None
-        judging.waiting.discard(hook.request_id)
+        judging.waiting.remove(hook.request_id)
         name = next(
             (f"hook:{one.name}" for callback, one in self._hooks if callback == hook.callback), "hook"
         )
         judging.verdicts.setdefault(_decision(output.output), name)
         if judging.waiting:
             return None
+        del self._judging[request.request_id]
         for verdict in _STRICTEST:
             if verdict in judging.verdicts:
-                return Judged(judging.request, verdict, judging.verdicts[verdict])
-        return Judged(judging.request)
+                return Judged(request, verdict, judging.verdicts[verdict])
+        return Judged(request)
 
     def _payload(self, request: ToolRequest) -> JsonObject:
         return {

@@ -23,13 +23,13 @@ from adapter.acp.handshake import (
     named,
 )
 from adapter.acp.hooks import Judged, PermissionHooks
-from adapter.acp.requests import INVALID_REQUEST, RequestDesk, Services
+from adapter.acp.open_requests import OpenRequests
+from adapter.acp.requests import INVALID_REQUEST, ClientRequests, Services
 from adapter.acp.session import AcpSession
 from adapter.acp.terminals import Terminals
 from adapter.acp.turn_hooks import EVENTS, TurnHooks
 from adapter.acp.wire import AcpWire, cancelled
 from adapter.agent_session import RequestFailed, RequestTimeout
-from adapter.core import SessionCore
 from adapter.executor import SessionExecutor
 from adapter.inbox import Inbox
 from adapter.notices import Notify, SessionNotice
@@ -38,8 +38,7 @@ from adapter.permissions.audit import AuditTrail
 from adapter.permissions.calls import ToolCall
 from adapter.permissions.decisions import Answered, Asked, PermissionAnswer
 from adapter.permissions.grants import GrantStore
-from adapter.permissions.machine import State
-from adapter.permissions.places import real_paths_of_call, session_places
+from adapter.permissions.places import real_paths_of_call
 from adapter.permissions.policies import PermissionSettings, judge_by_rule
 from adapter.permissions.requests import (
     AgentRequest,
@@ -53,10 +52,18 @@ from adapter.process.cli import CliProcess, find_program
 from adapter.process.identity import MARK
 from adapter.process.transport import ProcessGone
 from adapter.process.watchdog import Watchdog
+from adapter.session_loop import (
+    FamilyParts,
+    SessionContext,
+    hook_environment,
+    permission_settings,
+    run_session,
+    session_executor,
+)
 from normalize.acp.core import AcpCore
 from normalize.core import Core, Happened
 from normalize.events import PermissionCancelled
-from normalize.inputs import Decision, Ended, Received, Sent
+from normalize.inputs import Decision, Received, Sent
 from normalize.vocabulary import Policy
 from protocol.acp.messages import PermissionRequest, Request
 from protocol.depth import TOO_DEEP, outermost
@@ -67,8 +74,6 @@ from protocol.malformed import Malformed
 class Graces:
     """Seconds that are waited for what an agent may still do."""
 
-    silent: float = 5.0
-    """For its exit, after it closed its stdout: nothing can be heard of it any more."""
     told_again: float = 0.3
     """Of silence, after which a conversation that is loaded counts as told again: some agents go on after their answer."""
     told_again_at_most: float = 10.0
@@ -96,105 +101,94 @@ async def open_acp_session(
     check_options(options)
     find_program(options.executable[0], options.environment)
     own = core if isinstance(core, AcpCore) else AcpCore()
-    settings = _permission_settings(options)
     process = await CliProcess.spawn(
         options.executable, workspace=options.workspace, environment=options.environment, watchdog=watchdog
     )
+    context = SessionContext(core=own, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
+
+    async def bring(tasks: asyncio.TaskGroup) -> FamilyParts[AcpSession]:
+        return _parts(options, context, own, process, graces=graces, tasks=tasks)
+
+    async with run_session(process, options, notify, bring) as session:
+        yield session
+
+
+def _parts(
+    options: SessionOptions,
+    context: SessionContext,
+    core: AcpCore,
+    process: CliProcess,
+    *,
+    graces: Graces,
+    tasks: asyncio.TaskGroup,
+) -> FamilyParts[AcpSession]:
+    settings = permission_settings(options, judges_requests=True)
     hooks = PermissionHooks(options.hooks, str(options.workspace))
-    # with the mark, so that hooks go with the agent whatever happens
-    environment = {**options.environment, MARK: process.identity.mark}
     turn_hooks = TurnHooks(
         options.hooks,
         workspace=options.workspace,
-        environment=environment,
-        notify=notify,
+        environment=hook_environment(options, process),
+        notify=context.notify,
         looks_for_changes=settings.wants_stop,
     )
-    inbox, wire = Inbox(), AcpWire(own, hooks)
-    client = AcpClient(
-        process, on_sent=lambda item: _told(executor, wire, item), line_limit=options.line_limit
-    )
+    inbox, opened = Inbox(), OpenRequests(hooks)
+    wire = AcpWire(core, hooks, opened)
+
+    def on_sent(item: Sent) -> None:
+        opened.on_sent(item.message)
+        executor.handle(item)
+
+    client = AcpClient(process, on_sent=on_sent, line_limit=options.line_limit)
     output = _Output(
         client,
         wire,
         inbox,
+        opened=opened,
         hooks=hooks,
         turn_hooks=turn_hooks,
-        judged=lambda judged: judgement.take(executor, judged),
+        on_judged=lambda judged: judgement.on_judged(executor, judged),
     )
-    judgement = _Judgement(wire, output, settings, audit)
-    failed: Exception | None = None
-    try:
-        async with asyncio.TaskGroup() as tasks:
-            known = () if grants is None else grants.load(options.workspace)
-            executor = SessionExecutor(
-                SessionCore(
-                    own,
-                    wire,
-                    State(settings, grants=known),
-                    lambda call: real_paths_of_call(call, settings),
-                ),
-                output,
-                tasks=tasks,
-                workspace=options.workspace,
-                environment=environment,
-                notify=notify,
-                audit=audit,
-                grants=grants,
-            )
-            services = _services(options, process, tasks, watchdog)
-            desk = RequestDesk(
-                client,
-                services,
-                forbidden=lambda call: _forbidden(call, settings),
-                tasks=tasks,
-                most=options.max_pending,
-                notify=notify,
-            )
-            session = AcpSession(
-                options,
-                process=process,
-                argv=options.executable,
-                client=client,
-                inbox=inbox,
-                executor=executor,
-                hooks=turn_hooks,
-                notify=notify,
-            )
-            lines = _Reader(process, client, executor=executor, wire=wire, desk=desk)
-            reader = tasks.create_task(lines.read(inbox, session, graces.silent))
-            helpers = [
-                tasks.create_task(client.lines.write_posted()),
-                tasks.create_task(
-                    _begin(session, client, services, hooks=turn_hooks, notify=notify, graces=graces)
-                ),
-                tasks.create_task(session.serve()),
-                tasks.create_task(turn_hooks.serve()),
-            ]
-            if options.stall_after is not None:
-                watch = executor.turns.report(options.stall_after, lambda: executor.waits, notify)
-                helpers.append(tasks.create_task(watch))
-            try:
-                yield session
-            except Exception as error:  # noqa: BLE001  raised again below, outside of the group that would wrap it
-                failed = error
-            finally:
-                inbox.widen()
-                await session.stop()
-                await asyncio.wait([reader])
-                for helper in helpers:
-                    helper.cancel()
-                if services.terminals is not None:
-                    await services.terminals.close()
-    finally:
-        # only when something failed before the session was whole, or in its reader
-        if not process.has_exited:
-            process.kill()
-        if not process.is_over:
-            process.discard()
-            await process.wait()
-    if failed is not None:
-        raise failed
+    judgement = _Judgement(opened, output, settings, context.audit)
+    executor = session_executor(
+        context, wire, output, options=options, settings=settings, process=process, tasks=tasks
+    )
+    services = _services(options, process, tasks, context.watchdog)
+    served = ClientRequests(
+        client,
+        services,
+        forbidden=lambda call: _forbidden(call, settings),
+        tasks=tasks,
+        most=options.max_pending,
+        notify=context.notify,
+    )
+    session = AcpSession(
+        options,
+        process=process,
+        argv=options.executable,
+        client=client,
+        inbox=inbox,
+        executor=executor,
+        hooks=turn_hooks,
+        notify=context.notify,
+    )
+
+    def on_gone(reason: ProcessGone) -> None:
+        session.refuse(reason)
+        served.close()
+        session.withdraw_all()
+
+    return FamilyParts(
+        session=session,
+        client=client,
+        on_received=lambda received: _answer(received, client, opened, served),
+        on_gone=on_gone,
+        beside=[
+            _begin(session, client, services, hooks=turn_hooks, notify=context.notify, graces=graces),
+            session.serve(),
+            turn_hooks.serve(),
+        ],
+        close=services.close,
+    )
 
 
 def check_options(options: SessionOptions) -> None:
@@ -222,35 +216,42 @@ class _Output:
         wire: AcpWire,
         inbox: Inbox,
         *,
+        opened: OpenRequests,
         hooks: PermissionHooks,
         turn_hooks: TurnHooks,
-        judged: Callable[[Judged], None],
+        on_judged: Callable[[Judged], None],
     ) -> None:
         self._client = client
         self._wire = wire
         self._inbox = inbox
+        self._opened = opened
         self._hooks = hooks
         self._turn_hooks = turn_hooks
-        self._judged = judged
+        self._on_judged = on_judged
+
+    def on_asked(self, request: AgentRequest | UnreadableRequest) -> None:
+        self._opened.on_asked(request)
 
     def respond(self, request: AgentRequest | UnreadableRequest, reply: Reply) -> None:
         if isinstance(request, HookRequest):
-            judged = self._hooks.ran(request, reply if isinstance(reply, HookOutput) else HookOutput({}))
+            judged = self._hooks.on_answer(
+                request, reply if isinstance(reply, HookOutput) else HookOutput({})
+            )
             if judged is not None:
                 # not now: whatever else follows from the hook's answer comes first
-                asyncio.get_running_loop().call_soon(self._judged, judged)
-        elif self._wire.take(request.request_id) is not None:
+                asyncio.get_running_loop().call_soon(self._on_judged, judged)
+        elif self._opened.take(request.request_id) is not None:
             for message in self._wire.replies(request, reply):
                 self._client.post(message)
 
     def publish(self, happened: Happened) -> None:
         for event in happened.events:
             if isinstance(event, PermissionCancelled):
-                asked = self._wire.take(event.pending_id)
+                asked = self._opened.take(event.pending_id)
                 if asked is not None:
                     self._client.post(cancelled(asked))
         self._inbox.put(happened)
-        self._turn_hooks.heard(happened)
+        self._turn_hooks.on_happened(happened)
 
     def failed(self, error: Exception) -> None:
         self._inbox.fail(error)
@@ -260,91 +261,50 @@ class _Judgement:
     """Asks what the hooks of the configuration have looked at, and answers it where one of them has decided."""
 
     def __init__(
-        self, wire: AcpWire, output: _Output, settings: PermissionSettings, audit: AuditTrail | None
+        self, opened: OpenRequests, output: _Output, settings: PermissionSettings, audit: AuditTrail | None
     ) -> None:
-        self._wire = wire
+        self._opened = opened
         self._output = output
         self._settings = settings
         self._audit = audit
 
-    def take(self, executor: SessionExecutor, judged: Judged) -> None:
+    def on_judged(self, executor: SessionExecutor, judged: Judged) -> None:
         """Have a request decided, unless it is void by now."""
         request = judged.request
         name = request.request_id
-        if not self._wire.is_open(name):
+        if not self._opened.is_open(name):
             return
         kinds = ("reject_once", "reject_always") if judged.verdict == "deny" else ("allow_once",)
         option = None if judged.verdict == "ask" else request.option_of(*kinds)
         if judged.verdict == "deny" and option is None:
-            executor.happened(Decision(name, "deny", judged.by, 0))
+            executor.handle(Decision(name, "deny", judged.by, 0))
             self._output.respond(request, Deny("denied by a hook"))
             return
         if self._audit is not None:
             self._audit.asked(request)
-        executor.happened(Asked(request, real_paths_of_call(request.call, self._settings)))
+        executor.handle(Asked(request, real_paths_of_call(request.call, self._settings)))
         # a rule or a policy may have decided
-        if option is not None and self._wire.is_open(name):
-            executor.happened(Answered(name, PermissionAnswer(option), judged.by))
+        if option is not None and self._opened.is_open(name):
+            executor.handle(Answered(name, PermissionAnswer(option), judged.by))
 
 
-def _told(executor: SessionExecutor, wire: AcpWire, item: Sent) -> None:
-    wire.sent(item.message)
-    executor.happened(item)
-
-
-class _Reader:
-    """Reads every line of the agent: to the core, then to whoever answers what it asks."""
-
-    def __init__(
-        self,
-        process: CliProcess,
-        client: AcpClient,
-        *,
-        executor: SessionExecutor,
-        wire: AcpWire,
-        desk: RequestDesk,
-    ) -> None:
-        self._process = process
-        self._client = client
-        self._executor = executor
-        self._wire = wire
-        self._desk = desk
-
-    async def read(self, inbox: Inbox, session: AcpSession, silent: float) -> None:
-        """Read everything, and tell how the agent ended."""
-        async for batch in self._client.batches():
-            for received in batch:
-                self._executor.happened(received)
-                self._route(received)
-            await inbox.room()
-        process = self._process
-        if not await process.exits_within(silent):
-            process.kill()
-        exit_ = await process.wait()
-        gone = ProcessGone(f"the agent has exited ({exit_.signal or f'code {exit_.code}'})")
-        self._client.give_up(gone)
-        session.refuse(gone)
-        self._desk.close()
-        session.withdraw_all()
-        ended = Ended(session.stopping or "exited", exit_.code, exit_.signal, process.stderr_tail)
-        self._executor.happened(ended)
-
-    def _route(self, received: Received) -> None:
-        """See that every request of a line has an answer, or will have one; never waits."""
-        for message in messages_of(received.message):
-            match message:
-                case PermissionRequest() | Request(method="elicitation/create"):
-                    if not self._wire.has_seen(message):
-                        # it came when there was nothing to ask about any more
-                        self._client.post(cancelled(message))
-                case Request():
-                    self._desk.take(message)
-                case Malformed(reason=reason) if reason == TOO_DEEP:
-                    said = outermost(received.line, ("method", "id"))
-                    if "method" in said and "id" in said:
-                        self._client.refuse(said["id"], INVALID_REQUEST, reason)
-                case _:
-                    pass
+def _answer(received: Received, client: AcpClient, opened: OpenRequests, served: ClientRequests) -> None:
+    """See that every request of a line has an answer, or will have one; never waits."""
+    for message in messages_of(received.message):
+        match message:
+            case PermissionRequest() | Request(method="elicitation/create"):
+                if not opened.was_asked(message):
+                    # it came when there was nothing to ask about any more
+                    client.post(cancelled(message))
+            case Request():
+                served.on_request(message)
+            case Malformed(reason=reason) if reason == TOO_DEEP:
+                said = outermost(received.line, ("method", "id"))
+                if "method" in said and "id" in said:
+                    client.refuse(said["id"], INVALID_REQUEST, reason)
+            case _:
+                pass
+    opened.on_line()
 
 
 async def _begin(
@@ -473,17 +433,3 @@ def _forbidden(call: ToolCall, settings: PermissionSettings) -> str | None:
     """Return why a rule keeps a call from being made without being asked about; None when none does."""
     verdict = judge_by_rule(settings, call, real_paths_of_call(call, settings))
     return None if verdict is None or verdict.behavior == "allow" else verdict.reason or verdict.by
-
-
-def _permission_settings(options: SessionOptions) -> PermissionSettings:
-    return PermissionSettings(
-        policy=options.policy,
-        rules=options.rules,
-        hooks=options.hooks,
-        workspace=str(options.workspace),
-        places=session_places(options.rules, str(options.workspace), options.environment.get("HOME", "")),
-        answer_timeout=options.answer_timeout,
-        max_pending=options.max_pending,
-        check_uncommitted=options.check_uncommitted,
-        judges_requests=True,
-    )

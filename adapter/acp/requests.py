@@ -39,6 +39,11 @@ class Services:
     terminals: Terminals | None = None
     """Its commands; None for none."""
 
+    async def close(self) -> None:
+        """End its commands."""
+        if self.terminals is not None:
+            await self.terminals.close()
+
 
 class _Refused(Exception):
     def __init__(self, code: int, message: str) -> None:
@@ -46,7 +51,7 @@ class _Refused(Exception):
         self.code = code
 
 
-class RequestDesk:
+class ClientRequests:
     """Answers the requests of one agent."""
 
     def __init__(
@@ -69,7 +74,7 @@ class RequestDesk:
         self._running: set[asyncio.Task[None]] = set()
         self._is_overloaded = False
 
-    def take(self, request: Request) -> None:
+    def on_request(self, request: Request) -> None:
         """Answer a request, soon; never waits."""
         if not self._is_served(request.method):
             self._client.refuse(

@@ -7,7 +7,7 @@ turn; where it does not, it is stopped as any agent is (adapter/process/shutdown
 
 import asyncio
 import base64
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 from uuid import uuid4
@@ -24,19 +24,16 @@ from adapter.inbox import Inbox
 from adapter.lines import fail
 from adapter.notices import Notify, SessionNotice
 from adapter.options import SessionOptions
-from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer, Stopping
 from adapter.process.cli import CliProcess
-from adapter.process.identity import ProcessIdentity
-from adapter.process.shutdown import climb
 from adapter.process.transport import ProcessGone
-from normalize.core import Happened
+from adapter.running_agent import RunningAgent
 from normalize.events import Queued, Withdrawn
 from normalize.inputs import Announced
 from normalize.vocabulary import Priority
 from protocol.json_values import Json, JsonObject, text_at
 
 
-class AcpSession:
+class AcpSession(RunningAgent):
     """A running agent."""
 
     def __init__(
@@ -51,22 +48,12 @@ class AcpSession:
         hooks: TurnHooks,
         notify: Notify,
     ) -> None:
-        self.options = options
-        self.identity: ProcessIdentity = process.identity
-        """What to record, to reap the agent after a crash."""
-        self.argv = tuple(argv)
-        """How the agent was started."""
+        super().__init__(
+            options, process=process, argv=argv, lines=client.lines, inbox=inbox, executor=executor
+        )
         self.version: str | None = None
         """The agent's version; None until it has said it."""
-        self.initialized: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
-        """Done when a conversation is open; or why there is none."""
-        self.stopping: Literal["stopped", "hung"] | None = None
-        """Why we stop the agent; None while we do not."""
-        self._process = process
         self._client = client
-        self._inbox = inbox
-        self._executor = executor
-        self._turns = executor.turns
         self._hooks = hooks
         self._notify = notify
         self._queue = PromptQueue()
@@ -77,19 +64,8 @@ class AcpSession:
         self._interrupts = 0
         """Times that somebody has wanted it to stop."""
         self._composing = asyncio.Lock()
-        self._folder = AttachmentFolder(options.workspace, options.name)
         self._facts: AgentFacts | None = None
         self._conversation: Conversation | None = None
-
-    @property
-    def busy(self) -> bool:
-        """True while a turn runs."""
-        return self._turns.busy
-
-    @property
-    def pending(self) -> tuple[str, ...]:
-        """The requests that wait for a human."""
-        return self._executor.pending
 
     @property
     def capabilities(self) -> Capabilities:
@@ -97,15 +73,6 @@ class AcpSession:
         if self._facts is None or self._conversation is None:
             return BEFORE
         return capabilities(self._facts, self._conversation)
-
-    @property
-    def blank_lines(self) -> int:
-        """Lines of nothing, in a row with others, that were passed over."""
-        return self._client.lines.blank
-
-    def batches(self) -> AsyncIterator[list[Happened]]:
-        """Yield what happens and what is published of it, in order, until Ended; for one consumer."""
-        return self._inbox.batches()
 
     def opened(self, facts: AgentFacts, conversation: Conversation) -> None:
         """Take in that a conversation is open."""
@@ -123,7 +90,7 @@ class AcpSession:
 
     async def exit(self, seconds: float) -> None:
         """Wait for the exit of an agent that takes no more input, so long at most: how it ended says more than a closed pipe."""
-        if await self._process.exits_within(seconds):
+        if await self.process.exits_within(seconds):
             await asyncio.wait([self.initialized])  # the reader fails it, once all is read
 
     async def prompt(
@@ -180,13 +147,13 @@ class AcpSession:
         return prompt.uuid
 
     def _put(self, prompt: Prompt) -> None:
-        if self._process.has_exited:
+        if self.process.has_exited:
             raise ProcessGone("the agent has exited")
         place = self._queue.put(prompt)
         # the first one is said at once where none is being said
         place -= not self._is_saying
         if place:
-            self._executor.happened(Announced(Queued(position=place, prompt=prompt.uuid)))
+            self.executor.handle(Announced(Queued(position=place, prompt=prompt.uuid)))
 
     async def serve(self) -> None:
         """Say the prompts, one after another, until the agent is gone; the one task that does."""
@@ -209,10 +176,10 @@ class AcpSession:
         if not self._let_go(prompt):
             return  # it was taken back meanwhile
         if self.stopping is not None:
-            self._executor.happened(Announced(Withdrawn(prompt=prompt.uuid)))
+            self.executor.handle(Announced(Withdrawn(prompt=prompt.uuid)))
             return
         if blocked is not None:
-            self._executor.happened(Announced(Withdrawn(prompt=prompt.uuid)))
+            self.executor.handle(Announced(Withdrawn(prompt=prompt.uuid)))
             self._notify(SessionNotice("prompt_blocked", f"a prompt was not said, by a hook: {blocked}"))
             return
         if await self._say(session_id, prompt) != "end_turn":
@@ -245,7 +212,7 @@ class AcpSession:
         held = [self._held] if self._held is not None else []
         self._held = None
         for prompt in [*held, *self._queue.clear()]:
-            self._executor.happened(Announced(Withdrawn(prompt=prompt.uuid)))
+            self.executor.handle(Announced(Withdrawn(prompt=prompt.uuid)))
 
     async def withdraw(self, uuid: str) -> bool:
         """Take back a prompt that still waits, and tell whether it did."""
@@ -253,7 +220,7 @@ class AcpSession:
         is_held = held is not None and held.uuid == uuid and self._let_go(held)
         if not is_held and not self._queue.withdraw(uuid):
             return False
-        self._executor.happened(Announced(Withdrawn(prompt=uuid)))
+        self.executor.handle(Announced(Withdrawn(prompt=uuid)))
         return True
 
     def _let_go(self, prompt: Prompt) -> bool:
@@ -283,14 +250,6 @@ class AcpSession:
             raise RequestTimeout("session/cancel", patience)
         await self.stop("hung")
         return {}
-
-    def respond(self, pending_id: str, answer: PermissionAnswer, by: str) -> None:
-        """Answer a permission request; raises AnswerRefused."""
-        self._executor.answered(pending_id, answer, by)
-
-    def answer(self, pending_id: str, answer: QuestionAnswer, by: str) -> None:
-        """Answer an elicitation; raises AnswerRefused."""
-        self._executor.answered(pending_id, answer, by)
 
     async def control(self, request: JsonObject, deadline: float | None = None) -> JsonObject:
         """Make a request of the agent: {"subtype": …, …}; raises RequestTimeout, RequestFailed and ProcessGone.
@@ -342,19 +301,9 @@ class AcpSession:
         return await self._choose(conversation.modes, mode, "mode")
 
     async def stop(self, reason: Literal["stopped", "hung"] = "stopped") -> None:
-        """Climb the stop ladder until the agent is gone; `batches()` ends with Ended(reason)."""
-        if self.stopping is None and not self._process.has_exited:
-            self.stopping = reason
+        """Stop the agent, as every one is; no turn is looked at any more."""
         self._hooks.over()
-        await climb(
-            self._process,
-            self.options.stop,
-            before=[self._end_turn, self._deny_pending] if reason == "stopped" else [self._deny_pending],
-        )
-
-    def remove_attachments(self) -> None:
-        """Remove the files that were saved for this session."""
-        self._folder.remove()
+        await super().stop(reason)
 
     async def _open(self) -> tuple[AgentFacts, Conversation]:
         if self._facts is None or self._conversation is None:
@@ -382,11 +331,6 @@ class AcpSession:
         except ProcessGone:
             return
         await self._turns.over(turn)
-
-    async def _deny_pending(self) -> None:
-        """Answer what still waits while it can be answered."""
-        self._executor.happened(Stopping())
-        await self._client.lines.all_written()
 
 
 def compose(

@@ -116,7 +116,7 @@ class TurnHooks:
         """Run no more hooks: the agent is being stopped, and what runs for it ends with it."""
         self._is_over = True
 
-    def heard(self, happened: Happened) -> None:
+    def on_happened(self, happened: Happened) -> None:
         """Follow calls of tools; never waits."""
         item = happened.input
         if not self._watches_calls or not isinstance(item, Received):

@@ -13,6 +13,7 @@ from msgspec import to_builtins
 
 from adapter.acp.client import messages_of
 from adapter.acp.hooks import PermissionHooks
+from adapter.acp.open_requests import OpenRequests
 from adapter.permissions.calls import ToolCall
 from adapter.permissions.requests import (
     AgentRequest,
@@ -70,33 +71,14 @@ class Asked(Protocol):
 class AcpWire:
     """Requests of an agent, by the names that the session's core has given them."""
 
-    def __init__(self, core: Asked, hooks: PermissionHooks) -> None:
+    def __init__(self, core: Asked, hooks: PermissionHooks, opened: OpenRequests) -> None:
         self._core = core
         self._hooks = hooks
-        self._open: dict[str, PermissionRequest | Request] = {}
-        """What the agent waits for."""
-        self._is_cancelling = False
-        self._seen: list[Message] = []
-        """What the last line asked that the core has published."""
-
-    def sent(self, message: Message) -> None:
-        """See what the agent is told: what it asks between a cancel and the next prompt nobody is asked any more."""
-        match message:
-            case Notification(method="session/cancel"):
-                self._is_cancelling = True
-            case Request(method="session/prompt"):
-                self._is_cancelling = False
-            case _:
-                pass
+        self._opened = opened
 
     def requests(self, message: Message) -> Sequence[Asking]:
         """Return what a message asks a human for, or takes back."""
-        self._seen.clear()
         return [asking for one in messages_of(message) for asking in self._requests(one)]
-
-    def has_seen(self, message: PermissionRequest | Request) -> bool:
-        """Tell whether a request of the line that was looked at last was published, and so has its answer, or will."""
-        return any(one is message for one in self._seen)
 
     def replies(
         self, request: AgentRequest | UnreadableRequest, reply: Reply
@@ -136,21 +118,9 @@ class AcpWire:
             case _:
                 return []  # what `$/cancel_request` takes back, the core publishes as cancelled, and that counts
 
-    def take(self, name: str) -> PermissionRequest | Request | None:
-        """Return what is about to be answered, once; None for what has an answer."""
-        return self._open.pop(name, None)
-
-    def is_open(self, name: str) -> bool:
-        """Tell whether the agent waits for an answer."""
-        return name in self._open
-
     def _name(self, message: PermissionRequest | Request) -> str | None:
         """Return what the core has published a request as; None when nobody is to be asked."""
-        name = None if self._is_cancelling else self._core.pending_id(message)
-        if name is not None:
-            self._open[name] = message
-            self._seen.append(message)
-        return name
+        return None if self._opened.is_cancelling else self._core.pending_id(message)
 
 
 def cancelled(asked: PermissionRequest | Request) -> Response:

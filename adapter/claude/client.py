@@ -48,24 +48,20 @@ class Client:
     ) -> None:
         self.strays = 0
         """Answers to requests of ours that nobody waits for: second ones, late ones."""
-        self._lines = Lines(transport, limit=line_limit)
+        self.lines = Lines(transport, limit=line_limit)
+        """Its streams."""
         self._on_sent = on_sent
         self._on_answered = on_answered
         self._peer = peer or CLAUDE.host()
         self._numbers = itertools.count(1)
         self._waiting: dict[str, asyncio.Future[ControlResponse]] = {}
 
-    @property
-    def blank_lines(self) -> int:
-        """Blank lines that were passed over."""
-        return self._lines.blank
-
     async def batches(self) -> AsyncIterator[list[Received]]:
         """Yield what the CLI writes until its output ends, in lists of bounded size; others go on between two of them.
 
         Of blank lines in a row the first is yielded, the others are counted.
         """
-        async for lines in self._lines.slices():
+        async for lines in self.lines.slices():
             if batch := [item for line in lines for item in self._receive(line)]:
                 yield batch
 
@@ -85,15 +81,11 @@ class Client:
                 if isinstance(answer, ControlResponse):
                     self._settle(answer)
 
-        return self._lines.post(b"".join(said.lines), before, after)
+        return self.lines.post(b"".join(said.lines), before, after)
 
     async def send(self, message: Message) -> None:
         """Write a message; raises EncodeError and ProcessGone."""
         await self.post(message)
-
-    async def all_written(self) -> None:
-        """Wait until everything that was posted so far is written, or can be written no more."""
-        await self._lines.all_written()
 
     async def request(self, request: AnyRequest, deadline: float) -> JsonObject:
         """Ask the CLI and return what it answers, {} when that is nothing.
@@ -124,13 +116,13 @@ class Client:
 
     async def write_posted(self) -> None:
         """Write what is posted, until the CLI takes no more; the one task that writes."""
-        await self._lines.write_posted()
-        if (gone := self._lines.gone) is not None:
+        await self.lines.write_posted()
+        if (gone := self.lines.gone) is not None:
             self.give_up(gone)
 
     def give_up(self, reason: ProcessGone) -> None:
         """Fail everything that waits, and whatever is still to be asked: the CLI is no more."""
-        self._lines.give_up(reason)
+        self.lines.give_up(reason)
         for answered in self._waiting.values():
             fail(answered, reason)
 
@@ -139,7 +131,7 @@ class Client:
             return [Received(line.head, malformed(line))]
         heard = self._peer.read(line)
         if heard.lines:
-            self._lines.post(b"".join(heard.lines))
+            self.lines.post(b"".join(heard.lines))
         for message in heard.messages:
             if isinstance(message, ControlResponse):
                 self._settle(message)

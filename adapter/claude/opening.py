@@ -1,21 +1,19 @@
-"""Start a session and see to its end: everything it consists of is made here, and nothing of it is left behind."""
+"""Start a session with a CLI that speaks Claude's protocol: what it is started with, what it is made of, and its greeting."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 
 from adapter.agent_session import RequestFailed, RequestTimeout
 from adapter.claude.client import Client
 from adapter.claude.command import CHECKPOINTING
-from adapter.claude.dispatch import Dispatcher
 from adapter.claude.flavour import CLAUDE_CODE, Flavour
+from adapter.claude.mcp_requests import McpRequests
 from adapter.claude.permissions import hook_table, launch
 from adapter.claude.session import Session
 from adapter.claude.version import ClaudeCapabilities, Version, detect_version, parse_version
 from adapter.claude.wire import ClaudeWire
-from adapter.core import SessionCore
-from adapter.executor import SessionExecutor
 from adapter.inbox import Inbox
 from adapter.lines import fail
 from adapter.mcp.hosting import host_servers
@@ -23,17 +21,21 @@ from adapter.notices import Notify, SessionNotice
 from adapter.options import CommandError, CommandOptions, SessionOptions
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.grants import GrantStore
-from adapter.permissions.machine import State
-from adapter.permissions.places import real_paths_of_call, session_places
 from adapter.permissions.policies import PermissionSettings
 from adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
 from adapter.process.cli import CliProcess, find_program
-from adapter.process.identity import MARK
 from adapter.process.transport import ProcessGone
 from adapter.process.watchdog import Watchdog
+from adapter.session_loop import (
+    FamilyParts,
+    SessionContext,
+    permission_settings,
+    run_session,
+    session_executor,
+)
 from normalize.core import Core, Happened
 from normalize.families import new_core
-from normalize.inputs import Ended, Received, Sent
+from normalize.inputs import Received, Sent
 from protocol.claude.requests import Initialize, McpMessage, UnknownRequest
 from protocol.dialects import CLAUDE, Dialect
 from protocol.json_values import JsonObject
@@ -70,110 +72,101 @@ async def open_session(
     program = find_program(options.executable[0], options.environment) if options.executable else ""
     version = await _version(options, program, watchdog) if flavour.is_claude_code else None
     can = flavour.capabilities(version)
-    settings = permission_settings(options, can, flavour)
+    settings = claude_permissions(options, can, flavour)
     if options.command.checkpointing:
         options = replace(options, environment={**options.environment, CHECKPOINTING: "true"})
     argv = build_argv(options, settings, version, flavour)
     process = await CliProcess.spawn(
         argv, workspace=options.workspace, environment=options.environment, watchdog=watchdog
     )
+    context = SessionContext(
+        core=core or new_core(), watchdog=watchdog, audit=audit, grants=grants, notify=notify
+    )
+
+    async def bring(tasks: asyncio.TaskGroup) -> FamilyParts[Session]:
+        return await _parts(
+            options,
+            context,
+            process,
+            argv,
+            dialect=dialect,
+            version=version,
+            capabilities=can,
+            settings=settings,
+            tasks=tasks,
+        )
+
+    async with run_session(process, options, notify, bring) as session:
+        yield session
+
+
+async def _parts(
+    options: SessionOptions,
+    context: SessionContext,
+    process: CliProcess,
+    argv: Sequence[str],
+    *,
+    dialect: Dialect,
+    version: Version | None,
+    capabilities: ClaudeCapabilities,
+    settings: PermissionSettings,
+    tasks: asyncio.TaskGroup,
+) -> FamilyParts[Session]:
     inbox, wire = Inbox(), ClaudeWire()
 
-    def told(item: Sent | Received) -> None:
-        executor.happened(item)
+    def on_message(item: Sent | Received) -> None:
+        executor.handle(item)
 
     client = Client(
         process,
-        on_sent=told,
-        on_answered=told,
+        on_sent=on_message,
+        on_answered=on_message,
         peer=dialect.host(),
         line_limit=options.line_limit,
     )
-    failed: Exception | None = None
-    try:
-        async with asyncio.TaskGroup() as tasks:
+    executor = session_executor(
+        context,
+        wire,
+        _Output(client, wire, inbox),
+        options=options,
+        settings=settings,
+        process=process,
+        tasks=tasks,
+    )
 
-            def send(server: str, message: JsonObject) -> None:
-                tasks.create_task(_pass_on(client, server, message, options.control_deadline))
+    def send(server: str, message: JsonObject) -> None:
+        tasks.create_task(_pass_on(client, server, message, options.control_deadline))
 
-            known = () if grants is None else grants.load(options.workspace)
-            executor = SessionExecutor(
-                SessionCore(
-                    core or new_core(),
-                    wire,
-                    State(settings, grants=known),
-                    lambda call: real_paths_of_call(call, settings),
-                ),
-                _Output(client, wire, inbox),
-                tasks=tasks,
-                workspace=options.workspace,
-                # with the mark, so that hooks go with the CLI whatever happens
-                environment={**options.environment, MARK: process.identity.mark},
-                notify=notify,
-                audit=audit,
-                grants=grants,
-            )
-            mcp = await host_servers(
-                options.hosted_servers,
-                workspace=options.workspace,
-                tasks=tasks,
-                send=send,
-                notify=notify,
-                watchdog=watchdog,
-            )
-            session = Session(
-                options,
-                process=process,
-                argv=argv,
-                version=None if version is None else str(version),
-                capabilities=can,
-                client=client,
-                inbox=inbox,
-                executor=executor,
-            )
-            dispatcher = Dispatcher(
-                process,
-                client,
-                inbox,
-                executor=executor,
-                mcp=mcp,
-                tasks=tasks,
-                max_answering=options.max_pending,
-                notify=notify,
-            )
-            reader = tasks.create_task(_read(dispatcher, session, executor, process))
-            helpers = [tasks.create_task(client.write_posted())]
-            if options.stall_after is not None:
-                watch = executor.turns.report(options.stall_after, lambda: executor.waits, notify)
-                helpers.append(tasks.create_task(watch))
-            beginning = _initialize(
-                session,
-                client=client,
-                settings=settings,
-                servers=mcp.names,
-                notify=notify,
-            )
-            helpers.append(tasks.create_task(beginning))
-            try:
-                yield session
-            except Exception as error:  # noqa: BLE001  raised again below, outside of the group that would wrap it
-                failed = error
-            finally:
-                inbox.widen()
-                await session.stop()
-                await asyncio.wait([reader])
-                for helper in helpers:
-                    helper.cancel()
-                await mcp.close()
-    finally:
-        # only when something failed before the session was whole, or in its reader
-        if not process.has_exited:
-            process.kill()
-        if not process.is_over:
-            process.discard()
-            await process.wait()
-    if failed is not None:
-        raise failed
+    mcp = await host_servers(
+        options.hosted_servers,
+        workspace=options.workspace,
+        tasks=tasks,
+        send=send,
+        notify=context.notify,
+        watchdog=context.watchdog,
+    )
+    session = Session(
+        options,
+        process=process,
+        argv=argv,
+        version=None if version is None else str(version),
+        capabilities=capabilities,
+        client=client,
+        inbox=inbox,
+        executor=executor,
+    )
+    requests = McpRequests(client, mcp, tasks=tasks, max_answering=options.max_pending, notify=context.notify)
+    greeting = _initialize(
+        session, client=client, settings=settings, servers=mcp.names, notify=context.notify
+    )
+    return FamilyParts(
+        session=session,
+        client=client,
+        on_received=requests.on_received,
+        on_gone=requests.on_gone,
+        beside=[greeting],
+        close=mcp.close,
+    )
 
 
 def open_foreign(
@@ -198,19 +191,12 @@ def open_foreign(
     )
 
 
-def permission_settings(
+def claude_permissions(
     options: SessionOptions, can: ClaudeCapabilities, flavour: Flavour = CLAUDE_CODE
 ) -> PermissionSettings:
-    """Return how permissions are decided in a session."""
-    return PermissionSettings(
-        policy=options.policy,
-        rules=options.rules,
-        hooks=options.hooks,
-        workspace=str(options.workspace),
-        places=session_places(options.rules, str(options.workspace), options.environment.get("HOME", "")),
-        check_uncommitted=options.check_uncommitted,
-        answer_timeout=options.answer_timeout,
-        max_pending=options.max_pending,
+    """Return how permissions are decided in a session of such a CLI."""
+    return permission_settings(
+        options,
         asks_despite_hooks=can.asks_despite_hooks,
         answers_cancelled=can.waits_after_cancel,
         judges_requests=not flavour.is_claude_code,
@@ -249,6 +235,9 @@ class _Output:
         for message in self._wire.replies(request, reply):
             self._client.post(message)
 
+    def on_asked(self, request: AgentRequest | UnreadableRequest) -> None:
+        pass  # the control protocol names its requests itself
+
     def publish(self, happened: Happened) -> None:
         self._inbox.put(happened)
 
@@ -264,13 +253,6 @@ async def _version(options: SessionOptions, program: str, watchdog: Watchdog | N
     return await detect_version(
         (program, *options.executable[1:]), options.environment, options.workspace, watchdog
     )
-
-
-async def _read(
-    dispatcher: Dispatcher, session: Session, executor: SessionExecutor, process: CliProcess
-) -> None:
-    exit_ = await dispatcher.read()
-    executor.happened(Ended(session.stopping or "exited", exit_.code, exit_.signal, process.stderr_tail))
 
 
 async def _initialize(

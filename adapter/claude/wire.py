@@ -95,7 +95,7 @@ class ClaudeWire:
 def _asked(request_id: str, request: AnyRequest) -> Sequence[Asking]:
     match request:
         case McpMessage():
-            return []  # for a hosted server (adapter/claude/dispatch.py)
+            return []  # for a hosted server (adapter/claude/mcp_requests.py)
         case CanUseTool():
             return [_tool(request_id, request)]
         case HookCallback():

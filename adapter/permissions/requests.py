@@ -102,6 +102,8 @@ class HookRequest:
     """True when the agent was sent back by this hook already (Stop)."""
     payload: JsonObject = field(default_factory=dict)
     """What a hook of the configuration is given."""
+    about: ToolRequest | None = None
+    """The request that it looks at before anybody is asked; None of a hook that the agent itself has fired."""
     said: JsonObject = field(default_factory=dict)
     """What the agent said, for the audit trail."""
     message: object = None

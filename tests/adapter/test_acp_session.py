@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from acp_stage import QUICK, AcpStage
 
-from adapter.acp.opening import Graces
 from adapter.agent_session import RequestFailed, RequestTimeout
 from adapter.attachments import Attachment
 from adapter.executor import AnswerRefused
@@ -544,7 +543,7 @@ async def test_the_audit_trail_has_what_was_asked_and_who_decided(stage: AcpStag
 
 
 async def test_an_agent_that_closes_its_output_and_lives_is_ended(stage: AcpStage) -> None:
-    async with stage.session(graces=Graces(silent=0.05)) as run:
+    async with stage.session(exit_deadline=0.05) as run:
         await run.session.prompt("text close")
         await run.until(lambda: run.of(ev.ProcessStatus))
         assert run.outcomes == ["process_exited"]

@@ -269,7 +269,7 @@ class Calls:
         params = {"sessionId": "a", "update": update}
         line = json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": params}).encode()
         for item in self._lines.received(line):
-            self.hooks.heard(Happened(item, self._core.handle(item)))
+            self.hooks.on_happened(Happened(item, self._core.handle(item)))
 
 
 async def test_calls_that_wait_for_their_hooks_have_a_bound(tmp_path: Path) -> None:

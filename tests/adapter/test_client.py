@@ -247,4 +247,4 @@ async def test_of_blank_lines_in_a_row_one_is_told_and_the_others_are_counted() 
     client = Client(wire, on_sent=lambda _: None)
     told = [received.line async for batch in client.batches() for received in batch]
     assert told == [b"{}", b"", b"{}", b"", b"{}", b""]
-    assert client.blank_lines == 100_002
+    assert client.lines.blank == 100_002

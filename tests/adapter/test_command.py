@@ -8,7 +8,7 @@ from adapter.claude.command import (
     PROTOCOL_OPTIONS,
     build_command,
 )
-from adapter.claude.opening import build_argv, permission_settings
+from adapter.claude.opening import build_argv, claude_permissions
 from adapter.claude.version import Version, capabilities
 from adapter.options import CommandError, CommandOptions, SessionOptions
 from protocol.json_values import JsonObject
@@ -186,4 +186,4 @@ def test_a_policy_that_needs_hooks_is_refused_where_there_are_none() -> None:
     options = SessionOptions(workspace=Path(), policy="supervised")
     early = Version(1, 0, 60)
     with pytest.raises(CommandError, match=r"hooks are needed, which CLI 1\.0\.60 does not have"):
-        build_argv(options, permission_settings(options, capabilities(early)), early)
+        build_argv(options, claude_permissions(options, capabilities(early)), early)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from adapter.claude.opening import build_argv, permission_settings
+from adapter.claude.opening import build_argv, claude_permissions
 from adapter.claude.qwen import CAPABILITIES, QWEN, build_command
 from adapter.families import FAMILIES, open_session
 from adapter.options import CommandError, CommandOptions, SessionOptions
@@ -76,7 +76,7 @@ def test_a_policy_is_judged_when_it_asks_and_registers_no_hook(tmp_path: Path) -
         policy="supervised",
         rules=[Rule("deny", tools=("run_shell_command",))],
     )
-    settings = permission_settings(options, CAPABILITIES, QWEN)
+    settings = claude_permissions(options, CAPABILITIES, QWEN)
     assert settings.judges_requests
     assert not CAPABILITIES.hooks
     assert "--approval-mode=default" in build_argv(options, settings, None, QWEN)

@@ -395,11 +395,8 @@ while True:
     assert harness.ended == Ended("stopped", None, "SIGKILL")
 
 
-async def test_a_cli_that_closes_its_stdout_and_lives_on_is_ended(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("adapter.claude.dispatch.SILENT_GRACE", 0.1)
-    async with stage.harness("os.close(1)\ntime.sleep(600)") as harness:
+async def test_a_cli_that_closes_its_stdout_and_lives_on_is_ended(stage: Stage) -> None:
+    async with stage.harness("os.close(1)\ntime.sleep(600)", exit_deadline=0.1) as harness:
         await harness.until(lambda: harness.ended)
         assert harness.ended is not None
         assert harness.ended.signal == "SIGKILL"
@@ -429,7 +426,7 @@ async def test_a_session_that_nobody_reads_from_can_still_be_left(stage: Stage, 
         stop=QUICK,
     )
     async with asyncio.timeout(30), open_session(options) as session:
-        await until(lambda: not session._inbox._room.is_set())
+        await until(lambda: not session.inbox._room.is_set())
 
 
 async def test_what_cannot_start_is_refused_in_words(tmp_path: Path) -> None:

@@ -5,10 +5,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from adapter.acp.hooks import PermissionHooks
+from adapter.acp.open_requests import OpenRequests
 from adapter.acp.wire import AcpWire, cancelled
 from adapter.core import CoreInput, SessionCore
 from adapter.permissions.decisions import (
     Answered,
+    NoteAsked,
     PermissionAnswer,
     QuestionAnswer,
     Refuse,
@@ -76,7 +78,9 @@ class AcpSessions(RuleBasedStateMachine):
             judges_requests=True,
         )
         core = AcpCore()
-        self.wire = AcpWire(core, PermissionHooks((), "/here"))
+        hooks = PermissionHooks((), "/here")
+        self.opened = OpenRequests(hooks)
+        self.wire = AcpWire(core, hooks, self.opened)
         self.core = SessionCore(core, self.wire, State(asked))
         self.tells({"id": "new", "method": "session/new", "params": {"cwd": "/here", "mcpServers": []}})
         self.hears({"id": "new", "result": {"sessionId": "s"}})
@@ -89,6 +93,8 @@ class AcpSessions(RuleBasedStateMachine):
                 self.published(event)
         for effect in outputs.effects:
             match effect:
+                case NoteAsked(request):
+                    self.opened.on_asked(request)
                 case Respond(request, reply):
                     assert request.request_id not in self.responded, "two replies to one request"
                     self.responded.append(request.request_id)
@@ -129,9 +135,10 @@ class AcpSessions(RuleBasedStateMachine):
     def hears(self, message: JsonObject) -> list[object]:
         line = line_of({"jsonrpc": "2.0", **message})[:-1]
         item = Received(line, decode(line))
+        self.opened.on_line()
         effects = self.happens(item)
         asked = item.message
-        if isinstance(asked, PermissionRequest | Request) and not self.wire.has_seen(asked):
+        if isinstance(asked, PermissionRequest | Request) and not self.opened.was_asked(asked):
             # what comes when there is nothing to ask about any more is answered by whoever reads
             while self.unwritten:
                 self.reply_is_written()  # lines are written in the order in which they are made
@@ -141,7 +148,7 @@ class AcpSessions(RuleBasedStateMachine):
     def tells(self, message: JsonObject) -> list[object]:
         line = line_of({"jsonrpc": "2.0", **message})[:-1]
         item = Sent(line, decode(line))
-        self.wire.sent(item.message)
+        self.opened.on_sent(item.message)
         return self.happens(item)
 
     def updates(self, **update: Json) -> None:

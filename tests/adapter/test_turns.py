@@ -142,6 +142,8 @@ async def test_the_time_before_a_prompt_is_no_silence_of_its_turn(tmp_path: Path
     class Nowhere:
         def respond(self, request: AgentRequest | UnreadableRequest, reply: Reply) -> None: ...
         def publish(self, happened: Happened) -> None: ...
+
+        def on_asked(self, request: AgentRequest | UnreadableRequest) -> None: ...
         def failed(self, error: Exception) -> None:
             raise error
 
@@ -153,7 +155,7 @@ async def test_the_time_before_a_prompt_is_no_silence_of_its_turn(tmp_path: Path
         )
         executor.turns._heard -= 1000
         watch = tasks.create_task(executor.turns.watch(600, lambda: False, told.append))
-        executor.happened(Sent(b"", User(message=UserBody(content="hi"))))
+        executor.handle(Sent(b"", User(message=UserBody(content="hi"))))
         for _ in range(5):
             await asyncio.sleep(0)
         watch.cancel()

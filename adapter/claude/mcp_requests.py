@@ -1,0 +1,62 @@
+"""The messages of hosted MCP servers in Claude's control protocol: passed on to their servers, and answered when these answer."""
+
+import asyncio
+
+from adapter.claude.client import Client
+from adapter.mcp.host import McpHost, refuse
+from adapter.notices import Notify, SessionNotice
+from adapter.process.transport import ProcessGone
+from normalize.inputs import Received
+from protocol.claude.control import ControlCancelRequest, ControlRequest, success
+from protocol.claude.requests import McpMessage
+
+
+class McpRequests:
+    """Those of one session."""
+
+    def __init__(
+        self, client: Client, mcp: McpHost, *, tasks: asyncio.TaskGroup, max_answering: int, notify: Notify
+    ) -> None:
+        self._client = client
+        self._mcp = mcp
+        self._tasks = tasks
+        self._max_answering = max_answering
+        self._notify = notify
+        self._is_overloaded = False
+        self._answering: dict[str, asyncio.Task[None]] = {}
+
+    def on_received(self, received: Received) -> None:
+        """Pass on what concerns hosted servers, and nothing else; never waits."""
+        match received.message:
+            case ControlRequest(request_id, McpMessage() as request):
+                self._on_request(request_id, request)
+            case ControlCancelRequest(request_id):
+                if (answering := self._answering.get(request_id)) is not None:
+                    answering.cancel()
+            case _:
+                pass
+
+    def on_gone(self, reason: ProcessGone) -> None:  # noqa: ARG002 - whatever the reason
+        """Answer nothing more."""
+        for task in self._answering.values():
+            task.cancel()
+
+    def _on_request(self, request_id: str, request: McpMessage) -> None:
+        if request_id in self._answering:
+            return  # asked twice under one id: it gets one answer
+        if len(self._answering) >= self._max_answering:
+            refusal = refuse(request.message, f"{self._max_answering} messages wait already")
+            self._client.post(success(request_id, {"mcp_response": refusal}))
+            if not self._is_overloaded:
+                self._is_overloaded = True
+                message = f"{self._max_answering} messages wait for hosted MCP servers; more are refused until some are answered"
+                self._notify(SessionNotice("too_many_requests", message))
+            return
+        self._is_overloaded = self._is_overloaded and len(self._answering) > self._max_answering // 2
+        task = self._tasks.create_task(self._answer(request_id, request))
+        self._answering[request_id] = task
+        task.add_done_callback(lambda _: self._answering.pop(request_id, None))
+
+    async def _answer(self, request_id: str, request: McpMessage) -> None:
+        answer = await self._mcp.answer(request.server_name, request.message)
+        self._client.post(success(request_id, {"mcp_response": answer}))

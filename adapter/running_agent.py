@@ -1,0 +1,106 @@
+"""What every running agent is, whatever it speaks: a process, a core, and what came of both; adapter/session_loop.py keeps it going.
+
+A family's session adds the commands, which are said in its own words. People, hooks, git and servers are waited for by tasks
+beside the two that read and write, so a request that is pending for an hour holds up nothing.
+"""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Sequence
+from typing import Literal
+
+from adapter.attachments import AttachmentFolder
+from adapter.executor import SessionExecutor
+from adapter.inbox import Inbox
+from adapter.lines import Lines
+from adapter.options import SessionOptions
+from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer, Stopping
+from adapter.process.cli import CliProcess
+from adapter.process.identity import ProcessIdentity
+from adapter.process.shutdown import climb
+from normalize.core import Happened
+from protocol.json_values import JsonObject
+
+
+class RunningAgent(ABC):
+    """The part of an adapter.agent_session.AgentSession that families share."""
+
+    def __init__(
+        self,
+        options: SessionOptions,
+        *,
+        process: CliProcess,
+        argv: Sequence[str],
+        lines: Lines,
+        inbox: Inbox,
+        executor: SessionExecutor,
+    ) -> None:
+        self.options = options
+        self.identity: ProcessIdentity = process.identity
+        """What to record, to reap the agent after a crash."""
+        self.argv = tuple(argv)
+        """How the agent was started."""
+        self.initialized: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
+        """What the agent says to our greeting; or why there is nothing."""
+        self.stopping: Literal["stopped", "hung"] | None = None
+        """Why we stop the agent; None while we do not."""
+        self.process = process
+        self.inbox = inbox
+        self.executor = executor
+        self._lines = lines
+        self._turns = executor.turns
+        self._folder = AttachmentFolder(options.workspace, options.name)
+
+    @property
+    def busy(self) -> bool:
+        """True while a turn runs."""
+        return self._turns.busy
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """The requests that wait for a human."""
+        return self.executor.pending
+
+    @property
+    def blank_lines(self) -> int:
+        """Lines of nothing, in a row with others, that were passed over."""
+        return self._lines.blank
+
+    def batches(self) -> AsyncIterator[list[Happened]]:
+        """Yield what happens and what is published of it, in order, until Ended; for one consumer."""
+        return self.inbox.batches()
+
+    def respond(self, pending_id: str, answer: PermissionAnswer, by: str) -> None:
+        """Answer a permission request; raises AnswerRefused."""
+        self.executor.on_answer(pending_id, answer, by)
+
+    def answer(self, pending_id: str, answer: QuestionAnswer, by: str) -> None:
+        """Answer a question, an elicitation or a dialog; raises AnswerRefused."""
+        self.executor.on_answer(pending_id, answer, by)
+
+    def close_input(self) -> None:
+        """Say that nothing more will be said: the agent does what it has to do, and exits."""
+        self.process.close_input()
+
+    async def stop(self, reason: Literal["stopped", "hung"] = "stopped") -> None:
+        """Climb the stop ladder until the agent is gone; `batches()` ends with Ended(reason)."""
+        if self.stopping is None and not self.process.has_exited:
+            self.stopping = reason
+        await climb(
+            self.process,
+            self.options.stop,
+            before=[self._end_turn, self._deny_pending] if reason == "stopped" else [self._deny_pending],
+        )
+
+    def remove_attachments(self) -> None:
+        """Remove the files that were saved for this session."""
+        self._folder.remove()
+
+    @abstractmethod
+    async def _end_turn(self) -> None:
+        """Have the agent end the turn that runs, and wait until it has."""
+
+    async def _deny_pending(self) -> None:
+        """Answer what still waits while it can be answered: with its stdin closed an agent denies in nobody's name."""
+        self.executor.handle(Stopping())
+        await self._lines.all_written()

@@ -1,0 +1,199 @@
+"""The one loop of a session: what an agent writes goes to the core, what follows is done, until the agent has gone.
+
+A family brings what it speaks (a client, and what is done with a line beside the core) and what begins its conversations;
+the order in which all of it starts, reads, writes, waits and ends is here, and nothing of it is left behind.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from adapter.core import SessionCore
+from adapter.executor import Output, SessionExecutor
+from adapter.notices import Notify
+from adapter.options import SessionOptions
+from adapter.permissions.audit import AuditTrail
+from adapter.permissions.grants import GrantStore
+from adapter.permissions.machine import State
+from adapter.permissions.places import real_paths_of_call, session_places
+from adapter.permissions.policies import PermissionSettings
+from adapter.process.cli import CliProcess
+from adapter.process.identity import MARK
+from adapter.process.transport import ProcessGone
+from adapter.process.watchdog import Watchdog
+from adapter.running_agent import RunningAgent
+from adapter.wire import AgentWire
+from normalize.core import Core
+from normalize.inputs import Ended, Received
+
+Agent = TypeVar("Agent", bound=RunningAgent)
+
+
+class AgentClient(Protocol):
+    """An agent's lines as messages, both ways."""
+
+    def batches(self) -> AsyncIterator[list[Received]]:
+        """Yield what the agent writes until its output ends, in lists of bounded size."""
+        ...
+
+    async def write_posted(self) -> None:
+        """Write what is posted, until the agent takes no more."""
+        ...
+
+    def give_up(self, reason: ProcessGone) -> None:
+        """Fail everything that waits, and whatever is still to be said or asked: the agent is no more."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FamilyParts(Generic[Agent]):
+    """What a family brings to the loop, once its process runs."""
+
+    session: Agent
+    """The session."""
+    client: AgentClient
+    """Reads and writes."""
+    on_received: Callable[[Received], None]
+    """Does with a line what the core does not; never waits."""
+    on_gone: Callable[[ProcessGone], None]
+    """Lets go what waits for the agent, which has gone."""
+    beside: Sequence[Coroutine[Any, Any, None]]
+    """Runs beside, and is cancelled when the session ends: the greeting, first of all."""
+    close: Callable[[], Awaitable[None]]
+    """Closes what the session has opened beside the agent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionContext:
+    """What a session is given by whoever opens it, beside its options."""
+
+    core: Core
+    """What the family makes of what happens."""
+    watchdog: Watchdog | None
+    """Ends the agent should the sidecar die."""
+    audit: AuditTrail | None
+    """The trail of decisions."""
+    grants: GrantStore | None
+    """Always-answers beyond the session."""
+    notify: Notify
+    """Is told what no line tells."""
+
+
+@asynccontextmanager
+async def run_session(
+    process: CliProcess,
+    options: SessionOptions,
+    notify: Notify,
+    bring: Callable[[asyncio.TaskGroup], Awaitable[FamilyParts[Agent]]],
+) -> AsyncIterator[Agent]:
+    """Keep a session going while the context is open; leaving it stops the agent and all that it started."""
+    failed: Exception | None = None
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            parts = await bring(tasks)
+            session = parts.session
+            reader = tasks.create_task(_read(parts))
+            helpers = [tasks.create_task(one) for one in (parts.client.write_posted(), *parts.beside)]
+            if options.stall_after is not None:
+                watch = session.executor.turns.report(
+                    options.stall_after, lambda: session.executor.waits, notify
+                )
+                helpers.append(tasks.create_task(watch))
+            try:
+                yield session
+            except Exception as error:  # noqa: BLE001  raised again below, outside of the group that would wrap it
+                failed = error
+            finally:
+                session.inbox.widen()
+                await session.stop()
+                await asyncio.wait([reader])
+                for helper in helpers:
+                    helper.cancel()
+                await parts.close()
+    finally:
+        # only when something failed before the session was whole, or in its reader
+        if not process.has_exited:
+            process.kill()
+        if not process.is_over:
+            process.discard()
+            await process.wait()
+    if failed is not None:
+        raise failed
+
+
+async def _read(parts: FamilyParts[Agent]) -> None:
+    """Read everything, and tell how the agent ended."""
+    session, process = parts.session, parts.session.process
+    async for batch in parts.client.batches():
+        for received in batch:
+            session.executor.handle(received)
+            parts.on_received(received)
+        await session.inbox.room()
+    if not await process.exits_within(session.options.exit_deadline):
+        process.kill()
+    exit_ = await process.wait()
+    gone = ProcessGone(f"the agent has exited ({exit_.signal or f'code {exit_.code}'})")
+    parts.client.give_up(gone)
+    parts.on_gone(gone)
+    ended = Ended(session.stopping or "exited", exit_.code, exit_.signal, process.stderr_tail)
+    session.executor.handle(ended)
+
+
+def hook_environment(options: SessionOptions, process: CliProcess) -> dict[str, str]:
+    """Return the environment of what is run beside an agent: with its mark, so that it goes with the agent whatever happens."""
+    return {**options.environment, MARK: process.identity.mark}
+
+
+def session_executor(
+    context: SessionContext,
+    wire: AgentWire,
+    output: Output,
+    *,
+    options: SessionOptions,
+    settings: PermissionSettings,
+    process: CliProcess,
+    tasks: asyncio.TaskGroup,
+) -> SessionExecutor:
+    """Join a family's core and wire with the permission machine, and with what does what they want done."""
+    known = () if context.grants is None else context.grants.load(options.workspace)
+    core = SessionCore(
+        context.core,
+        wire,
+        State(settings, grants=known),
+        lambda call: real_paths_of_call(call, settings),
+    )
+    return SessionExecutor(
+        core,
+        output,
+        tasks=tasks,
+        workspace=options.workspace,
+        environment=hook_environment(options, process),
+        notify=context.notify,
+        audit=context.audit,
+        grants=context.grants,
+    )
+
+
+def permission_settings(
+    options: SessionOptions,
+    *,
+    asks_despite_hooks: bool = False,
+    answers_cancelled: bool = False,
+    judges_requests: bool = False,
+) -> PermissionSettings:
+    """Return how permissions are decided in a session; what depends on the agent is the family's to say."""
+    return PermissionSettings(
+        policy=options.policy,
+        rules=options.rules,
+        hooks=options.hooks,
+        workspace=str(options.workspace),
+        places=session_places(options.rules, str(options.workspace), options.environment.get("HOME", "")),
+        check_uncommitted=options.check_uncommitted,
+        answer_timeout=options.answer_timeout,
+        max_pending=options.max_pending,
+        asks_despite_hooks=asks_despite_hooks,
+        answers_cancelled=answers_cancelled,
+        judges_requests=judges_requests,
+    )
