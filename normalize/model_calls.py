@@ -20,11 +20,13 @@ class Tokens(NamedTuple):
     """Tokens sent that a cache had."""
     cache_written: int
     """Tokens sent and written to a cache."""
+    cache_written_1h: int = 0
+    """Those of them that the cache keeps for an hour."""
 
     @property
     def total(self) -> int:
-        """The sum of all four."""
-        return sum(self)
+        """The sum of what was sent and written."""
+        return self.sent + self.written + self.cache_read + self.cache_written
 
 
 class Began(NamedTuple):

@@ -35,6 +35,8 @@ class Answer(NamedTuple):
     cache_creation_input_tokens: int
     cost_usd: float | None
     """Dollars, by what the agent itself says of its cost; None where it says nothing."""
+    cache_creation_1h_input_tokens: int = 0
+    """Those of the tokens written to the cache that it keeps for an hour."""
 
 
 class Branch(NamedTuple):

@@ -53,6 +53,7 @@ class TurnwireError(Exception):
         sidecar.filters.translate.InputError
         sidecar.library.index.LibraryError
         sidecar.listening.PortError
+        sidecar.prices.PricesError
         sidecar.run.StartError
             sidecar.acp.command.NoHub
         sidecar.stdio.arguments.UsageError

@@ -2,7 +2,7 @@
 import type { AgentEvent, EventFrame } from "turnwire-client";
 import { expect, test } from "vitest";
 import { byFolder, conversations, hits, isComplete, next, type Spent, usage } from "../src/library/answers.js";
-import { bars, since, ticks, tokens, total } from "../src/library/sums.js";
+import { bars, costOf, since, ticks, tokens, total } from "../src/library/sums.js";
 import { Conversation } from "../src/model/conversation.js";
 import { seek, uncover } from "../src/model/seek.js";
 
@@ -14,6 +14,7 @@ const spent = (name: string, more: Partial<Spent> = {}): Spent => ({
   cached: 100,
   cost: 0.5,
   whole: true,
+  estimated: false,
   ...more,
 });
 
@@ -123,6 +124,7 @@ test("totals say what is known, and whether that is all", () => {
   expect(total([spent("a"), spent("b", { cost: 0.25 })])).toMatchObject({ cost: 0.75, whole: true, answers: 2, input: 20 });
   expect(total([spent("a"), spent("b", { cost: undefined, whole: false })])).toMatchObject({ cost: 0.5, whole: false });
   expect(total([spent("a", { cost: undefined, whole: false })]).cost).toBeUndefined();
+  expect(costOf(total([spent("a"), spent("b", { estimated: true, whole: false })]))).toBe("at least about $1.00");
   expect(tokens(spent("a"))).toBe(112);
 });
 

@@ -89,6 +89,7 @@ def _tokens(usage: Usage | None) -> Tokens | None:
         usage.output_tokens,
         usage.cache_read_input_tokens,
         usage.cache_creation_input_tokens,
+        usage.cache_creation.ephemeral_1h_input_tokens if usage.cache_creation is not None else 0,
     )
 
 

@@ -373,6 +373,7 @@ class ClaudeSurvey:
                     _counted(tokens.input_tokens), _counted(tokens.output_tokens),
                     _counted(tokens.cache_read_input_tokens), _counted(tokens.cache_creation_input_tokens),
                     _dollars(cost),
+                    _counted(tokens.cache_creation.ephemeral_1h_input_tokens if tokens.cache_creation else 0),
                 )
             )  # fmt: skip
         return found

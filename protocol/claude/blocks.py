@@ -135,6 +135,13 @@ Content: TypeAlias = str | list[AnyBlock]
 """The content of a message: text alone, or blocks."""
 
 
+class CacheCreation(Struct, frozen=True, gc=False):
+    """Tokens written to the cache, by how long it keeps them."""
+
+    ephemeral_1h_input_tokens: int = 0
+    """Those kept for an hour, which cost more."""
+
+
 class Usage(Struct, frozen=True, gc=False):
     """Tokens of one API response or of one turn. Fields of the API that nobody needs are not kept."""
 
@@ -146,6 +153,8 @@ class Usage(Struct, frozen=True, gc=False):
     """Tokens sent and written to the cache."""
     cache_read_input_tokens: int = 0
     """Tokens read from the cache."""
+    cache_creation: CacheCreation | None = None
+    """Tokens written to the cache, told apart."""
 
     @property
     def context_tokens(self) -> int:

@@ -173,6 +173,13 @@ class BlockHead(Struct, frozen=True, gc=False, omit_defaults=True):
     input: Json = None
 
 
+class CacheCreation(Struct, frozen=True, gc=False, omit_defaults=True):
+    """Tokens that a cache keeps, by how long."""
+
+    ephemeral_1h_input_tokens: int = 0
+    """Those kept for an hour, which cost more."""
+
+
 class Tokens(Struct, frozen=True, gc=False, omit_defaults=True):
     """Tokens of an answer."""
 
@@ -180,6 +187,7 @@ class Tokens(Struct, frozen=True, gc=False, omit_defaults=True):
     output_tokens: int = 0
     cache_read_input_tokens: int = 0
     cache_creation_input_tokens: int = 0
+    cache_creation: CacheCreation | None = None
 
 
 class MessageHead(Struct, frozen=True, gc=False, omit_defaults=True):

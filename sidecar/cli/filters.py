@@ -1,12 +1,19 @@
 """The commands that read and write files: translate, inspect, redact, schema; and the scripted agent."""
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from sidecar.cli.application import app, fail, plain_errors
+from sidecar.cli.application import ConfigOption, app, fail, plain_errors
+from sidecar.cli.live import configured
+
+PricesOption = Annotated[
+    Path | None,
+    typer.Option(help="JSON file with what models cost, before turnwire's own table.", show_default=False),
+]
 
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 """For commands that read their arguments themselves."""
@@ -42,16 +49,25 @@ def schema_command(
 
 @app.command("inspect")
 def inspect_command(
+    context: typer.Context,
     file: Annotated[Path, typer.Argument(help="Recording, folder with a timeline, or CLI stdout.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    prices: PricesOption = None,
+    config: ConfigOption = None,
 ) -> None:
     """Say what happened in a recording (`-`: standard input): turns, tools, permissions, cost, and where the time went."""
     from sidecar.cli.standard_input import on_disk
     from sidecar.filters.inspect import run
+    from sidecar.prices import Prices, PricesError
+    from sidecar.prices import prices as read_prices
     from tracing.recordings.reading import RecordingError
 
-    with plain_errors(RecordingError), on_disk([file]) as (found,):
-        run(found, as_json=as_json)
+    @cache
+    def needed() -> Prices:
+        return read_prices(configured(context).prices)
+
+    with plain_errors(RecordingError, PricesError), on_disk([file]) as (found,):
+        run(found, needed, as_json=as_json)
 
 
 @app.command("redact")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from sidecar.cli.application import ConfigOption, app, fail, plain_errors
+from sidecar.cli.filters import PricesOption
 from sidecar.cli.live import StateDir, configured
 
 if TYPE_CHECKING:
@@ -103,10 +104,11 @@ def usage_command(
     until: Annotated[str | None, typer.Option(help="Up to this day, included.", show_default=False)] = None,
     folder: Folder = None,
     as_json: Json = False,
+    prices: PricesOption = None,
     state_dir: StateDir = None,
     config: ConfigOption = None,
 ) -> None:
-    """Say what was used, by day, project, model or agent: tokens, and dollars as far as agents tell them."""
+    """Say what was used, by day, project, model or agent: tokens, and dollars, estimated where agents do not tell them."""
     from sidecar.library.index import GROUPS
     from sidecar.library.show import spending, spent, time_of
 

@@ -1,18 +1,20 @@
 """`turnwire inspect`: a recording's report for a terminal, or as JSON."""
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
 from msgspec import to_builtins
 
 from sidecar.filters.inspection import Report, inspect
+from sidecar.prices import Prices
 from tracing.recordings.reading import read
 
 
-def run(file: Path, *, as_json: bool) -> None:
+def run(file: Path, prices: Callable[[], Prices], *, as_json: bool) -> None:
     """Print the report; raises RecordingError."""
-    report = inspect(read(file))
+    report = inspect(read(file), prices)
     if as_json:
         print(json.dumps(_plain(report), indent=2, ensure_ascii=False))  # noqa: T201 - the command's output
     else:
@@ -26,6 +28,7 @@ def _plain(report: Report) -> dict[str, object]:
     for turn in report.turns:
         plain = asdict(turn) | {"verdict": turn.verdict, "seconds": turn.seconds}
         plain["result"] = to_builtins(turn.result) if turn.result else None
+        del plain["calls"]
         plain["tools"] = [asdict(span) for span in turn.tools.values()]
         plain["asked"] = [asdict(span) for span in turn.asked.values()]
         turns.append(plain)

@@ -2,20 +2,28 @@
 
 Time is given to one thing at a moment: a human who is waited for comes before a tool that runs, a tool before the
 model; silence for longer than `STALLED_S` while only the model was to speak counts as stalled.
+
+What a turn has cost that does not say so is estimated by the tokens of its calls of the model, where their price is known.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from normalize import events as ev
 from normalize.core import Stats
-from normalize.events import AgentEvent
-from normalize.families import recorded_core
-from normalize.inputs import SessionInput
+from normalize.events import AgentEvent, CompleteData
+from normalize.families import MODEL_CALLS, recorded_core
+from normalize.inputs import Received, SessionInput
+from normalize.model_calls import Said, Tokens
+from sidecar.prices import Prices, Took
 from tracing.recordings.reading import Timed
 
 STALLED_S = 30.0
 """Silence that is called stalled, in seconds."""
+
+EPOCH_S = 1e9
+"""Seconds from which on a time is one since 1970: an earlier one counts from a recording's beginning."""
 
 
 @dataclass(slots=True)
@@ -42,6 +50,13 @@ class Where:
     stalled: float = 0.0
 
 
+class Call(NamedTuple):
+    """A call of the model."""
+
+    model: str
+    tokens: Tokens
+
+
 @dataclass(slots=True)
 class Turn:
     """One turn."""
@@ -58,6 +73,10 @@ class Turn:
     retries: int = 0
     errors: list[str] = field(default_factory=list)
     result: ev.CompleteData | None = None
+    estimated_usd: float | None = None
+    """What it may have cost, by the prices of models; None where its cost is known, or some model's price is not."""
+    calls: dict[str, Call] = field(default_factory=dict)
+    """Calls of the model, by their ids."""
 
     @property
     def seconds(self) -> float:
@@ -89,9 +108,11 @@ class Report:
     version: str | None = None
     session_id: str | None = None
     cost_usd: float | None = None
-    """What the turns have cost, as far as each turn's share is known."""
+    """What the turns have cost, as far as each turn's share is known or can be estimated."""
+    estimated_usd: float = 0.0
+    """How much of that is estimated."""
     cost_is_whole: bool = True
-    """False when there is a turn whose share is not known: it has cost that much, or more."""
+    """False when there is a turn whose share is neither known nor estimated: it has cost that much, or more."""
     seconds: float = 0.0
     stats: Stats = field(default_factory=Stats)
 
@@ -99,8 +120,10 @@ class Report:
 class Inspector:
     """Folds a recording into a report."""
 
-    def __init__(self) -> None:
+    def __init__(self, prices: Callable[[], Prices]) -> None:
+        """`prices` estimate the turns whose cost nobody tells; they are asked for when there is one."""
         self.report = Report()
+        self._prices = prices
         self._turn: Turn | None = None
         """The one that began last, of those that are open."""
         self._open: dict[str, Turn] = {}
@@ -110,14 +133,16 @@ class Inspector:
 
     def take(self, at: float, item: SessionInput, events: Sequence[AgentEvent]) -> None:
         """Take an input and its events in; `at` is in seconds, from any beginning."""
-        del item  # what was neither said nor published still ends a silence: the call itself counts
         if self._first is None:
             self._first = self._last = at
         self._pass(at - self._last)
         self._last = max(at, self._last)
         self.report.seconds = self._last - self._first
+        turn = self._turn
         for event in events:
             self._event(event, at)
+        if isinstance(item, Received) and (turn := self._turn or turn) is not None:
+            _count(turn, item)
 
     def _pass(self, seconds: float) -> None:
         """Give the time since the last line to what was waited for."""
@@ -158,15 +183,58 @@ class Inspector:
 
     def _complete(self, event: ev.Complete, at: float) -> None:
         report, share = self.report, event.data.cost_usd
+        turn = self._open.pop(event.operation_id or "", None)
+        if share is None and turn is not None:
+            turn.estimated_usd = share = self._estimate(turn, event.data, at)
+            report.estimated_usd = round(report.estimated_usd + (share or 0.0), 10)
         if share is not None:
             report.cost_usd = round((report.cost_usd or 0.0) + share, 10)
-        elif event.data.total_cost_usd is not None:
+        elif event.data.total_cost_usd is not None or (turn is not None and turn.calls):
             report.cost_is_whole = False
-        turn = self._open.pop(event.operation_id or "", None)
         if turn is not None:
             turn.ended, turn.result = at, event.data
             turn.errors += event.data.errors or []
             self._turn = next(reversed(self._open.values()), None)
+
+    def _estimate(self, turn: Turn, told: CompleteData, at: float) -> float | None:
+        took = [
+            (
+                call.model,
+                Took(
+                    call.tokens.sent,
+                    call.tokens.written,
+                    call.tokens.cache_read,
+                    call.tokens.cache_written,
+                    call.tokens.cache_written_1h,
+                ),
+            )
+            for call in turn.calls.values()
+        ]
+        # Lines of stdout tell what a call had written when it began; the turn's end tells all of it, but of no model.
+        models = {model for model, _ in took} or ({self.report.model} if self.report.model else set())
+        rest = (told.output_tokens or 0) - sum(one.output_tokens for _, one in took)
+        if not took and told.input_tokens is not None:
+            whole = Took(
+                told.input_tokens, 0, told.cache_read_input_tokens or 0, told.cache_creation_input_tokens or 0
+            )
+            took = [(model, whole) for model in models]
+        if took and rest > 0 and len(models) == 1:
+            took.append((took[0][0], Took(0, rest)))
+        prices = self._prices() if took else None
+        shares = [
+            None if prices is None else prices.estimate(model, one, at if at > EPOCH_S else None)
+            for model, one in took
+        ]
+        known = [share for share in shares if share is not None]
+        return round(sum(known), 10) if shares and len(known) == len(shares) else None
+
+
+def _count(turn: Turn, item: Received) -> None:
+    """Note the call of the model that a line tells of; the last line of one has its tokens whole."""
+    read = MODEL_CALLS.get(type(item.message))
+    for call in () if read is None else read(item.message):
+        if isinstance(call, Said) and call.tokens is not None and call.model and not call.is_synthetic:
+            turn.calls[call.message_id or f"call-{len(turn.calls)}"] = Call(call.model, call.tokens)
 
 
 def _within(turn: Turn, event: AgentEvent, at: float) -> None:
@@ -194,9 +262,9 @@ def _within(turn: Turn, event: AgentEvent, at: float) -> None:
             pass
 
 
-def inspect(recording: Iterable[Timed]) -> Report:
+def inspect(recording: Iterable[Timed], prices: Callable[[], Prices]) -> Report:
     """Fold a whole recording; lines without times take no time."""
-    core, inspector = recorded_core(), Inspector()
+    core, inspector = recorded_core(), Inspector(prices)
     at = 0.0
     for timed in recording:
         at = at if timed.at is None else timed.at

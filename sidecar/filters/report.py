@@ -18,7 +18,7 @@ def draw(report: Report, file: Path) -> None:
     cost = (
         ""
         if report.cost_usd is None
-        else f", {'' if report.cost_is_whole else 'at least '}${report.cost_usd:.4f}"
+        else f", {'' if report.cost_is_whole else 'at least '}${report.cost_usd:.4f}{' (estimated)' if report.estimated_usd else ''}"
     )
     provider = provider_of(report.agent, report.model)
     model = f"{report.model or 'unknown model'}{'' if report.agent is None or provider == 'unknown' else f' of {provider}'}"
@@ -50,7 +50,7 @@ def _table(turn: Turn) -> Table:
         spent = turn.result
         table.add_row(
             "  cost",
-            "" if spent.cost_usd is None else f"${spent.cost_usd:.4f}",
+            _dollars(turn.estimated_usd, "~$") if spent.cost_usd is None else _dollars(spent.cost_usd, "$"),
             f"{spent.input_tokens or 0} tokens in{_cached(spent)}, {spent.output_tokens or 0} out, {spent.num_turns or 0} rounds",
         )
     now = turn.ended or turn.began
@@ -60,6 +60,10 @@ def _table(turn: Turn) -> Table:
     for error in turn.errors:
         table.add_row("  error", "", escape(_short(error, 200)))
     return table
+
+
+def _dollars(cost: float | None, sign: str) -> str:
+    return "" if cost is None else f"{sign}{cost:.4f}"
 
 
 def _cached(spent: CompleteData) -> str:

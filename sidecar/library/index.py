@@ -19,9 +19,10 @@ from files.private import open_private
 from normalize.session_files import Answer, Outline, Said
 from protocol.errors import TurnwireError
 from sidecar.library.folders import AGENT, SessionPath, files_in, running
+from sidecar.prices import Prices, Took
 from tracing.recordings.session_file import format_of, survey_of
 
-VERSION = 1
+VERSION = 2
 """Of the tables; another one's are dropped and made anew."""
 
 BATCH = 32
@@ -50,7 +51,7 @@ CREATE TABLE titles (leaf TEXT PRIMARY KEY, title TEXT NOT NULL);
 CREATE TABLE names (id TEXT PRIMARY KEY, title TEXT NOT NULL);
 CREATE TABLE answers (
   session TEXT NOT NULL, key TEXT NOT NULL, at REAL, model TEXT NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL,
-  cache_read INTEGER NOT NULL, cache_creation INTEGER NOT NULL, cost_usd REAL
+  cache_read INTEGER NOT NULL, cache_creation INTEGER NOT NULL, cost_usd REAL, cache_creation_1h INTEGER NOT NULL
 );
 CREATE INDEX answers_of ON answers (session);
 CREATE INDEX answers_by_key ON answers (key);
@@ -61,6 +62,9 @@ CREATE TABLE logs (
   session TEXT PRIMARY KEY, epoch TEXT NOT NULL, seq INTEGER NOT NULL
 );
 """
+
+_ESTIMATED = "estimated(model, at, input, output, cache_read, cache_creation, cache_creation_1h)"
+"""What an answer may have cost, in dollars."""
 
 _NAMES_KEPT = "CREATE TABLE IF NOT EXISTS names (id TEXT PRIMARY KEY, title TEXT NOT NULL)"
 
@@ -82,12 +86,16 @@ class Listed(NamedTuple):
     ended: float | None
     turns: int
     cost_usd: float | None
+    """Dollars, as far as they are known or can be estimated."""
     cost_is_whole: bool
+    """False when some of it is neither known nor estimated."""
     git_branch: str | None
     model: str | None
     version: str | None
     size: int
     branches: int
+    estimated_usd: float = 0.0
+    """How much of the cost is an estimate, by the prices of models."""
 
 
 class Hit(NamedTuple):
@@ -128,9 +136,11 @@ class Spent:
     cache_read_input_tokens: int
     cache_creation_input_tokens: int
     cost_usd: float | None
-    """Dollars, as far as they are known."""
+    """Dollars, as far as they are known or can be estimated."""
+    estimated_usd: float
+    """How much of that is an estimate, by the prices of models, because the agent tells no cost."""
     cost_is_whole: bool
-    """False when some of it is not known: it has cost that much, or more."""
+    """False when some of it is neither known nor estimated: it has cost that much, or more."""
 
 
 @dataclass(slots=True)
@@ -163,8 +173,12 @@ class LogPiece:
 class Index:
     """The index of one state directory."""
 
-    def __init__(self, file: Path | None) -> None:
-        """Open the index, or make it; without a file it is in memory alone. Raises LibraryError."""
+    def __init__(self, file: Path | None, prices: Prices) -> None:
+        """Open the index, or make it; without a file it is in memory alone. Raises LibraryError.
+
+        `prices` estimate what agents say nothing of; they are asked anew for each answer, so nothing of them is kept.
+        """
+        self._prices = prices
         self._lock = threading.RLock()
         self._closed = False
         try:
@@ -174,6 +188,7 @@ class Index:
             self._db = sqlite3.connect(
                 file or ":memory:", timeout=30, check_same_thread=False, isolation_level=None
             )
+            self._db.create_function("estimated", 7, self._estimated, deterministic=True)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._prepare()
@@ -181,6 +196,9 @@ class Index:
             raise LibraryError(
                 f"the index of conversations {file} cannot be used ({error}); remove it, and it is made anew"
             ) from error
+
+    def _estimated(self, model: str, at: float | None, *tokens: int) -> float | None:
+        return self._prices.estimate(model, Took(*tokens), at)
 
     def close(self) -> None:
         """Let go of the file; a look that is under way ends with the files it has in hand."""
@@ -315,7 +333,7 @@ class Index:
 
     def _answer(self, session: str, answers: Iterable[Answer]) -> None:
         self._db.executemany(
-            "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             ((session, *answer) for answer in answers),
         )
 
@@ -414,7 +432,27 @@ class Index:
                 f"cost_is_whole, git_branch, model, version, size, branches FROM sessions {rest}",
                 values,
             ).fetchall()
-        return [Listed._make((*row[:10], bool(row[10]), *row[11:])) for row in rows]
+        listed = [Listed._make((*row[:10], bool(row[10]), *row[11:], 0.0)) for row in rows]
+        return [one if one.cost_is_whole else self._with_estimate(one) for one in listed]
+
+    def _with_estimate(self, one: Listed) -> Listed:
+        """Add what the answers may have cost whose cost the agent does not tell, but for those that are another's copies."""
+        statement = f"""
+            SELECT sum({_ESTIMATED}), count(*), count({_ESTIMATED}) FROM answers WHERE session = ? AND cost_usd IS NULL AND NOT EXISTS (
+              SELECT 1 FROM answers AS copied JOIN sessions AS other ON other.id = copied.session JOIN sessions AS own ON own.id = answers.session
+              WHERE copied.key = answers.key AND copied.session <> answers.session
+                AND (ifnull(other.began, 0), ifnull(other.ended, 0), other.id) < (ifnull(own.began, 0), ifnull(own.ended, 0), own.id)
+            )
+        """
+        with self._lock:
+            dollars, unknown, estimated = self._db.execute(statement, (one.id,)).fetchone()
+        if not estimated:
+            return one
+        return one._replace(
+            cost_usd=round((one.cost_usd or 0.0) + dollars, 10),
+            cost_is_whole=estimated == unknown,
+            estimated_usd=round(dollars, 10),
+        )
 
     def count(self) -> int:
         """Return how many conversations there are."""
@@ -507,33 +545,36 @@ class Index:
         # SQLite gives the other columns of the row that has the minimum: the original, not its copies
         statement = f"""
             WITH once AS (
-              SELECT min(ifnull(at, 0)), answers.* FROM answers GROUP BY key
+              SELECT min(ifnull(at, 0)), answers.*, CASE WHEN cost_usd IS NULL THEN {_ESTIMATED} END AS estimate
+              FROM answers GROUP BY key
             ), spent AS (
               SELECT once.at AS at, folder, once.model AS model, agent, 1 AS answers, input, output, cache_read,
-                     cache_creation, once.cost_usd AS cost, once.cost_usd IS NULL AS unknown
+                     cache_creation, once.cost_usd AS cost, once.estimate AS estimate,
+                     once.cost_usd IS NULL AND once.estimate IS NULL AS unknown
               FROM once JOIN sessions ON sessions.id = once.session
               WHERE once.session NOT LIKE 'live:%'
                  OR NOT EXISTS (SELECT 1 FROM sessions AS kept WHERE kept.id = rtrim(substr(once.key, 6, 36)))
               UNION ALL
-              SELECT ended, folder, '(other)', agent, 0, 0, 0, 0, 0, other_usd, 0 FROM sessions WHERE other_usd > 0
+              SELECT ended, folder, '(other)', agent, 0, 0, 0, 0, 0, other_usd, NULL, 0 FROM sessions WHERE other_usd > 0
             )
             SELECT {"".join(f"{column}, " for column in chosen)} sum(answers), sum(input), sum(output), sum(cache_read),
-                   sum(cache_creation), sum(cost), max(unknown)
+                   sum(cache_creation), sum(cost), sum(estimate), max(unknown)
             FROM spent WHERE {" AND ".join(conditions)} {f"GROUP BY {by} ORDER BY {by}" if chosen else ""}
         """
         with self._lock:
             rows = self._db.execute(statement, values).fetchall()
         spent = []
         for row in rows:
-            of, (answers, sent, written, read, created, cost, unknown) = (
+            of, (answers, sent, written, read, created, cost, estimate, unknown) = (
                 row[: len(chosen)],
                 row[len(chosen) :],
             )
             if answers is None:
                 continue
             group = dict(zip(map(str, groups), of, strict=True))
-            dollars = None if cost is None else round(cost, 10)
-            spent.append(Spent(group, answers, sent, written, read, created, dollars, not unknown))
+            estimated = round(estimate or 0.0, 10)
+            dollars = None if cost is None and estimate is None else round((cost or 0.0) + estimated, 10)
+            spent.append(Spent(group, answers, sent, written, read, created, dollars, estimated, not unknown))
         return spent
 
 

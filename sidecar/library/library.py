@@ -17,6 +17,7 @@ from sidecar.library.export import Heading, as_html, as_markdown
 from sidecar.library.folders import folders
 from sidecar.library.following import Follower
 from sidecar.library.index import Index, LibraryError, Listed, Looked, open_now
+from sidecar.prices import PricesError, prices
 from tracing.recordings.recorded import Timed, lines
 from tracing.recordings.session_file import format_of, read_session_file
 from tracing.redaction.redaction import Redaction
@@ -42,7 +43,10 @@ class Library:
                 "the conversations of agents are not listed here; the setting `history` is off"
             )
         self.folders = folders(settings)
-        self.index = Index(index_file(settings))
+        try:
+            self.index = Index(index_file(settings), prices(settings.prices))
+        except PricesError as error:
+            raise LibraryError(str(error)) from error
 
     def close(self) -> None:
         """Let go of the index."""
@@ -135,16 +139,18 @@ def document(listed: Listed, events: Iterator[AgentEvent], form: Format, *, reda
         ("Begun", moment(listed.began)),
         ("Ended", moment(listed.ended)),
         ("Turns", str(listed.turns)),
-        (
-            "Cost",
-            None
-            if listed.cost_usd is None
-            else f"{'' if listed.cost_is_whole else 'at least '}${listed.cost_usd:.4f}",
-        ),
+        ("Cost", _cost(listed)),
     ]
     heading = Heading(shown_title(listed), [(name, value) for name, value in facts if value])
     write = as_html if form == "html" else as_markdown
     return write(heading, folded(events), clean)
+
+
+def _cost(listed: Listed) -> str | None:
+    if listed.cost_usd is None:
+        return None
+    least = "" if listed.cost_is_whole else "at least "
+    return f"{least}${listed.cost_usd:.4f}{', estimated' if listed.estimated_usd else ''}"
 
 
 def shown_title(listed: Listed) -> str:

@@ -29,6 +29,7 @@ def conversation(one: Listed, running: Collection[str] = ()) -> JsonObject:
         "ended": moment(one.ended),
         "turns": one.turns,
         "cost_usd": one.cost_usd,
+        "estimated_usd": one.estimated_usd,
         "cost_is_whole": one.cost_is_whole,
         "git_branch": one.git_branch,
         "model": one.model,
@@ -92,8 +93,16 @@ def _plain(text: str | None, size: int) -> Text:
     return Text(flat if len(flat) <= size else f"{flat[: size - 1]}…")
 
 
-def _dollars(cost: float | None, *, whole: bool) -> str:
-    return "" if cost is None else f"{'' if whole else '>'}${cost:.4f}"
+def _dollars(one: Listed | Spent) -> str:
+    """Write a cost; `~` before what is estimated, `>` before what is not all of it."""
+    if one.cost_usd is None:
+        return ""
+    return f"{'' if one.cost_is_whole else '>'}{'~' if one.estimated_usd else ''}${one.cost_usd:.4f}"
+
+
+def _explain(found: Sequence[Listed] | Sequence[Spent], console: Console) -> None:
+    if any(one.estimated_usd for one in found):
+        console.print("~ estimated by the prices of models, where the agent tells no cost", style="dim")
 
 
 def table(found: Sequence[Listed], running: Collection[str], count: int) -> None:
@@ -107,13 +116,14 @@ def table(found: Sequence[Listed], running: Collection[str], count: int) -> None
             _plain(one.id[:8], 8),
             ended,
             str(one.turns),
-            _dollars(one.cost_usd, whole=one.cost_is_whole),
+            _dollars(one),
             _plain(one.model, 24),
             _plain(one.folder, 40),
             _plain(shown_title(one), 60),
         )
     console = _console()
     console.print(rows)
+    _explain(found, console)
     if count > len(found):
         console.print(f"{len(found)} of {count}; --limit shows more", style="dim")
 
@@ -155,6 +165,8 @@ def spending(found: Sequence[Spent], by: Sequence[str]) -> None:
             str(one.output_tokens),
             str(one.cache_read_input_tokens),
             str(one.cache_creation_input_tokens),
-            _dollars(one.cost_usd, whole=one.cost_is_whole),
+            _dollars(one),
         )
-    _console().print(rows)
+    console = _console()
+    console.print(rows)
+    _explain(found, console)

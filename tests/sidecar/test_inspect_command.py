@@ -14,6 +14,7 @@ from normalize.payloads import ShellExecPayload
 from normalize.payloads.work import ShellExec
 from recordings import Recording, recording, recordings
 from sidecar.filters.inspection import Inspector, Report, inspect
+from sidecar.prices import prices
 from tracing.recordings.reading import read
 from turnwire_process import TURNWIRE, environment
 
@@ -42,7 +43,7 @@ def complete(
 
 
 def report(*told: tuple[float, AgentEvent]) -> Report:
-    inspector = Inspector()
+    inspector = Inspector(prices)
     for at, event in told:
         inspector.take(at, Ended("end_of_input"), [event])
     return inspector.report
@@ -94,14 +95,14 @@ def test_a_turn_whose_share_is_not_known_makes_the_cost_a_lower_bound() -> None:
 
 
 def test_a_recording_of_another_agent_names_it_and_its_turns_of_two_sessions() -> None:
-    report = inspect(read(ACP / "codex-acp-2.6.0" / "two-sessions"))
+    report = inspect(read(ACP / "codex-acp-2.6.0" / "two-sessions"), prices)
     assert (report.agent, report.model) == ("@agentclientprotocol/codex-acp", "gpt-5.5[medium]")
     assert [(turn.prompts, turn.verdict) for turn in report.turns] == [(["One."], "done"), (["Two."], "done")]
 
 
 @pytest.mark.parametrize("made", recordings(version="2.1.330"), ids=str)
 def test_every_recording_has_a_report_whose_times_add_up(made: Recording) -> None:
-    found = inspect(read(made.folder))
+    found = inspect(read(made.folder), prices)
     for turn in found.turns:
         assert turn.ended is not None
         spent = turn.where.model + turn.where.tool + turn.where.human + turn.where.stalled

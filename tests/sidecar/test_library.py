@@ -31,6 +31,7 @@ from sidecar.library.folders import files_in, running
 from sidecar.library.following import Follower
 from sidecar.library.index import Index, LibraryError, query_of
 from sidecar.library.library import Library
+from sidecar.prices import prices
 from tracing.recordings.session_file import format_of
 
 
@@ -176,13 +177,13 @@ def test_a_name_that_a_human_gives_stays_beside_the_file_and_is_found(library: L
 
 def test_an_index_of_another_version_is_made_anew_but_for_the_names(tmp_path: Path) -> None:
     file = tmp_path / "library.sqlite3"
-    index = Index(file)
+    index = Index(file, prices())
     index.rename("x", "kept")
     index.close()
     with sqlite3.connect(file) as database:
         database.execute("PRAGMA user_version = 99")
     database.close()
-    index = Index(file)
+    index = Index(file, prices())
     assert index.count() == 0
     assert list(index._db.execute("SELECT * FROM names")) == [("x", "kept")]
     index.close()
@@ -192,7 +193,7 @@ def test_what_is_no_index_is_one_sentence(tmp_path: Path) -> None:
     file = tmp_path / "library.sqlite3"
     file.write_bytes(b"no database at all, but long enough to be looked at" * 40)
     with pytest.raises(LibraryError, match="remove it"):
-        Index(file)
+        Index(file, prices())
 
 
 def test_usage_is_what_the_cli_has_counted_and_forks_count_once(library: Library) -> None:
@@ -214,8 +215,9 @@ def test_usage_is_what_the_cli_has_counted_and_forks_count_once(library: Library
             totals += 0.004132 if one.folder.name == "resume-and-rewind" else 2 * 0.0008264
         else:
             totals += max(line["totalCostUSD"] for line in lines)
-    assert all_of_it.cost_usd == pytest.approx(totals)
-    assert not all_of_it.cost_is_whole  # what was killed has left no total
+    assert (all_of_it.cost_usd or 0) - all_of_it.estimated_usd == pytest.approx(totals)
+    assert all_of_it.estimated_usd == pytest.approx(2 * 0.0008264)  # what was killed has left no total
+    assert all_of_it.cost_is_whole
     days = library.index.usage(["day", "model"])
     assert {spent.group["day"] for spent in days} == {"2026-11-22"}
     assert {spent.group["model"] for spent in days} == {"claude-opus-5-5", "(other)"}

@@ -47,6 +47,7 @@ NEEDS_TRUST = {
     "attachments": "writes files",
     "history": "shows what was said elsewhere",
     "history_dirs": "shows what was said elsewhere",
+    "prices": "reads a file that is not meant for it",
     "record": "writes down all that is said",
     "record_dir": "writes elsewhere",
     "trace_limit": "sends more of what is said to the collector",

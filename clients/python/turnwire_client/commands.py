@@ -97,7 +97,7 @@ class LibraryList(Command, frozen=True, kw_only=True, tag="library.list"):
     """Ask for such conversations, the newest first: result {conversations, next, complete}.
 
     Each has `id`, `agent`, `folder`, `title`, `first_prompt`, `began`, `ended`, `turns`, `cost_usd`, `cost_is_whole`,
-    `git_branch`, `model`, `version`, `bytes`, `branches`, `running` (somebody's CLI has it open) and `session` (turnwire's
+    `estimated_usd` (how much of the cost is an estimate, by the prices of models), `git_branch`, `model`, `version`, `bytes`, `branches`, `running` (somebody's CLI has it open) and `session` (turnwire's
     own session with this conversation). `next` goes into `before` for the next page; `complete` is false while the folders
     are looked over for the first time.
     """
@@ -153,7 +153,7 @@ class LibraryUsage(Command, frozen=True, kw_only=True, tag="library.usage"):
     """Ask what was used, of these conversations and of turnwire's own: result {usage, complete}.
 
     Each entry has `group`, `answers`, `input_tokens`, `output_tokens`, `cache_read_input_tokens`,
-    `cache_creation_input_tokens`, `cost_usd` and `cost_is_whole`.
+    `cache_creation_input_tokens`, `cost_usd`, `estimated_usd` (how much of that is an estimate) and `cost_is_whole`.
     """
 
     by: list[Literal["day", "project", "model", "agent"]] | None = None

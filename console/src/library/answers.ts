@@ -13,6 +13,8 @@ export interface Kept {
   readonly cost: number | undefined;
   /** False: it cost that much, or more. */
   readonly whole: boolean;
+  /** Some of the cost is an estimate. */
+  readonly estimated: boolean;
   readonly model: string | undefined;
   readonly branch: string | undefined;
   /** Somebody's CLI has it open. */
@@ -42,6 +44,7 @@ export interface Spent {
   readonly cached: number;
   readonly cost: number | undefined;
   readonly whole: boolean;
+  readonly estimated: boolean;
 }
 
 export type By = "day" | "project" | "model" | "agent";
@@ -56,6 +59,8 @@ const each = (value: JsonValue | undefined): Members[] => (Array.isArray(value) 
 const text = (value: JsonValue | undefined) => (typeof value === "string" ? value : undefined);
 const number = (value: JsonValue | undefined) => (typeof value === "number" && Number.isFinite(value) ? value : undefined);
 
+const isEstimated = (one: Members) => (number(one.estimated_usd) ?? 0) > 0;
+
 export function conversations(answer: JsonValue): Kept[] {
   return each(members(answer).conversations).flatMap((one) => {
     const id = text(one.id);
@@ -69,6 +74,7 @@ export function conversations(answer: JsonValue): Kept[] {
       turns: number(one.turns) ?? 0,
       cost: number(one.cost_usd),
       whole: one.cost_is_whole !== false,
+      estimated: isEstimated(one),
       model: text(one.model),
       branch: text(one.git_branch),
       running: one.running === true,
@@ -124,6 +130,7 @@ export function usage(answer: JsonValue, by: By): Spent[] {
     cached: (number(one.cache_read_input_tokens) ?? 0) + (number(one.cache_creation_input_tokens) ?? 0),
     cost: number(one.cost_usd),
     whole: one.cost_is_whole !== false,
+    estimated: isEstimated(one),
   }));
 }
 

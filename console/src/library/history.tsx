@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { SessionSummary } from "turnwire-client";
 import type { Hub } from "../state/hub.js";
-import { age, money, plural } from "../text/format.js";
+import { age, plural } from "../text/format.js";
 import { namedPath } from "../text/path.js";
 import { visibleCode } from "../text/visible.js";
 import { usePage } from "../view/context.js";
@@ -10,6 +10,7 @@ import { Badge } from "../view/parts.js";
 import { byFolder, conversations, type Hit, hits, isComplete, type Kept, members, next } from "./answers.js";
 import { type Asked, useAnswer } from "./ask.js";
 import { download } from "./download.js";
+import { costOf } from "./sums.js";
 
 /** Shows a conversation as a session, and in it what was sought. */
 async function open(hub: Hub, conversation: string, sought?: Hit["sought"]): Promise<void> {
@@ -95,8 +96,7 @@ function Entry({ one, redact }: { one: Kept; redact: boolean }) {
   const button = useRef<HTMLButtonElement>(null);
   const title = visibleCode(given ?? one.title);
   const { session } = one;
-  const cost = one.cost === undefined ? "" : `${one.whole ? "" : "at least "}${money(one.cost)}`;
-  const facts = [ago(one.ended), plural(one.turns, "turn"), cost, one.model, one.branch].filter(Boolean);
+  const facts = [ago(one.ended), plural(one.turns, "turn"), costOf(one), one.model, one.branch].filter(Boolean);
   return (
     <li class="kept">
       <div>

@@ -1,4 +1,5 @@
 /** What was used, summed up and laid out for a plot. Pure; days are those of UTC, as the hub counts them. */
+import { money } from "../text/format.js";
 import type { By, Spent } from "./answers.js";
 
 export interface Bar {
@@ -16,6 +17,11 @@ const DAY_MS = 86_400_000;
 
 export const tokens = (spent: Spent): number => spent.input + spent.output + spent.cached;
 
+/** A cost in words: of what is not all known the least, and of what agents do not tell about how much. */
+export function costOf({ cost, whole, estimated }: Pick<Spent, "cost" | "whole" | "estimated">): string {
+  return cost === undefined ? "" : `${whole ? "" : "at least "}${estimated ? "about " : ""}${money(cost)}`;
+}
+
 export function total(spent: readonly Spent[]): Spent {
   const sum = (of: (one: Spent) => number) => spent.reduce((all, one) => all + of(one), 0);
   const known = spent.some(({ cost }) => cost !== undefined);
@@ -27,6 +33,7 @@ export function total(spent: readonly Spent[]): Spent {
     cached: sum(({ cached }) => cached),
     cost: known || spent.length === 0 ? sum(({ cost }) => cost ?? 0) : undefined,
     whole: spent.every(({ whole }) => whole),
+    estimated: spent.some(({ estimated }) => estimated),
   };
 }
 

@@ -6,15 +6,12 @@ import { type By, type Spent, usage } from "./answers.js";
 import { useAnswer } from "./ask.js";
 import { Trouble } from "./history.js";
 import { Plot } from "./plot.js";
-import { bars, type Measure, since, tokens, total } from "./sums.js";
+import { bars, costOf, type Measure, since, tokens, total } from "./sums.js";
 
 const GROUPS: Record<By, string> = { day: "Day", project: "Project", model: "Model", agent: "Agent" };
 const SPANS = { 7: "7 days", 30: "30 days", 90: "90 days", 0: "All time" } as const;
 
-function cost({ cost: dollars, whole }: Spent): string {
-  if (dollars === undefined) return "unknown";
-  return whole ? money(dollars) : `at least ${money(dollars)}`;
-}
+const cost = (one: Spent): string => costOf(one) || "unknown";
 
 function Sums({ all }: { all: Spent }) {
   const sums = [
@@ -120,7 +117,10 @@ export function Usage() {
         <>
           <h2 class="heard">Totals</h2>
           <Sums all={all} />
-          {!all.whole && <p class="quiet">Some agents and older versions tell no cost; what they used is counted in tokens alone.</p>}
+          {all.estimated && (
+            <p class="quiet">“About”: some agents and older versions tell no cost; it is estimated by the prices of their models.</p>
+          )}
+          {!all.whole && <p class="quiet">“At least”: what models with an unknown price used is counted in tokens alone.</p>}
           <h2>{`${measure === "cost" ? "Cost" : "Tokens"} by ${by}`}</h2>
           <Plot
             bars={bars(spent, by, measure)}
