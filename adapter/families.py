@@ -8,16 +8,16 @@ from typing import Protocol
 
 from adapter.acp.handshake import BEFORE as ACP_BEFORE
 from adapter.acp.opening import open_acp_session
-from adapter.agent_session import AgentSession
 from adapter.capabilities import Capabilities, impossible
 from adapter.claude import opening as claude
 from adapter.claude import qwen
 from adapter.claude.version import FOREIGN, capabilities, check_resume_at, parse_version
-from adapter.notices import Notify
 from adapter.options import CommandError, SessionOptions
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.grants import GrantStore
 from adapter.process.watchdog import Watchdog
+from adapter.session.agent import AgentSession
+from adapter.session.notices import Notify
 from normalize.acp.core import AcpCore
 from normalize.core import Core, CoreFactory
 from normalize.families import FAMILIES as CORES

@@ -9,12 +9,12 @@ class TurnwireError(Exception):
         adapter.acp.files.FileRefused
         adapter.acp.prompts.TooManyPrompts
         adapter.acp.terminals.TerminalRefused
-        adapter.agent_session.RequestFailed
+        adapter.session.agent.RequestFailed
             adapter.acp.client.AgentError
             adapter.acp.handshake.LoginNeeded
-        adapter.agent_session.RequestTimeout
+        adapter.session.agent.RequestTimeout
         adapter.attachments.AttachmentRefused
-        adapter.executor.AnswerRefused
+        adapter.session.executor.AnswerRefused
         adapter.hooks.programs.HookFailed
         adapter.hooks.settings.HookError
         adapter.mcp.host.McpError

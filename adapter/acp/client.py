@@ -9,9 +9,9 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Callable, Sequence
 
-from adapter.agent_session import RequestFailed, RequestTimeout
-from adapter.lines import Lines, fail
 from adapter.process.transport import ProcessGone, Transport
+from adapter.session.agent import RequestFailed, RequestTimeout
+from adapter.session.lines import Lines, fail
 from normalize.inputs import Message, Received, Sent
 from protocol.acp import encode
 from protocol.acp.decode import decode, malformed

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from adapter.acp.client import AcpClient, AgentError
-from adapter.agent_session import RequestFailed
 from adapter.capabilities import Capabilities
+from adapter.session.agent import RequestFailed
 from protocol.json_values import Json, JsonObject, text_at
 
 VERSION = 1

@@ -29,10 +29,6 @@ from adapter.acp.session import AcpSession
 from adapter.acp.terminals import Terminals
 from adapter.acp.turn_hooks import EVENTS, TurnHooks
 from adapter.acp.wire import AcpWire, cancelled
-from adapter.agent_session import RequestFailed, RequestTimeout
-from adapter.executor import SessionExecutor
-from adapter.inbox import Inbox
-from adapter.notices import Notify, SessionNotice
 from adapter.options import CommandError, SessionOptions
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.calls import ToolCall
@@ -52,7 +48,10 @@ from adapter.process.cli import CliProcess, find_program
 from adapter.process.identity import MARK
 from adapter.process.transport import ProcessGone
 from adapter.process.watchdog import Watchdog
-from adapter.session_loop import (
+from adapter.session.agent import RequestFailed, RequestTimeout
+from adapter.session.executor import SessionExecutor
+from adapter.session.inbox import Inbox
+from adapter.session.loop import (
     FamilyParts,
     SessionContext,
     hook_environment,
@@ -60,6 +59,7 @@ from adapter.session_loop import (
     run_session,
     session_executor,
 )
+from adapter.session.notices import Notify, SessionNotice
 from normalize.acp.core import AcpCore
 from normalize.core import Core, Happened
 from normalize.events import PermissionCancelled

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from adapter.acp.client import AcpClient
 from adapter.acp.files import FileRefused, WorkspaceFiles
 from adapter.acp.terminals import TerminalRefused, Terminals
-from adapter.notices import Notify, SessionNotice
 from adapter.permissions.calls import ToolCall
+from adapter.session.notices import Notify, SessionNotice
 from protocol.acp.messages import Id, Request
 from protocol.json_values import Json, JsonObject, text_at
 

@@ -1,4 +1,4 @@
-"""One session with an agent of the Agent Client Protocol: commands in, what happened out; see adapter/agent_session.py.
+"""One session with an agent of the Agent Client Protocol: commands in, what happened out; see adapter/session/agent.py.
 
 Prompts wait here (adapter/acp/prompts.py) and one at a time is on the wire: its turn is over when the agent has answered
 the request, and only then the next one is said. The agent is interrupted by session/cancel, and has a deadline to end its
@@ -16,17 +16,17 @@ from adapter.acp.client import AcpClient
 from adapter.acp.handshake import BEFORE, AgentFacts, Choice, Conversation, capabilities, named
 from adapter.acp.prompts import Prompt, PromptQueue
 from adapter.acp.turn_hooks import TurnHooks
-from adapter.agent_session import RequestFailed, RequestTimeout
 from adapter.attachments import Attachment, AttachmentFolder, AttachmentSettings, check, sniff
 from adapter.capabilities import Capabilities
-from adapter.executor import SessionExecutor
-from adapter.inbox import Inbox
-from adapter.lines import fail
-from adapter.notices import Notify, SessionNotice
 from adapter.options import SessionOptions
 from adapter.process.cli import CliProcess
 from adapter.process.transport import ProcessGone
-from adapter.running_agent import RunningAgent
+from adapter.session.agent import RequestFailed, RequestTimeout
+from adapter.session.executor import SessionExecutor
+from adapter.session.inbox import Inbox
+from adapter.session.lines import fail
+from adapter.session.notices import Notify, SessionNotice
+from adapter.session.running_agent import RunningAgent
 from normalize.events import Queued, Withdrawn
 from normalize.inputs import Announced
 from normalize.vocabulary import Priority

@@ -17,8 +17,8 @@ from adapter.acp.hooks import EVENT, fits
 from adapter.hooks.answers import send_back
 from adapter.hooks.programs import HookFailed, run_hook
 from adapter.hooks.settings import HookSetting
-from adapter.notices import Notify, SessionNotice
 from adapter.permissions.git_check import uncommitted_changes
+from adapter.session.notices import Notify, SessionNotice
 from normalize.core import Happened
 from normalize.events import ToolUpdate
 from normalize.inputs import Received

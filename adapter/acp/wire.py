@@ -29,7 +29,7 @@ from adapter.permissions.requests import (
     ToolRequest,
     UnreadableRequest,
 )
-from adapter.wire import Asking
+from adapter.session.wire import Asking
 from normalize.events.control import PermissionOption
 from normalize.inputs import Message
 from normalize.vocabulary import ToolKind

@@ -10,9 +10,9 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Callable
 
-from adapter.agent_session import RequestFailed, RequestTimeout
-from adapter.lines import Lines, fail
 from adapter.process.transport import ProcessGone, Transport
+from adapter.session.agent import RequestFailed, RequestTimeout
+from adapter.session.lines import Lines, fail
 from normalize.inputs import Received, Sent
 from protocol.claude.control import ControlRequest, ControlResponse
 from protocol.claude.decode import malformed

@@ -4,8 +4,8 @@ import asyncio
 
 from adapter.claude.client import Client
 from adapter.mcp.host import McpHost, refuse
-from adapter.notices import Notify, SessionNotice
 from adapter.process.transport import ProcessGone
+from adapter.session.notices import Notify, SessionNotice
 from normalize.inputs import Received
 from protocol.claude.control import ControlCancelRequest, ControlRequest, success
 from protocol.claude.requests import McpMessage

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 
-from adapter.agent_session import RequestFailed, RequestTimeout
 from adapter.claude.client import Client
 from adapter.claude.command import CHECKPOINTING
 from adapter.claude.flavour import CLAUDE_CODE, Flavour
@@ -14,10 +13,7 @@ from adapter.claude.permissions import hook_table, launch
 from adapter.claude.session import Session
 from adapter.claude.version import ClaudeCapabilities, Version, detect_version, parse_version
 from adapter.claude.wire import ClaudeWire
-from adapter.inbox import Inbox
-from adapter.lines import fail
 from adapter.mcp.hosting import host_servers
-from adapter.notices import Notify, SessionNotice
 from adapter.options import CommandError, CommandOptions, SessionOptions
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.grants import GrantStore
@@ -26,13 +22,17 @@ from adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
 from adapter.process.cli import CliProcess, find_program
 from adapter.process.transport import ProcessGone
 from adapter.process.watchdog import Watchdog
-from adapter.session_loop import (
+from adapter.session.agent import RequestFailed, RequestTimeout
+from adapter.session.inbox import Inbox
+from adapter.session.lines import fail
+from adapter.session.loop import (
     FamilyParts,
     SessionContext,
     permission_settings,
     run_session,
     session_executor,
 )
+from adapter.session.notices import Notify, SessionNotice
 from normalize.core import Core, Happened
 from normalize.families import new_core
 from normalize.inputs import Received, Sent

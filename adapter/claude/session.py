@@ -1,20 +1,20 @@
-"""One session of a CLI that speaks Claude's protocol: the commands, in its words; see adapter/agent_session.py."""
+"""One session of a CLI that speaks Claude's protocol: the commands, in its words; see adapter/session/agent.py."""
 
 import asyncio
 from collections.abc import Sequence
 from uuid import uuid4
 
-from adapter.agent_session import RequestFailed, RequestTimeout
 from adapter.attachments import Attachment
 from adapter.claude.attachments import compose
 from adapter.claude.client import Client
 from adapter.claude.version import ClaudeCapabilities
-from adapter.executor import SessionExecutor
-from adapter.inbox import Inbox
 from adapter.options import SessionOptions
 from adapter.process.cli import CliProcess
 from adapter.process.transport import ProcessGone
-from adapter.running_agent import RunningAgent
+from adapter.session.agent import RequestFailed, RequestTimeout
+from adapter.session.executor import SessionExecutor
+from adapter.session.inbox import Inbox
+from adapter.session.running_agent import RunningAgent
 from normalize.vocabulary import Priority
 from protocol.claude.messages import User, UserBody
 from protocol.claude.requests import (

@@ -23,7 +23,7 @@ from adapter.permissions.requests import (
     ToolRequest,
     UnreadableRequest,
 )
-from adapter.wire import Asking
+from adapter.session.wire import Asking
 from normalize.claude.requests.options import DESTINATIONS, options, updates
 from normalize.claude.requests.suggestions import suggestions
 from normalize.claude.tool_kinds import kind_of

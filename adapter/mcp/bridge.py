@@ -8,11 +8,11 @@ import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from adapter.lines import fail
 from adapter.mcp.host import McpError
 from adapter.process.cli import CliProcess, ProgramNotFound
 from adapter.process.transport import ProcessGone
 from adapter.process.watchdog import Watchdog
+from adapter.session.lines import fail
 from protocol import depth
 from protocol.framing import LineFramer, OversizeLine
 from protocol.json_lines import line_of

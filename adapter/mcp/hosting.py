@@ -8,9 +8,9 @@ from pathlib import Path
 
 from adapter.mcp.bridge import BridgedServer
 from adapter.mcp.host import HostedServer, McpError, McpHost, McpServer, load_entry_point
-from adapter.notices import Notify, SessionNotice
 from adapter.process.environment import build_environment
 from adapter.process.watchdog import Watchdog
+from adapter.session.notices import Notify, SessionNotice
 from protocol.json_values import JsonObject
 
 _BASIC = ("PATH", "HOME", "LANG", "TMPDIR", "USER", "SHELL")

@@ -1,6 +1,6 @@
 """The vocabulary of the permission state machine: what happens to it, and what it wants done.
 
-Inputs are facts, effects are imperatives. Nothing here acts; adapter/permissions/machine.py decides, adapter/executor.py does.
+Inputs are facts, effects are imperatives. Nothing here acts; adapter/permissions/machine.py decides, adapter/session/executor.py does.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """What agents ask and wait for, and what they can be told, in the words of no family; pure values.
 
-A family reads its messages into these (adapter/wire.py), the permission machine decides in these alone, and the family
+A family reads its messages into these (adapter/session/wire.py), the permission machine decides in these alone, and the family
 writes the reply as its messages. The fields say what rules, policies and humans need to know; `said` is
 written down by the audit trail, `message` is the family's own and looked at by nobody else.
 """

@@ -13,9 +13,6 @@ from pathlib import Path
 from adapter.acp.client import AgentError, messages_of
 from adapter.acp.opening import open_acp_session
 from adapter.acp.session import AcpSession
-from adapter.agent_session import RequestFailed, RequestTimeout
-from adapter.executor import AnswerRefused
-from adapter.notices import SessionNotice
 from adapter.options import CommandError, CommandOptions, SessionOptions
 from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
 from adapter.process.cli import ProgramNotFound
@@ -23,6 +20,9 @@ from adapter.process.environment import ALLOWED, EnvironmentRefused, build_envir
 from adapter.process.shutdown import StopDeadlines
 from adapter.process.transport import ProcessGone
 from adapter.process.watchdog import Watchdog
+from adapter.session.agent import RequestFailed, RequestTimeout
+from adapter.session.executor import AnswerRefused
+from adapter.session.notices import SessionNotice
 from normalize.core import Happened
 from normalize.events import AgentEvent, Complete, PermissionRequest, QuestionRequest, to_json
 from normalize.inputs import Ended, Received, Sent

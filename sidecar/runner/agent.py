@@ -11,13 +11,13 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from adapter.agent_session import RequestFailed, RequestTimeout
 from adapter.claude.client import Client
 from adapter.process.cli import CliProcess, ProgramNotFound
 from adapter.process.environment import ALLOWED, EnvironmentRefused, build_environment
 from adapter.process.shutdown import StopDeadlines, climb
 from adapter.process.transport import ProcessGone
 from adapter.process.watchdog import Watchdog
+from adapter.session.agent import RequestFailed, RequestTimeout
 from normalize.inputs import Ended, Received
 from protocol.claude.control import ControlResponse
 from protocol.claude.requests import AnyRequest

@@ -4,11 +4,11 @@ from uuid import uuid4
 
 from pydantic import JsonValue
 
-from adapter.agent_session import AgentSession, RequestFailed, RequestTimeout
 from adapter.attachments import AttachmentRefused, decode_attachment
-from adapter.executor import AnswerRefused
 from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
 from adapter.process.transport import ProcessGone
+from adapter.session.agent import AgentSession, RequestFailed, RequestTimeout
+from adapter.session.executor import AnswerRefused
 from hub.host import CommandRefused, Frontend
 from hub.wire import frames
 from normalize.vocabulary import ALWAYS_MODE

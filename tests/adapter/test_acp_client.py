@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from adapter.acp.client import AcpClient, AgentError
-from adapter.agent_session import RequestTimeout
-from adapter.lines import MAX_POSTED
 from adapter.process.transport import ProcessGone
+from adapter.session.agent import RequestTimeout
+from adapter.session.lines import MAX_POSTED
 from normalize.inputs import Received, Sent
 from protocol.acp.messages import Batch, Notification, Request, Response
 from protocol.malformed import Malformed

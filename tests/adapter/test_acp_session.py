@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from acp_stage import QUICK, AcpStage
 
-from adapter.agent_session import RequestFailed, RequestTimeout
 from adapter.attachments import Attachment
-from adapter.executor import AnswerRefused
 from adapter.hooks.settings import HookSetting
 from adapter.options import CommandError, CommandOptions
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
 from adapter.permissions.rules import read_rules
 from adapter.process.transport import ProcessGone
+from adapter.session.agent import RequestFailed, RequestTimeout
+from adapter.session.executor import AnswerRefused
 from normalize import events as ev
 from waiting import until
 

@@ -13,8 +13,8 @@ from acp_stage import AcpHarness, AcpStage
 
 from adapter.acp.turn_hooks import TurnHooks
 from adapter.hooks.settings import HookSetting
-from adapter.notices import SessionNotice
 from adapter.permissions.decisions import PermissionAnswer
+from adapter.session.notices import SessionNotice
 from normalize import events as ev
 from normalize.core import Happened
 from normalize.families import recorded_core

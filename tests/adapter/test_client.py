@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapter.agent_session import RequestFailed, RequestTimeout
 from adapter.claude.client import Client
-from adapter.lines import MAX_POSTED
 from adapter.process.transport import ProcessGone
+from adapter.session.agent import RequestFailed, RequestTimeout
+from adapter.session.lines import MAX_POSTED
 from normalize.inputs import Received, Sent
 from protocol.claude.control import ControlResponse
 from protocol.claude.decode import decode

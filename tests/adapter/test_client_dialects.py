@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from adapter.agent_session import RequestFailed
 from adapter.claude.client import Client
+from adapter.session.agent import RequestFailed
 from normalize.inputs import Received, Sent
 from protocol.claude.messages import User, UserBody
 from protocol.claude.requests import GetStatus, Initialize, Interrupt, SetModel

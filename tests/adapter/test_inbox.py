@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from adapter.inbox import BATCH, BATCH_BYTES, EACH, Inbox
+from adapter.session.inbox import BATCH, BATCH_BYTES, EACH, Inbox
 from normalize.core import Happened
 from normalize.inputs import Decision, Ended, Received
 from protocol.claude.messages import Unknown

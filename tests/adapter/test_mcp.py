@@ -11,9 +11,9 @@ from adapter.mcp.bridge import BridgedServer
 from adapter.mcp.host import HostedServer, McpError, McpHost, PythonServer, load_entry_point
 from adapter.mcp.hosting import host_servers
 from adapter.mcp.tools import ToolServer
-from adapter.notices import SessionNotice
 from adapter.options import SessionOptions
 from adapter.permissions.policies import PermissionSettings
+from adapter.session.notices import SessionNotice
 from protocol.json_values import Json, JsonObject
 
 calc = ToolServer("calc", "1.2")

@@ -6,8 +6,8 @@ import pytest
 from session_harness import RealCliHarness, SessionHarness, always
 
 from adapter.claude.session import Session
-from adapter.executor import AnswerRefused
 from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
+from adapter.session.executor import AnswerRefused
 from normalize.claude.core import ClaudeCore
 from normalize.events import AgentEvent, Complete, PermissionResolved
 from normalize.inputs import Decision, Sent

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from session_harness import RealCliHarness, SessionHarness, always
 
-from adapter.agent_session import RequestFailed
 from adapter.attachments import Attachment, AttachmentSettings
 from adapter.claude.session import Session
 from adapter.claude.version import Version, parse_version
-from adapter.executor import AnswerRefused
 from adapter.mcp.host import HostedServer
 from adapter.options import CommandOptions
 from adapter.permissions.decisions import QuestionAnswer
 from adapter.process.identity import members
 from adapter.process.shutdown import StopDeadlines
+from adapter.session.agent import RequestFailed
+from adapter.session.executor import AnswerRefused
 from normalize.claude.core import ClaudeCore
 from normalize.events import ContextWindow, MessageChunk, Reasoning, ToolCall, to_json
 from normalize.inputs import Ended

@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 from session_harness import SessionHarness
 
-from adapter.agent_session import RequestFailed, RequestTimeout
 from adapter.attachments import Attachment
 from adapter.claude.opening import open_session
-from adapter.executor import AnswerRefused
 from adapter.hooks.settings import HookSetting
-from adapter.notices import SessionNotice
 from adapter.options import CommandError, CommandOptions, SessionOptions
 from adapter.permissions.decisions import PermissionAnswer
 from adapter.process.cli import ProgramNotFound
 from adapter.process.identity import members
 from adapter.process.shutdown import StopDeadlines
 from adapter.process.transport import ProcessGone
+from adapter.session.agent import RequestFailed, RequestTimeout
+from adapter.session.executor import AnswerRefused
+from adapter.session.notices import SessionNotice
 from normalize.inputs import Ended
 from protocol.claude.control import ControlResponse
 from protocol.claude.messages import User

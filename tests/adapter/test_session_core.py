@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from adapter.claude.wire import ClaudeWire
-from adapter.core import CoreInput, SessionCore
 from adapter.hooks.settings import HookSetting, callback_id
 from adapter.permissions.decisions import (
     Abandon,
@@ -27,6 +26,7 @@ from adapter.permissions.decisions import (
 from adapter.permissions.machine import State
 from adapter.permissions.policies import PRE_TOOL, STOP, PermissionSettings
 from adapter.permissions.rules import read_rules
+from adapter.session.core import CoreInput, SessionCore
 from normalize import events as ev
 from normalize.claude.core import ClaudeCore
 from normalize.inputs import Ended, Received, Sent

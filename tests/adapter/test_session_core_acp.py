@@ -7,7 +7,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from adapter.acp.hooks import PermissionHooks
 from adapter.acp.open_requests import OpenRequests
 from adapter.acp.wire import AcpWire, cancelled
-from adapter.core import CoreInput, SessionCore
 from adapter.permissions.decisions import (
     Answered,
     NoteAsked,
@@ -23,6 +22,7 @@ from adapter.permissions.decisions import (
 from adapter.permissions.machine import State
 from adapter.permissions.policies import PermissionSettings
 from adapter.permissions.rules import read_rules
+from adapter.session.core import CoreInput, SessionCore
 from normalize import events as ev
 from normalize.acp.core import AcpCore
 from normalize.inputs import Ended, Received, Sent

@@ -4,13 +4,13 @@ import asyncio
 from pathlib import Path
 
 from adapter.claude.wire import ClaudeWire
-from adapter.core import SessionCore
-from adapter.executor import SessionExecutor
-from adapter.notices import SessionNotice
 from adapter.permissions.machine import State
 from adapter.permissions.policies import PermissionSettings
 from adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
-from adapter.turns import TurnWatch as Watch
+from adapter.session.core import SessionCore
+from adapter.session.executor import SessionExecutor
+from adapter.session.notices import SessionNotice
+from adapter.session.turns import TurnWatch as Watch
 from normalize.claude.core import ClaudeCore
 from normalize.core import Happened
 from normalize.inputs import Received, Sent

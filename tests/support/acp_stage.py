@@ -14,13 +14,13 @@ from typing import Any, TypeVar
 import acp_agent
 
 from adapter.acp.opening import Graces, open_acp_session
-from adapter.agent_session import AgentSession
 from adapter.families import Opener, open_session
-from adapter.notices import SessionNotice
 from adapter.options import SessionOptions
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.grants import GrantStore
 from adapter.process.shutdown import StopDeadlines
+from adapter.session.agent import AgentSession
+from adapter.session.notices import SessionNotice
 from normalize import events as ev
 from normalize.core import Core
 from normalize.events import AgentEvent

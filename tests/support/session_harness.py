@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from adapter.claude.opening import open_session
 from adapter.claude.session import Session
-from adapter.notices import SessionNotice
 from adapter.options import SessionOptions
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.decisions import PermissionAnswer
 from adapter.permissions.grants import GrantStore
+from adapter.session.notices import SessionNotice
 from normalize.inputs import Decision, Ended, Received, Sent, SessionInput
 from protocol.claude.control import ControlRequest
 from protocol.claude.requests import AnyRequest

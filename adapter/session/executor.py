@@ -8,9 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol, assert_never
 
-from adapter.core import CoreInput, SessionCore
 from adapter.hooks.programs import HookFailed, run_hook
-from adapter.notices import Notify, SessionNotice
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.decisions import (
     Abandon,
@@ -36,7 +34,9 @@ from adapter.permissions.decisions import (
 from adapter.permissions.git_check import uncommitted_changes
 from adapter.permissions.grants import Grant, GrantStore
 from adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
-from adapter.turns import TurnWatch
+from adapter.session.core import CoreInput, SessionCore
+from adapter.session.notices import Notify, SessionNotice
+from adapter.session.turns import TurnWatch
 from normalize.core import Happened
 from normalize.inputs import Received
 from protocol.errors import TurnwireError

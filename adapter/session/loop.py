@@ -10,9 +10,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from adapter.core import SessionCore
-from adapter.executor import Output, SessionExecutor
-from adapter.notices import Notify
 from adapter.options import SessionOptions
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.grants import GrantStore
@@ -23,8 +20,11 @@ from adapter.process.cli import CliProcess
 from adapter.process.identity import MARK
 from adapter.process.transport import ProcessGone
 from adapter.process.watchdog import Watchdog
-from adapter.running_agent import RunningAgent
-from adapter.wire import AgentWire
+from adapter.session.core import SessionCore
+from adapter.session.executor import Output, SessionExecutor
+from adapter.session.notices import Notify
+from adapter.session.running_agent import RunningAgent
+from adapter.session.wire import AgentWire
 from normalize.core import Core
 from normalize.inputs import Ended, Received
 

@@ -1,4 +1,4 @@
-"""What every running agent is, whatever it speaks: a process, a core, and what came of both; adapter/session_loop.py keeps it going.
+"""What every running agent is, whatever it speaks: a process, a core, and what came of both; adapter/session/loop.py keeps it going.
 
 A family's session adds the commands, which are said in its own words. People, hooks, git and servers are waited for by tasks
 beside the two that read and write, so a request that is pending for an hour holds up nothing.
@@ -10,20 +10,20 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Literal
 
 from adapter.attachments import AttachmentFolder
-from adapter.executor import SessionExecutor
-from adapter.inbox import Inbox
-from adapter.lines import Lines
 from adapter.options import SessionOptions
 from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer, Stopping
 from adapter.process.cli import CliProcess
 from adapter.process.identity import ProcessIdentity
 from adapter.process.shutdown import climb
+from adapter.session.executor import SessionExecutor
+from adapter.session.inbox import Inbox
+from adapter.session.lines import Lines
 from normalize.core import Happened
 from protocol.json_values import JsonObject
 
 
 class RunningAgent(ABC):
-    """The part of an adapter.agent_session.AgentSession that families share."""
+    """The part of an adapter.session.agent.AgentSession that families share."""
 
     def __init__(
         self,

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Callable
 
-from adapter.core import SessionCore
-from adapter.notices import Notify, SessionNotice
+from adapter.session.core import SessionCore
+from adapter.session.notices import Notify, SessionNotice
 
 
 class TurnWatch:

@@ -32,7 +32,7 @@ from adapter.permissions.requests import (
     ToolRequest,
     UnreadableRequest,
 )
-from adapter.wire import AgentWire, Asking
+from adapter.session.wire import AgentWire, Asking
 from normalize.core import Core, Happened
 from normalize.events import Complete, PermissionCancelled, PermissionResolved
 from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
