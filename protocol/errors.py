@@ -9,12 +9,7 @@ class TurnwireError(Exception):
         adapter.acp.files.FileRefused
         adapter.acp.prompts.TooManyPrompts
         adapter.acp.terminals.TerminalRefused
-        adapter.session.agent.RequestFailed
-            adapter.acp.client.AgentError
-            adapter.acp.handshake.LoginNeeded
-        adapter.session.agent.RequestTimeout
         adapter.attachments.AttachmentRefused
-        adapter.session.executor.AnswerRefused
         adapter.hooks.programs.HookFailed
         adapter.hooks.settings.HookError
         adapter.mcp.host.McpError
@@ -24,6 +19,11 @@ class TurnwireError(Exception):
         adapter.process.cli.ProgramNotFound
         adapter.process.environment.EnvironmentRefused
         adapter.process.transport.ProcessGone
+        adapter.session.agent.RequestFailed
+            adapter.acp.client.AgentError
+            adapter.acp.handshake.LoginNeeded
+        adapter.session.agent.RequestTimeout
+        adapter.session.executor.AnswerRefused
         hub.delivery.subscription.LogUnreadable
         hub.delivery.subscription.SinkClosed
         hub.host.CommandRefused
