@@ -24,6 +24,8 @@ class TurnwireError(Exception):
             adapter.acp.handshake.LoginNeeded
         adapter.session.agent.RequestTimeout
         adapter.session.executor.AnswerRefused
+        adapter.workspace.changes.UnknownFile
+        adapter.workspace.repository.GitFailed
         hub.delivery.subscription.LogUnreadable
         hub.delivery.subscription.SinkClosed
         hub.host.CommandRefused

@@ -29,7 +29,7 @@ VIEW_COMMANDS = frozenset(
         "library.usage",
     }
 )
-"""What the role view may send."""
+"""What the role view may send: what was said and done is shown to it, not what else lies in a workspace at present."""
 
 NEWCOMER_COMMANDS = frozenset({"hello"})
 """What a frontend may send that has not shown a token."""

@@ -350,6 +350,41 @@ class PayloadGet(SessionCommand):
     """The event's place in the log."""
 
 
+class WorkspaceCommand(SessionCommand):
+    """A command about the files in a session's workspace, as they are now, whoever wrote them."""
+
+
+class WorkspaceDiff(WorkspaceCommand):
+    """Ask git what differs in the workspace from the last commit, staged or not.
+
+    Without a path: result {base, files, complete}. `base` is the commit, null before the first. Each file has `path` (from the
+    workspace), `status` (added, copied, deleted, modified, renamed, retyped, unmerged, untracked), `old_path` (of what was renamed
+    or copied), `added` and `removed` lines (null where they are not counted), `binary` (or too large to be compared), `filtered` (a
+    filter such as LFS alone could tell whether it differs) and `version` (another one whenever the file was written). `complete`
+    is false where there are more than are listed. With a path: result {patch, cut, binary}, the hunks of a unified diff; `cut`
+    when there is more.
+    """
+
+    type: Literal["workspace.diff"]
+    path: str | None = Field(default=None, min_length=1, max_length=PATH_LENGTH)
+    """One of the files listed: what differs in it."""
+    old_path: str | None = Field(default=None, min_length=1, max_length=PATH_LENGTH)
+    """Its `old_path`, if it has one."""
+
+
+class WorkspaceFiles(WorkspaceCommand):
+    """Ask for files of the workspace whose names fit, the best first: result {files, complete}.
+
+    What git ignores is left out, and links are not followed. `complete` is false where there are too many to look at.
+    """
+
+    type: Literal["workspace.files"]
+    text: str = Field(default="", max_length=NAME_LENGTH)
+    """Characters that a path has in this order, whatever their case."""
+    limit: int = Field(default=20, ge=1, le=200)
+    """How many."""
+
+
 class LibraryCommand(Command):
     """A command about conversations that agents on the sidecar's machine have kept themselves."""
 
@@ -480,6 +515,8 @@ AnyCommand = Annotated[
     | SetPermissionMode
     | Control
     | PayloadGet
+    | WorkspaceDiff
+    | WorkspaceFiles
     | LibraryList
     | LibrarySearch
     | LibraryOpen

@@ -126,6 +126,17 @@ class Floor:
         kept = mode if mode in MODES or self._loosest == "autonomous" else None
         return self._checked(replace(record, permission_mode=kept))
 
+    def check_folder(self, record: SessionRecord) -> None:
+        """Refuse to look into a session's workspace, if it may not be worked in: of a conversation that is only read, say."""
+        workspace = record.workspace or "."
+        reading = RecordOptions.of(record).reading
+        if (
+            reading
+            or self._settings.frontend_workspaces is not None
+            or str(Path(workspace).resolve()) != workspace
+        ):
+            self._check_workspace(workspace)
+
     def check_mode(self, mode: str, field: str) -> None:
         """Refuse a permission mode in which nobody is asked."""
         if mode not in MODES and self._loosest != "autonomous":

@@ -38,6 +38,7 @@ from sidecar.sessions.registry import Registry
 from sidecar.sessions.rewind import place_of
 from sidecar.sessions.services import SessionServices
 from sidecar.sessions.state import short
+from sidecar.sessions.workspaces import Workspaces
 
 if TYPE_CHECKING:
     pass
@@ -76,6 +77,7 @@ class LiveHost:
         self._stopping = False
         self._history = History(services.settings, services.journal, services.spawn)
         self._floor = Floor(services.settings, Path())
+        self._workspaces = Workspaces()
         self._operators: set[str] = set()
         """Sessions that the operator has begun in this life."""
 
@@ -163,6 +165,12 @@ class LiveHost:
             case frames.SessionDelete():
                 await self._forget(command.session)
                 return None
+            case frames.WorkspaceCommand():
+                record = self._registry.find(command.session).record
+                folder = workspace_of(record.workspace)
+                if record.session not in self._operators:
+                    self._floor.check_folder(record)
+                return await self._workspaces.execute(command, folder)
             case frames.SessionCommand():
                 session = self._registry.find(command.session)
                 if isinstance(command, frames.Prompt):

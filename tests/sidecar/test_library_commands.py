@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -203,6 +204,8 @@ async def test_what_frontends_may_not_work_in_they_may_read_only(
         assert await here.refused("session.resume", session=opened) == "not_allowed"
         assert await here.refused("session.fork", session=opened) == "not_allowed"
         assert await here.refused("session.retry", session=opened) == "not_allowed"
+        assert await here.refused("workspace.diff", session=opened) == "not_allowed"
+        assert await here.refused("workspace.files", session=opened) == "not_allowed"
         assert len(here.host.sessions()) == 1
 
 
@@ -446,3 +449,33 @@ def test_the_role_view_reads_and_changes_nothing() -> None:
         "library.export",
         "library.usage",
     }
+
+
+async def test_what_differs_in_a_workspace_and_its_files_are_told_to_who_may_steer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        opened = (await here.do("session.create", workspace=str(here.work)))["session"]
+        (here.work / "new.txt").write_text("n\n")
+        assert await here.do("workspace.files", session=opened, text="nw") == {
+            "files": ["new.txt"],
+            "complete": True,
+        }
+        assert await here.refused("workspace.diff", session=opened) == "no_repository"
+        subprocess.run(["git", "init", str(here.work)], check=True, capture_output=True)
+        told = await here.do("workspace.diff", session=opened)
+        (file,) = told["files"]
+        assert (told["base"], told["complete"], file["path"], file["status"]) == (
+            None,
+            True,
+            "new.txt",
+            "untracked",
+        )
+        assert await here.do("workspace.diff", session=opened, path="new.txt") == {
+            "patch": "@@ -0,0 +1 @@\n+n\n",
+            "cut": False,
+            "binary": False,
+        }
+        assert await here.refused("workspace.diff", session=opened, path="other.txt") == "unknown_file"
+        assert await here.refused("workspace.diff", session="none") == "unknown_session"
+        assert not {"workspace.diff", "workspace.files"} & VIEW_COMMANDS

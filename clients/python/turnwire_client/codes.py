@@ -31,6 +31,8 @@ REPLY_CODES: dict[str, str] = {
     "unknown_conversation": "There is no such conversation among those that agents have kept, or it cannot be read; the message says which.",
     "no_library": "The conversations of agents are not listed here, or their index cannot be used; the message says why.",
     "followed": "Somebody's own CLI has this conversation open; it is shown as it grows. Close that CLI, or fork.",
+    "no_repository": "The session's workspace is in no git repository, or git cannot read it; the message says why.",
+    "unknown_file": "The path names no changed file of the workspace.",
     "unknown_event": "The log has no event of this number, or has it no longer.",
     "not_running": "No CLI runs in this session; `session.resume` starts one.",
     "running": "The session's CLI runs already.",
@@ -47,7 +49,7 @@ REPLY_CODES: dict[str, str] = {
     "invalid_answer": "The answer does not fit the request; the message says how.",
     "refused_by_cli": "The CLI refused the request, or the message to go back to; it says why.",
     "not_supported": "The session's agent cannot do this at all, see its `abilities`. Nothing was stopped.",
-    "timeout": "The CLI did not answer in time.",
+    "timeout": "The CLI, or git, did not answer in time.",
     "internal": "The sidecar failed at this command; its log says why.",
 }
 """`code` of CommandFailed."""

@@ -366,6 +366,39 @@ class Unsubscribe(Command, frozen=True, kw_only=True, tag="unsubscribe"):
     """turnwire's session id, as in `welcome` and `sessions`."""
 
 
+class WorkspaceDiff(Command, frozen=True, kw_only=True, tag="workspace.diff"):
+    """Ask git what differs in the workspace from the last commit, staged or not.
+
+    Without a path: result {base, files, complete}. `base` is the commit, null before the first. Each file has `path` (from the
+    workspace), `status` (added, copied, deleted, modified, renamed, retyped, unmerged, untracked), `old_path` (of what was renamed
+    or copied), `added` and `removed` lines (null where they are not counted), `binary` (or too large to be compared), `filtered` (a
+    filter such as LFS alone could tell whether it differs) and `version` (another one whenever the file was written). `complete`
+    is false where there are more than are listed. With a path: result {patch, cut, binary}, the hunks of a unified diff; `cut`
+    when there is more.
+    """
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+    path: str | None = None
+    """One of the files listed: what differs in it."""
+    old_path: str | None = None
+    """Its `old_path`, if it has one."""
+
+
+class WorkspaceFiles(Command, frozen=True, kw_only=True, tag="workspace.files"):
+    """Ask for files of the workspace whose names fit, the best first: result {files, complete}.
+
+    What git ignores is left out, and links are not followed. `complete` is false where there are too many to look at.
+    """
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+    text: str = ""
+    """Characters that a path has in this order, whatever their case."""
+    limit: int = 20
+    """How many."""
+
+
 AnyCommand: TypeAlias = (
     Hello
     | Subscribe
@@ -387,6 +420,8 @@ AnyCommand: TypeAlias = (
     | SetPermissionMode
     | Control
     | PayloadGet
+    | WorkspaceDiff
+    | WorkspaceFiles
     | LibraryList
     | LibrarySearch
     | LibraryOpen
@@ -429,4 +464,6 @@ __all__ = [
     "SetPermissionMode",
     "Subscribe",
     "Unsubscribe",
+    "WorkspaceDiff",
+    "WorkspaceFiles",
 ]

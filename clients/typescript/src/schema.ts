@@ -2051,8 +2051,47 @@ export interface Unsubscribe {
   type: "unsubscribe";
 }
 
+/**
+ * Ask git what differs in the workspace from the last commit, staged or not.
+ *
+ * Without a path: result {base, files, complete}. `base` is the commit, null before the first. Each file has `path` (from the
+ * workspace), `status` (added, copied, deleted, modified, renamed, retyped, unmerged, untracked), `old_path` (of what was renamed
+ * or copied), `added` and `removed` lines (null where they are not counted), `binary` (or too large to be compared), `filtered` (a
+ * filter such as LFS alone could tell whether it differs) and `version` (another one whenever the file was written). `complete`
+ * is false where there are more than are listed. With a path: result {patch, cut, binary}, the hunks of a unified diff; `cut`
+ * when there is more.
+ */
+export interface WorkspaceDiff {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "workspace.diff";
+  /** One of the files listed: what differs in it. */
+  path?: string;
+  /** Its `old_path`, if it has one. */
+  old_path?: string;
+}
+
+/**
+ * Ask for files of the workspace whose names fit, the best first: result {files, complete}.
+ *
+ * What git ignores is left out, and links are not followed. `complete` is false where there are too many to look at.
+ */
+export interface WorkspaceFiles {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "workspace.files";
+  /** Characters that a path has in this order, whatever their case. */
+  text?: string;
+  /** How many. */
+  limit?: number;
+}
+
 /** Any command a frontend sends; `type` tells which. */
-export type AnyCommand = Hello | Subscribe | Unsubscribe | SessionCreate | SessionList | SessionResume | SessionFork | SessionRetry | SessionRename | SessionClose | SessionDelete | Prompt | PromptWithdraw | Interrupt | PermissionRespond | QuestionAnswer | SetModel | SetPermissionMode | Control | PayloadGet | LibraryList | LibrarySearch | LibraryOpen | LibraryRename | LibraryExport | LibraryUsage | ReplayControl;
+export type AnyCommand = Hello | Subscribe | Unsubscribe | SessionCreate | SessionList | SessionResume | SessionFork | SessionRetry | SessionRename | SessionClose | SessionDelete | Prompt | PromptWithdraw | Interrupt | PermissionRespond | QuestionAnswer | SetModel | SetPermissionMode | Control | PayloadGet | WorkspaceDiff | WorkspaceFiles | LibraryList | LibrarySearch | LibraryOpen | LibraryRename | LibraryExport | LibraryUsage | ReplayControl;
 
 /** Any event of a session; `type` tells which. */
 export type AgentEvent = TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | SessionOptions | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | ApiRetry | Consolidation | ProcessStatus | Notice | Unknown | Malformed;
