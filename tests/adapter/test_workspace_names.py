@@ -62,11 +62,11 @@ def test_a_walk_ends_in_deep_folders(tmp_path: Path) -> None:
 
 
 def test_what_fits_best_comes_first() -> None:
-    names = ["src/console/app.tsx", "app/readme.md", "src/map.ts", "docs/applied.md", "z/a-p-p"]
+    names = ["src/console/app.tsx", "app/readme.md", "src/map.ts", "notes/applied.md", "z/a-p-p"]
     assert matching(names, "App", 10) == [
-        "docs/applied.md", "src/console/app.tsx", "app/readme.md", "z/a-p-p"
+        "notes/applied.md", "src/console/app.tsx", "app/readme.md", "z/a-p-p"
     ]  # fmt: skip
-    assert matching(names, "app", 1) == ["docs/applied.md"]
+    assert matching(names, "app", 1) == ["notes/applied.md"]
     assert matching(names, "src/m", 5) == ["src/map.ts"]
     assert matching(names, "", 2) == ["z/a-p-p", "src/map.ts"]
     assert matching(names, "nothing", 5) == []
