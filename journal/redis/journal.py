@@ -21,7 +21,7 @@ from journal.cache import TailCache
 from journal.damage import Damage
 from journal.log_index import LogIndex
 from journal.paging import Watchers, page_of, place
-from journal.redis.server import RedisServer, State
+from journal.redis.server import Ownership, RedisServer, State
 from journal.sqlite.rows import Append, EventRow, Extent
 from journal.timestamps import MICROSECONDS, Clock, now, stamp
 from normalize.events.envelope import Cursor, Envelope
@@ -72,6 +72,8 @@ class RedisJournal:
         self._queue: deque[Append] = deque()
         self._work = asyncio.Event()
         self._closing = asyncio.Event()
+        self._sweeps = True
+        """Whether it applies retention to idle logs."""
         # Their parent is the journal: `close` waits for the one and cancels the other.
         self._writing: asyncio.Task[None] | None = None
         self._listening: asyncio.Task[None] | None = None
@@ -85,11 +87,17 @@ class RedisJournal:
         prefix: str = "turnwire:",
         clock: Clock = now,
         steady: Clock = steadily,
+        owner: str | None = None,
+        reads_only: bool = False,
     ) -> Self:
-        """Connect to the server and learn what logs it has; raises JournalUnavailable."""
-        server = RedisServer(url, prefix)
+        """Connect to the server and learn what logs it has; raises JournalUnavailable.
+
+        With an `owner`, a worker of a fleet, it has the logs alone that are begun or claimed by it, and others' take nothing of it.
+        One that `reads_only` leaves retention to those who write.
+        """
+        server = RedisServer(url, prefix, owner)
         try:
-            epoch, states = await server.begin(), await server.states()
+            epoch, states = await server.begin(), {} if owner else await server.states()
             ages = AgeClock(
                 clock,
                 steady,
@@ -99,7 +107,9 @@ class RedisJournal:
             )
             journal = cls(server, epoch, retention, clock, ages)
             journal._take_over(states)
-            journal._listening = asyncio.create_task(journal._listen(), name="journal news")
+            journal._sweeps = not reads_only
+            if owner is None:
+                journal._listening = asyncio.create_task(journal._listen(), name="journal news")
             journal._writing = asyncio.create_task(journal._write(), name="journal writer")
         except RedisError as error:
             await server.close()
@@ -224,6 +234,25 @@ class RedisJournal:
                 raise self._server.explain(error) from error
             self._cache.forget(known.session, known.extent.first)
 
+    async def ownership(self, session: str) -> Ownership | None:
+        """Return whose a log is; None where it is nobody's. Raises JournalUnavailable."""
+        try:
+            return await self._server.ownership(session)
+        except RedisError as error:
+            raise self._server.explain(error) from error
+
+    async def claim(self, session: str, former: Ownership | None = None) -> bool:
+        """Take a log in a new life: nobody's, the owner's own, or that of `former`; False where it is another's. Raises JournalUnavailable."""
+        try:
+            state = await self._server.claim(session, former)
+        except RedisError as error:
+            raise self._server.explain(error) from error
+        if state is not None:
+            self._take_over({session: state})
+            # What was numbered in a life before and refused is nobody's any more.
+            self._logs.of(session).accepted = state.extent.last
+        return state is not None
+
     def watch(self, watcher: Watcher) -> Callable[[], None]:
         """Announce progress to the watcher until the returned function is called."""
         return self._watchers.add(watcher)
@@ -260,7 +289,8 @@ class RedisJournal:
                     await _within(sweep_at - loop.time(), self._work)
                 if loop.time() >= sweep_at:
                     sweep_at = loop.time() + SWEEP_S
-                    await self._sweep()
+                    if self._sweeps:
+                        await self._sweep()
             except Exception as error:
                 # Without this task nothing would be written any more, and nobody would know.
                 log.exception("the journal's writer failed and goes on", extra={"server": self._server.name})
@@ -368,11 +398,13 @@ class RedisJournal:
         while True:
             try:
                 async with aclosing(self._server.news()) as told:
-                    async for session in told:
-                        self._take_over(await self._server.states(session))
-                        if session is None:
+                    async for news in told:
+                        if news is None:
+                            self._take_over(await self._server.states())
                             pause = RETRY_S
                             self._hear(None)
+                        else:
+                            self._take_over(dict([news]))
                 failure: Exception = RedisError("the subscription has ended")
             except Exception as error:  # noqa: BLE001 - whatever it was, it is told, and listening goes on
                 failure = error

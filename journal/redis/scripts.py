@@ -1,8 +1,8 @@
 """The Lua that Redis runs for the journal: each script is one atomic step on one session's keys.
 
 A session has a stream of events (`SEQ-0`: t time, s bytes kept, e event), a hash `state` (first, last, size, micros,
-writer, deleted) and a hash `beside` of what was cut. KEYS are always stream, state, beside, set of sessions. What is
-absent is an empty argument; what is there has a `+` before it.
+writer, deleted, and of a log that a worker of a fleet has: owner, fence) and a hash `beside` of what was cut. KEYS are
+always stream, state, beside, set of sessions. What is absent is an empty argument; what is there has a `+` before it.
 """
 
 _RETAIN = """
@@ -48,13 +48,22 @@ local function held()
     local first, last, size = extent()
     return {first, last, size}
 end
+
+-- Whose log it is; who is not that owner in this life, or was it before another, is told so and changes nothing.
+local function fenced(owner, fence)
+    local known = redis.call('HMGET', state, 'owner', 'fence')
+    if not known[1] or (known[1] == owner and known[2] == fence) then return nil end
+    return redis.error_reply('FENCED it is the log of ' .. known[1] .. ' in its life ' .. known[2])
+end
 """
 
 APPEND = (
     _RETAIN
     + """
--- session, writer, first, micros, max_count, max_bytes, oldest, channel, then event, whole, raw of each entry
-local first, count = tonumber(ARGV[3]), (#ARGV - 8) / 3
+-- session, writer, first, micros, max_count, max_bytes, oldest, channel, owner, fence, then event, whole, raw of each entry
+local refusal = fenced(ARGV[9], ARGV[10])
+if refusal then return refusal end
+local first, count = tonumber(ARGV[3]), (#ARGV - 10) / 3
 local _, last = extent()
 if last ~= first - 1 then
     if last >= first + count - 1 and redis.call('HGET', state, 'writer') == ARGV[2] then
@@ -64,7 +73,7 @@ if last ~= first - 1 then
 end
 local size = 0
 for i = 0, count - 1 do
-    local event, whole, raw = ARGV[9 + 3 * i], ARGV[10 + 3 * i], ARGV[11 + 3 * i]
+    local event, whole, raw = ARGV[11 + 3 * i], ARGV[12 + 3 * i], ARGV[13 + 3 * i]
     local seq = number(first + i)
     local weight = #event + math.max(#whole - 1, 0) + math.max(#raw - 1, 0)
     redis.call('XADD', stream, seq .. '-0', 't', ARGV[4], 's', number(weight), 'e', event)
@@ -75,10 +84,13 @@ end
 redis.call('HINCRBY', state, 'size', number(size))
 redis.call('HSETNX', state, 'first', '1')
 redis.call('HSET', state, 'last', number(first + count - 1), 'writer', ARGV[2], 'micros', ARGV[4], 'deleted', '0')
+if ARGV[9] ~= '' then redis.call('HSET', state, 'owner', ARGV[9], 'fence', ARGV[10]) end
 redis.call('SADD', sessions, ARGV[1])
 retain(tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]))
-redis.call('PUBLISH', ARGV[8], ARGV[2] .. ' ' .. ARGV[1])
-return held()
+local now = held()
+redis.call('PUBLISH', ARGV[8], table.concat(
+    {ARGV[2], number(now[1]), number(now[2]), number(now[3]), ARGV[4], ARGV[1]}, ' '))
+return now
 """
 )
 
@@ -94,6 +106,9 @@ return held()
 DELETE = (
     _RETAIN
     + """
+-- owner, fence
+local refusal = fenced(ARGV[1], ARGV[2])
+if refusal then return refusal end
 local _, last = extent()
 redis.call('XTRIM', stream, 'MAXLEN', 0)
 redis.call('DEL', beside)
@@ -105,7 +120,8 @@ return held()
 ADOPT = (
     _RETAIN
     + """
--- session, last: what the sidecar knows to have been the end of a log that the server lost events of
+-- session, last: what the sidecar knows to have been the end of a log that the server lost events of; owner, fence
+if fenced(ARGV[3], ARGV[4]) then return 0 end
 local wanted, found = tonumber(ARGV[2]), redis.call('HGET', state, 'last')
 local newest = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1]
 local last = math.max(tonumber(found or '0') or 0, newest and tonumber(string.match(newest[1], '^%d+')) or 0)
@@ -123,6 +139,20 @@ end
 redis.call('HSET', state, 'first', number(first), 'last', ARGV[2], 'size', number(size), 'deleted', '0')
 redis.call('SADD', sessions, ARGV[1])
 return 1
+"""
+)
+
+CLAIM = (
+    _RETAIN
+    + """
+-- session, owner, and from whom it may be taken: their name and fence, both empty where nobody else may have it
+local known = redis.call('HMGET', state, 'owner', 'fence')
+if known[1] and known[1] ~= ARGV[2] and not (known[1] == ARGV[3] and known[2] == ARGV[4]) then return {0} end
+local fence = number(tonumber(known[2] or '0') + 1)
+redis.call('HSET', state, 'owner', ARGV[2], 'fence', fence)
+local about = redis.call('HMGET', state, 'micros', 'deleted')
+local first, last, size = extent()
+return {tonumber(fence), first, last, size, tonumber(about[1] or '0'), tonumber(about[2] or '0')}
 """
 )
 

@@ -15,7 +15,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from journal.base import JournalUnavailable, Retention
-from journal.redis.scripts import ADOPT, APPEND, DELETE, EPOCH, RETAIN
+from journal.redis.scripts import ADOPT, APPEND, CLAIM, DELETE, EPOCH, RETAIN
 from journal.sqlite.rows import Append, EventRow, Extent
 
 log = logging.getLogger(f"turnwire.{__name__}")
@@ -30,6 +30,16 @@ class State:
     deleted: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """Whose a log is."""
+
+    owner: str
+    """Name of the worker."""
+    fence: int
+    """Grows with each owner, and each life of one."""
+
+
 ROOM = 1 << 16
 """Bytes that are written to see whether they can be."""
 
@@ -37,10 +47,14 @@ ROOM = 1 << 16
 class RedisServer:
     """The keys of one journal on one server, all beginning with `prefix`."""
 
-    def __init__(self, url: str, prefix: str) -> None:
+    def __init__(self, url: str, prefix: str, owner: str | None = None) -> None:
+        """With an `owner` what is written is that worker's, and logs that are another's take nothing."""
         # One immediate retry, for a connection that the server closed meanwhile; longer waits are the journal's to plan.
         self._redis = redis.asyncio.Redis.from_url(url, retry=Retry(NoBackoff(), 1))
         self._prefix = prefix
+        self._owner = owner or ""
+        self._fences: dict[str, int] = {}
+        """Of logs that were claimed; one that was begun has the first."""
         self._channel = f"{prefix}news"
         self.writer = uuid.uuid4().hex
         """Names this journal among all that write to the server."""
@@ -55,6 +69,11 @@ class RedisServer:
             return JournalUnavailable(
                 f"The Redis at {self.name} does not have what was journaled there: {said.removeprefix('JOURNAL ')}. Either "
                 "another sidecar writes the same session, or others have been at its keys. Other sessions go on; continue in a new one."
+            )
+        if said.startswith("FENCED "):
+            return JournalUnavailable(
+                f"The session is no more of this worker's, so the Redis at {self.name} takes nothing of it: {said.removeprefix('FENCED ')}."
+                " What was said here since is lost; go on where it is now."
             )
         return JournalUnavailable(
             f"The Redis at {self.name} cannot be used: {said}. Check that it runs and has memory left; what waits is then written."
@@ -120,6 +139,7 @@ class RedisServer:
                 *limits,
                 oldest,
                 self._channel,
+                *self._fence(batch.session),
             ]
             for entry in batch.entries:
                 arguments += (entry.event, _there(entry.whole), _there(entry.raw))
@@ -140,7 +160,26 @@ class RedisServer:
 
     async def adopt(self, session: str, last: int) -> bool:
         """Let a log that the server lost events of go on after a number; False when others have written beyond it."""
-        return bool(await self._redis.eval(ADOPT, 4, *self._keys(session), session, last))
+        return bool(
+            await self._redis.eval(ADOPT, 4, *self._keys(session), session, last, *self._fence(session))
+        )
+
+    async def ownership(self, session: str) -> Ownership | None:
+        """Return whose a log is; None where it is nobody's."""
+        found = await self._redis.hmget(self._keys(session)[1], ["owner", "fence"])
+        owner, fence = cast("list[bytes | None]", found)
+        return None if owner is None or fence is None else Ownership(owner.decode(), int(fence))
+
+    async def claim(self, session: str, former: Ownership | None) -> State | None:
+        """Make a log the owner's in a new life; return it, or None where it is another's than the former one."""
+        taken_from = ("", "") if former is None else (former.owner, former.fence)
+        found = await self._redis.eval(CLAIM, 4, *self._keys(session), session, self._owner, *taken_from)
+        fence, *state = cast("list[int]", found)
+        if not fence:
+            return None
+        self._fences[session] = fence
+        first, last, size, micros, deleted = state
+        return State(Extent(first, last, size), micros, bool(deleted))
 
     async def beside(self, session: str, seq: int) -> tuple[bytes | None, bytes | None]:
         """Return what was kept of an event beside it: whole and raw."""
@@ -154,10 +193,10 @@ class RedisServer:
 
     async def delete(self, session: str) -> Extent:
         """Delete one log's events."""
-        return Extent(*await self._redis.eval(DELETE, 4, *self._keys(session)))
+        return Extent(*await self._redis.eval(DELETE, 4, *self._keys(session), *self._fence(session)))
 
-    async def news(self) -> AsyncGenerator[str | None]:
-        """Yield None once all that follows will be told, then each session that another journal has appended to."""
+    async def news(self) -> AsyncGenerator[tuple[str, State] | None]:
+        """Yield None once all that follows will be told, then each log that another journal has appended to, as it is then."""
         puzzled = False
         async with self._redis.pubsub() as channel:
             await channel.subscribe(self._channel)
@@ -177,7 +216,7 @@ class RedisServer:
                             )
                         puzzled = True
                     elif told[0] != self.writer:
-                        yield told[1]
+                        yield told[1:]
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -194,6 +233,9 @@ class RedisServer:
     async def _sessions(self) -> set[str]:
         members = cast("set[bytes]", await self._redis.smembers(f"{self._prefix}sessions"))
         return {name for member in members if (name := _text(member)) is not None}
+
+    def _fence(self, session: str) -> tuple[str, str]:
+        return (self._owner, str(self._fences.get(session, 1))) if self._owner else ("", "")
 
     def _keys(self, session: str) -> tuple[str, str, str, str]:
         stream, state, beside = (f"{self._prefix}{kind}:{session}" for kind in ("log", "state", "beside"))
@@ -219,10 +261,16 @@ def _event(key: bytes, fields: Mapping[bytes, bytes]) -> EventRow | None:
         return None
 
 
-def _told(message: bytes) -> tuple[str, str] | None:
-    """Return the writer and the session that a message of ours names."""
-    writer, space, session = (_text(message) or "").partition(" ")
-    return (writer, session) if len(writer) == 32 and space and session else None
+def _told(message: bytes) -> tuple[str, str, State] | None:
+    """Return the writer, the session and its log, which a message of ours names."""
+    writer, *numbers, session = [*(_text(message) or "").split(" ", 5), ""][:6]
+    try:
+        first, last, size, micros = (int(number) for number in numbers)
+    except ValueError:
+        return None
+    if len(writer) != 32 or not session or not 0 < first <= last + 1 or size < 0:
+        return None
+    return writer, session, State(Extent(first, last, size), micros, deleted=False)
 
 
 def _text(value: bytes) -> str | None:

@@ -2,7 +2,8 @@
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AsyncExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,7 +12,7 @@ import pytest
 from journal.base import Entry, Gap, JournalUnavailable, Retention
 from journal.redis import journal as redis_streams
 from journal.redis.journal import RedisJournal
-from journal.redis.server import State
+from journal.redis.server import Ownership, State
 from journals import RedisProcess
 from normalize.events.envelope import Cursor
 from waiting import until
@@ -265,16 +266,16 @@ async def test_a_listener_that_lost_its_connection_says_so_and_comes_back(
 async def test_a_listener_that_fails_for_a_reason_of_ours_comes_back_too(
     forgetful: RedisProcess, journal: RedisJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    states, failures = journal._server.states, 0
+    take_over, failures = journal._take_over, 0
 
-    async def failing(session: str | None = None) -> dict[str, State]:
+    def failing(states: Mapping[str, State]) -> None:
         nonlocal failures
         if failures < 3:
             failures += 1
             raise AttributeError("broken on purpose")
-        return await states(session)
+        take_over(states)
 
-    monkeypatch.setattr(journal._server, "states", failing)
+    monkeypatch.setattr(journal, "_take_over", failing)
     other = await RedisJournal.open(forgetful.url)
     heard = Heard(journal)
     await other.append("b", [Entry(b"{}")])
@@ -361,3 +362,47 @@ async def test_a_server_that_evicts_is_refused(folder: Path) -> None:
     with pytest.raises(JournalUnavailable, match="noeviction"):
         await RedisJournal.open(server.url)
     server.kill()
+
+
+async def test_a_worker_s_log_takes_nothing_of_another_worker_nor_of_an_earlier_life(
+    durable: RedisProcess,
+) -> None:
+    first = await RedisJournal.open(durable.url, owner="first")
+    second = await RedisJournal.open(durable.url, owner="second")
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(first.close)
+        stack.push_async_callback(second.close)
+        await first.append("a", [Entry(b"1")])
+        await first.flush()
+        was = await second.ownership("a")
+        assert was == Ownership("first", 1)
+        assert not await second.claim("a"), "it is another's, which was not named"
+        assert await first.claim("a"), "a new life of its owner"
+        assert not await second.claim("a", was), "it was looked at before its owner came back"
+        assert await second.claim("a", await second.ownership("a"))
+        assert second.last("a") == 1
+        await first.append("a", [Entry(b"lost")])
+        with pytest.raises(JournalUnavailable, match="no more of this worker's"):
+            await first.flush()
+        assert "second" in str(first.refusal("a"))
+        await first.append("b", [Entry(b"another session")])
+        await first.flush()
+        await second.append("a", [Entry(b"2")])
+        await second.flush()
+        assert await seqs(first, "b") == [1], "other sessions go on"
+        assert [e.event for e in (await second.read_after("a", BEGINNING)).envelopes] == [b"1", b"2"]
+        with pytest.raises(JournalUnavailable, match="no more of this worker's"):
+            await first.delete("a")
+
+
+async def test_one_that_only_reads_hears_of_what_workers_append(durable: RedisProcess) -> None:
+    writer = await RedisJournal.open(durable.url, owner="worker")
+    reader = await RedisJournal.open(durable.url, reads_only=True)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(writer.close)
+        stack.push_async_callback(reader.close)
+        heard = Heard(reader)
+        await writer.append("a", [Entry(b"{}")] * 3)
+        await heard.of("a", 3)
+        assert await seqs(reader) == [1, 2, 3]
+        assert reader.epoch == writer.epoch
