@@ -19,6 +19,7 @@ from hub.server.access import Allowance, Proxies, TokenCheck, Tokens
 from hub.server.connection_limit import ConnectionLimit
 from hub.server.conversation import HubContext
 from hub.server.cookies import Cookies, LoggedOut
+from hub.server.invitations import Invitations
 from hub.server.listener import Listener
 from hub.server.refusals import Refusals
 from hub.server.routes import Probes, Routes
@@ -209,6 +210,7 @@ class Hub:
             frontends=frontends,
             tokens=self.tokens,
             cookies=self._cookies,
+            invitations=Invitations(),
             check=TokenCheck(
                 self.tokens,
                 Allowance(limits.failed_tokens, limits.failed_tokens_per_s),

@@ -56,6 +56,8 @@ class TurnwireError(Exception):
         sidecar.library.index.LibraryError
         sidecar.listening.PortError
         sidecar.prices.PricesError
+        sidecar.push.endpoints.EndpointRefused
+        sidecar.push.keys.KeyRefused
         sidecar.run.StartError
             sidecar.acp.command.NoHub
         sidecar.stdio.arguments.UsageError

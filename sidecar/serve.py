@@ -13,12 +13,14 @@ from pathlib import Path
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.grants import GrantStore
 from adapter.process.watchdog import Watchdog
+from hub.hub import Hub
 from journal.base import Journal, JournalError
 from sidecar.config.rulebook import read_rulebook
 from sidecar.config.settings import Settings
 from sidecar.config.storage import open_journal
 from sidecar.listening import Ready, Work, with_hub
 from sidecar.metrics import Metrics
+from sidecar.push.push import Push
 from sidecar.sessions.host import LiveHost
 from sidecar.sessions.live import LiveSession
 from sidecar.sessions.observers import Observers
@@ -27,6 +29,7 @@ from sidecar.sessions.registry import Registry
 from sidecar.sessions.services import SessionServices
 from sidecar.supervision import supervised
 from sidecar.webhooks.configured import wanted, watching
+from sidecar.webhooks.watching import Wanted
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -55,12 +58,15 @@ async def serve(
     try:
         async with open_journal(settings) as (journal, store), Watchdog.start() as watchdog:
             record_writer, registry = RecordWriter(store), Registry[LiveSession]()
+            push = _push(settings, registry)
+            if push is not None:
+                told = [*told, Wanted(push.kinds, push)]
             async with AsyncExitStack() as last, supervised() as supervisor:
                 supervisor.keep_up("records of sessions", record_writer.run)
                 supervisor.keep_up("retention", partial(_retaining, journal))
                 if told:
                     webhooks = await last.enter_async_context(watching(journal, told))
-                    supervisor.keep_up("webhooks", webhooks.run)
+                    supervisor.keep_up("webhooks and web push", webhooks.run)
                 # when no session can change its record any more
                 last.push_async_callback(record_writer.flush)
                 services = SessionServices(
@@ -77,14 +83,22 @@ async def serve(
                     grants=None if settings.journal == "memory" else GrantStore(grants),
                 )
                 journal.watch_trouble(registry.changed)
-                host = LiveHost(services, store, registry, rulebook)
+                host = LiveHost(
+                    services, store, registry, rulebook, push=None if push is None else push.execute
+                )
+
+                async def reached(hub: Hub) -> None:
+                    if push is not None:
+                        push.admit({"control": hub.tokens.control, "view": hub.tokens.view})
+                    await ready(hub)
+
                 try:
                     await host.restore()
                     await with_hub(
                         settings,
                         journal,
                         host,
-                        ready,
+                        reached,
                         start=lambda: start(host),
                         stop=host.stop,
                         metrics=metrics,
@@ -96,6 +110,17 @@ async def serve(
     finally:
         observers.close()
         metrics.close()
+
+
+def _push(settings: Settings, registry: Registry[LiveSession]) -> Push | None:
+    def title_of(session: str) -> str | None:
+        known = registry.sessions.get(session)
+        return None if known is None else known.record.title
+
+    if not settings.push:
+        return None
+    named = tuple(settings.push_services)
+    return Push(settings.state_dir, title_of, named=named, contact=settings.push_contact)
 
 
 async def _retaining(journal: Journal) -> None:

@@ -22,11 +22,13 @@ from hub.delivery.subscription import Reader, Sink
 from hub.host import CommandRefused, Frontend, Host
 from hub.server.access import Allowance, TokenCheck, Tokens, WrongToken
 from hub.server.cookies import Cookies
+from hub.server.invitations import LIFE_S, Invitations
 from hub.server.refusals import Refusals
 from hub.server.unread import Unread
 from hub.wire.codes import CloseCode
 from hub.wire.commands import check_role, id_of, parse, refusal
 from hub.wire.frames import (
+    AccessInvite,
     AnyCommand,
     Hello,
     LibraryOpen,
@@ -106,6 +108,7 @@ class HubContext:
     frontends: FrontendRegistry
     tokens: Tokens
     cookies: Cookies
+    invitations: Invitations
     check: TokenCheck
     refusals: Refusals
     unread: Unread
@@ -246,6 +249,9 @@ class Conversation:
                     self._subscribe(command)
                 case Unsubscribe():
                     self._reply(command, {"subscribed": self.reader.unsubscribe(command.session)})
+                case AccessInvite(role=role):
+                    code = self._context.invitations.give(role, asyncio.get_running_loop().time())
+                    self._reply(command, {"code": code, "seconds": LIFE_S})
                 case SessionList():
                     self._reply(
                         command,

@@ -139,7 +139,8 @@ class Routes:
         token, _ = token_of(request.headers.get("authorization"), None)
         if token is None:
             return _unauthorized()
-        role = self._role_of_token(token, request.address)
+        now = asyncio.get_running_loop().time()
+        role = self._context.invitations.take(token, now) or self._role_of_token(token, request.address)
         if isinstance(role, Answer):
             return role
         value = self._context.cookies.give(role, time.time())

@@ -27,6 +27,9 @@ VIEW_COMMANDS = frozenset(
         "library.search",
         "library.export",
         "library.usage",
+        "push.key",
+        "push.subscribe",
+        "push.unsubscribe",
     }
 )
 """What the role view may send: what was said and done is shown to it, not what else lies in a workspace at present."""

@@ -19,7 +19,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from normalize.deciders import is_reserved
-from normalize.vocabulary import Policy, Priority
+from normalize.vocabulary import Policy, Priority, Role
 
 JsonObject = dict[str, JsonValue]
 """An object of JSON, checked to be one."""
@@ -482,6 +482,44 @@ class LibraryUsage(LibraryCommand):
     """Only in a folder, and below it."""
 
 
+class PushCommand(Command):
+    """A command about web push: what reaches a browser while no page of turnwire is open in it."""
+
+
+class PushKey(PushCommand):
+    """Ask for the key that a browser subscribes with: result {key}, its `applicationServerKey`."""
+
+    type: Literal["push.key"]
+
+
+class PushSubscribe(PushCommand):
+    """Have a browser told of what any session asks, finishes or fails at, until it unsubscribes or the tokens are new."""
+
+    type: Literal["push.subscribe"]
+    endpoint: str = Field(max_length=2048)
+    """Of its PushSubscription: https, of a push service that is known or that `push_services` names."""
+    p256dh: str = Field(max_length=100)
+    """Its public key, base64url."""
+    auth: str = Field(max_length=40)
+    """Its secret, base64url."""
+
+
+class PushUnsubscribe(PushCommand):
+    """Tell a browser nothing more: result {subscribed}, whether it was."""
+
+    type: Literal["push.unsubscribe"]
+    endpoint: str = Field(max_length=2048)
+    """Of its PushSubscription."""
+
+
+class AccessInvite(Command):
+    """Ask for a code that logs one more browser in, such as a phone's: result {code, seconds}. Good once, in the place of a token."""
+
+    type: Literal["access.invite"]
+    role: Role = "view"
+    """What it may do."""
+
+
 class ReplayControl(SessionCommand):
     """Steer a session that plays a recording."""
 
@@ -523,6 +561,10 @@ AnyCommand = Annotated[
     | LibraryRename
     | LibraryExport
     | LibraryUsage
+    | PushKey
+    | PushSubscribe
+    | PushUnsubscribe
+    | AccessInvite
     | ReplayControl,
     Field(discriminator="type"),
 ]

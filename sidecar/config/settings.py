@@ -302,6 +302,14 @@ class Settings(BaseSettings):
     """JSON file with what models cost, for agents that tell no cost: `{"models": {"NAME": [{"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75}]}}`, in dollars for a million tokens. It comes before turnwire's own table."""
     webhooks: list[Webhook] = []
     """Who elsewhere is told of events, signed: tables with `url`, `secret_file` or `secret_env`, and `events`."""
+    push: bool = True
+    """Let browsers subscribe to notifications by web push (the extra `push`): what any session asks, finishes or fails at, encrypted for the one browser, by the push service of its maker."""
+    push_services: Names = []
+    """Push services that may be called beside those of Chrome, Edge, Firefox and Safari: HOST or HOST:PORT, by https. One by name must lead to public addresses; one that is named by its address counts as it stands."""
+    push_contact: str = Field(
+        default="mailto:turnwire@example.com", pattern=r"^(mailto:[^\s@]+@[^\s@]+|https://\S+)$"
+    )
+    """Whom a push service can write to about what is sent: a mailto: or https: address. Some refuse one that cannot be."""
 
     record: bool = Field(
         default=False,

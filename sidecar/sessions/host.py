@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
+Push = Callable[[frames.PushCommand, Frontend], JsonValue]
+"""Does a command of web push; raises CommandRefused."""
+
 CLAUDES = frozenset({"auto", "claude", "miriad", "json_rpc"})
 """Names of families whose agents go on with Claude's conversations, and whose core reads them."""
 
@@ -65,9 +68,11 @@ class LiveHost:
         registry: Registry[LiveSession],
         rulebook: Rulebook,
         *,
+        push: Push | None = None,
         follow_s: float = FOLLOW_S,
     ) -> None:
-        """`follow_s`: how often, in seconds, a conversation is looked at that others may go on with."""
+        """`push` does the commands of web push; `follow_s`: how often, in seconds, a conversation is looked at that others may go on with."""
+        self._push = push
         self._follow_s = follow_s
         self._services = services
         self._settings = services.settings
@@ -159,6 +164,10 @@ class LiveHost:
                 return {"session": (await self._open_history(command.conversation)).session}
             case frames.LibraryCommand():
                 return await self._history.execute(command, list(self._registry.sessions.values()))
+            case frames.PushCommand():
+                if self._push is None:
+                    refuse("no_push", "the setting `push` is off")
+                return self._push(command, frontend)
             case frames.SessionClose():
                 await self._close(command.session)
                 return None
@@ -185,8 +194,8 @@ class LiveHost:
                         "session",
                     )
                 return await execute(session, cli, command, frontend, self._floor)
-            case frames.Hello():
-                refuse("invalid_params", "hello is the hub's own", "type")
+            case frames.Hello() | frames.AccessInvite():
+                refuse("invalid_params", f"{command.type} is the hub's own", "type")
             case _ as never:
                 assert_never(never)
 

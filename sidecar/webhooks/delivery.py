@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from sidecar.webhooks.message import Message, headers
+from normalize.events.envelope import Envelope
+from sidecar.webhooks.message import Message, headers, message_of
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -96,6 +97,10 @@ class Deliverer:
     def start(self) -> None:
         """Begin to send."""
         self._thread.start()
+
+    def tell(self, envelope: Envelope, kind: str, epoch: str) -> None:
+        """Have an event sent."""
+        self.put(message_of(envelope, kind, epoch))
 
     def put(self, message: Message) -> None:
         """Have a message sent; never waits."""

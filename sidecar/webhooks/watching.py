@@ -9,11 +9,10 @@ import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from journal.base import Journal, JournalError
-from normalize.events.envelope import Cursor
-from sidecar.webhooks.delivery import Deliverer
-from sidecar.webhooks.message import message_of
+from normalize.events.envelope import Cursor, Envelope
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -21,12 +20,28 @@ _kind = re.compile(rb'\{"type":"(\w+)"')
 """The beginning of an event's JSON."""
 
 
+class Receiving(Protocol):
+    """Who is told; waits for nothing when it is."""
+
+    def start(self) -> None:
+        """Begin: events follow."""
+        ...
+
+    def tell(self, envelope: Envelope, kind: str, epoch: str) -> None:
+        """Take an event, its type, and the life of the log that it stands in."""
+        ...
+
+    def stop(self) -> None:
+        """Tell nobody anything more."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What a receiver is told."""
 
     kinds: frozenset[str]
-    to: Deliverer
+    to: Receiving
 
 
 class Watching:
@@ -78,16 +93,15 @@ class Watching:
                     found = _kind.match(envelope.event)
                     kind = found[1].decode() if found else ""
                     if kind in self._kinds:
-                        message = message_of(envelope, kind, page.cursor.epoch)
                         for each in self._wanted:
                             if kind in each.kinds:
-                                each.to.put(message)
+                                each.to.tell(envelope, kind, page.cursor.epoch)
                 self._positions[session] = page.cursor.seq
                 await asyncio.sleep(0)  # a log in memory is read without waiting
                 if not page.envelopes:
                     return
         except JournalError as error:
             log.warning(
-                "webhooks are not told: the log cannot be read",
+                "nobody is told: the log cannot be read",
                 extra={"session": session, "error": str(error)},
             )

@@ -30,6 +30,7 @@ REPLY_CODES: dict[str, str] = {
     "unknown_session": "There is no such session.",
     "unknown_conversation": "There is no such conversation among those that agents have kept, or it cannot be read; the message says which.",
     "no_library": "The conversations of agents are not listed here, or their index cannot be used; the message says why.",
+    "no_push": "Web push is not to be had here; the message says why.",
     "followed": "Somebody's own CLI has this conversation open; it is shown as it grows. Close that CLI, or fork.",
     "no_repository": "The session's workspace is in no git repository, or git cannot read it; the message says why.",
     "unknown_file": "The path names no changed file of the workspace.",

@@ -8,6 +8,13 @@ from typing import Literal, TypeAlias
 from turnwire_client.values import Command, JsonObject, JsonValue, Value
 
 
+class AccessInvite(Command, frozen=True, kw_only=True, tag="access.invite"):
+    """Ask for a code that logs one more browser in, such as a phone's: result {code, seconds}. Good once, in the place of a token."""
+
+    role: Literal["control", "view"] = "view"
+    """What it may do."""
+
+
 class AgentOptions(Value, frozen=True, kw_only=True):
     """What a CLI is started with beside its model; those of Claude Code. A version that lacks one refuses it."""
 
@@ -216,6 +223,28 @@ class PromptWithdraw(Command, frozen=True, kw_only=True, tag="prompt.withdraw"):
     """turnwire's session id, as in `welcome` and `sessions`."""
     prompt: str
     """Its UUID, from the reply to `prompt` and the `queued` event."""
+
+
+class PushKey(Command, frozen=True, kw_only=True, tag="push.key"):
+    """Ask for the key that a browser subscribes with: result {key}, its `applicationServerKey`."""
+
+
+class PushSubscribe(Command, frozen=True, kw_only=True, tag="push.subscribe"):
+    """Have a browser told of what any session asks, finishes or fails at, until it unsubscribes or the tokens are new."""
+
+    endpoint: str
+    """Of its PushSubscription: https, of a push service that is known or that `push_services` names."""
+    p256dh: str
+    """Its public key, base64url."""
+    auth: str
+    """Its secret, base64url."""
+
+
+class PushUnsubscribe(Command, frozen=True, kw_only=True, tag="push.unsubscribe"):
+    """Tell a browser nothing more: result {subscribed}, whether it was."""
+
+    endpoint: str
+    """Of its PushSubscription."""
 
 
 class QuestionAnswer(Command, frozen=True, kw_only=True, tag="question.answer"):
@@ -428,12 +457,17 @@ AnyCommand: TypeAlias = (
     | LibraryRename
     | LibraryExport
     | LibraryUsage
+    | PushKey
+    | PushSubscribe
+    | PushUnsubscribe
+    | AccessInvite
     | ReplayControl
 )
 """Any command; `type` tells which."""
 
 
 __all__ = [
+    "AccessInvite",
     "AgentOptions",
     "AnyCommand",
     "Attachment",
@@ -450,6 +484,9 @@ __all__ = [
     "PermissionRespond",
     "Prompt",
     "PromptWithdraw",
+    "PushKey",
+    "PushSubscribe",
+    "PushUnsubscribe",
     "QuestionAnswer",
     "ReplayControl",
     "SessionClose",

@@ -1630,6 +1630,15 @@ export interface ReplyError {
 /** Any frame the hub sends; `type` tells which. */
 export type OutFrame = Welcome | Sessions | EventFrame | EventsFrame | CaughtUp | GapFrame | Lag | Reply;
 
+/** Ask for a code that logs one more browser in, such as a phone's: result {code, seconds}. Good once, in the place of a token. */
+export interface AccessInvite {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  type: "access.invite";
+  /** What it may do. */
+  role?: "control" | "view";
+}
+
 /** What a CLI is started with beside its model; those of Claude Code. A version that lacks one refuses it. */
 export interface AgentOptions {
   /** The system prompt, instead of the CLI's own. */
@@ -1870,6 +1879,35 @@ export interface PromptWithdraw {
   prompt: string;
 }
 
+/** Ask for the key that a browser subscribes with: result {key}, its `applicationServerKey`. */
+export interface PushKey {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  type: "push.key";
+}
+
+/** Have a browser told of what any session asks, finishes or fails at, until it unsubscribes or the tokens are new. */
+export interface PushSubscribe {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  type: "push.subscribe";
+  /** Of its PushSubscription: https, of a push service that is known or that `push_services` names. */
+  endpoint: string;
+  /** Its public key, base64url. */
+  p256dh: string;
+  /** Its secret, base64url. */
+  auth: string;
+}
+
+/** Tell a browser nothing more: result {subscribed}, whether it was. */
+export interface PushUnsubscribe {
+  /** Chosen by the frontend; the reply repeats it. */
+  id: string;
+  type: "push.unsubscribe";
+  /** Of its PushSubscription. */
+  endpoint: string;
+}
+
 /** Answer a question_request. The first answer wins. */
 export interface QuestionAnswer {
   /** Chosen by the frontend; the reply repeats it. */
@@ -2091,7 +2129,7 @@ export interface WorkspaceFiles {
 }
 
 /** Any command a frontend sends; `type` tells which. */
-export type AnyCommand = Hello | Subscribe | Unsubscribe | SessionCreate | SessionList | SessionResume | SessionFork | SessionRetry | SessionRename | SessionClose | SessionDelete | Prompt | PromptWithdraw | Interrupt | PermissionRespond | QuestionAnswer | SetModel | SetPermissionMode | Control | PayloadGet | WorkspaceDiff | WorkspaceFiles | LibraryList | LibrarySearch | LibraryOpen | LibraryRename | LibraryExport | LibraryUsage | ReplayControl;
+export type AnyCommand = Hello | Subscribe | Unsubscribe | SessionCreate | SessionList | SessionResume | SessionFork | SessionRetry | SessionRename | SessionClose | SessionDelete | Prompt | PromptWithdraw | Interrupt | PermissionRespond | QuestionAnswer | SetModel | SetPermissionMode | Control | PayloadGet | WorkspaceDiff | WorkspaceFiles | LibraryList | LibrarySearch | LibraryOpen | LibraryRename | LibraryExport | LibraryUsage | PushKey | PushSubscribe | PushUnsubscribe | AccessInvite | ReplayControl;
 
 /** Any event of a session; `type` tells which. */
 export type AgentEvent = TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | SessionOptions | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | ApiRetry | Consolidation | ProcessStatus | Notice | Unknown | Malformed;

@@ -1,0 +1,48 @@
+"""Codes that log one more browser in, shown as a picture to a phone's camera. Pure; time is an argument.
+
+A code is good once and for a short time, so that whoever sees the picture later, or in a recording of the screen, has nothing.
+"""
+
+import hmac
+import secrets
+from collections import deque
+from dataclasses import dataclass
+
+from normalize.vocabulary import Role
+
+LIFE_S = 180.0
+"""Seconds that a code is good for."""
+
+MOST = 8
+"""Codes at once; one more ends the oldest."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Invitation:
+    code: str
+    role: Role
+    until: float
+
+
+class Invitations:
+    """Codes that were given and not yet used."""
+
+    def __init__(self) -> None:
+        self._open: deque[_Invitation] = deque(maxlen=MOST)
+
+    def give(self, role: Role, now: float) -> str:
+        """Return a new code; `now` in seconds of any clock."""
+        made = _Invitation(secrets.token_urlsafe(24), role, now + LIFE_S)
+        self._open.append(made)
+        return made.code
+
+    def take(self, code: str, now: float) -> Role | None:
+        """Return the role of a code, which is used up by that; None for one that opens nothing."""
+        found = None
+        for one in list(self._open):
+            if hmac.compare_digest(one.code.encode(), code.encode(errors="replace")):
+                found = one
+        if found is None:
+            return None
+        self._open.remove(found)
+        return found.role if now < found.until else None

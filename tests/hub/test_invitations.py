@@ -1,0 +1,33 @@
+"""Codes that log one more browser in: once, and soon."""
+
+from hub_harness import hub_harness
+
+from hub.server.invitations import LIFE_S, MOST, Invitations
+from turnwire_client import connect
+from turnwire_client.commands import AccessInvite
+
+
+def test_a_code_is_good_once_and_for_a_while() -> None:
+    invitations = Invitations()
+    code = invitations.give("view", 0)
+    assert invitations.take("another", 1) is None
+    assert invitations.take(code, 1) == "view"
+    assert invitations.take(code, 1) is None
+    late = invitations.give("control", 0)
+    assert invitations.take(late, LIFE_S) is None
+    codes = [invitations.give("control", 0) for _ in range(MOST + 1)]
+    assert invitations.take(codes[0], 1) is None
+    assert invitations.take(codes[-1], 1) == "control"
+
+
+async def test_an_invited_browser_logs_in_once_with_the_role_it_was_invited_for() -> None:
+    async with hub_harness() as where:
+        async with connect(where.url) as client:
+            told = await client.command(AccessInvite(role="view"))
+        assert isinstance(told, dict)
+        shown = {"Authorization": f"Bearer {told['code']}"}
+        status, headers, body = await where.request("/login", method="POST", headers=shown)
+        assert (status, b'"view"' in body, "HttpOnly" in headers["set-cookie"]) == (200, True, True)
+        # It is a way to a cookie alone, and once.
+        assert (await where.request("/login", method="POST", headers=shown))[0] == 401
+        assert (await where.request("/sessions", headers=shown))[0] == 401

@@ -1,0 +1,236 @@
+"""What browsers are told, where it may be sent, and who may have it sent."""
+
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from push_service import Subscriber
+
+from hub.host import CommandRefused, Frontend
+from hub.wire import frames
+from normalize.events import (
+    AgentEvent,
+    Complete,
+    CompleteData,
+    MessageChunk,
+    PermissionOption,
+    PermissionRequest,
+    ProcessStatus,
+    to_json,
+)
+from normalize.events.envelope import Envelope
+from sidecar.push.delivery import Letter, Sender
+from sidecar.push.endpoints import EndpointRefused, address_of, place_of
+from sidecar.push.keys import KeyRefused, Signing
+from sidecar.push.message import Told, body_of, told
+from sidecar.push.push import Push
+from sidecar.push.subscriptions import MOST
+
+OPTIONS = [
+    PermissionOption(option_id="yes", name="Allow", kind="allow_once"),
+    PermissionOption(option_id="ever", name="Always", kind="allow_always"),
+    PermissionOption(option_id="no", name="Reject", kind="reject_once"),
+    PermissionOption(option_id="stop", name="Reject and stop", kind="reject_once"),
+]
+TOKENS = {"control": "c" * 20, "view": "v" * 20}
+CONTROL, VIEW = Frontend("f", "control"), Frontend("w", "view")
+
+
+def asks(command: str) -> PermissionRequest:
+    return PermissionRequest(
+        pending_id="p",
+        permission_title="Run a command",
+        permission_options=OPTIONS,
+        action_type="command",
+        action_details={"command": command},
+    )
+
+
+def enveloped(event: AgentEvent) -> Envelope:
+    return Envelope("s", 1, "2026-01-01T00:00:00.000000Z", to_json(event))
+
+
+def what(event: AgentEvent) -> Told | None:
+    return told(enveloped(event), lambda session: f"the {session}")
+
+
+def test_what_is_whole_in_a_notification_can_be_allowed_from_it_and_nothing_else() -> None:
+    said = {"session": "s", "title": "the s", "tag": "p", "pending": "p"}
+    assert what(asks("ls -la")) == said | {"body": "asks: ls -la", "allow": "yes", "reject": "no"}
+    for hidden in ("ls\nrm -rf /", "ls " + "x" * 300):
+        found = what(asks(hidden))
+        assert found is not None
+        assert "allow" not in found
+        assert len(found["body"]) < 260
+    write = PermissionRequest(
+        pending_id="p",
+        permission_title="Write a",
+        permission_options=OPTIONS,
+        action_type="file_write",
+        action_details={"path": "a"},
+    )
+    assert what(write) == said | {"body": "asks: Write a", "reject": "no"}
+    bidi = what(asks("echo \u202etxt\x1b"))
+    assert bidi is not None
+    assert bidi["body"] == "asks: echo ⟨U+202E⟩txt⟨U+001B⟩"
+    full = what(asks("ls"))
+    assert full is not None
+    assert b"yes" not in body_of(full, may_answer=False)
+    assert len(body_of(what(asks("\U0001f600" * 400)) or {}, may_answer=True)) < 3000
+
+
+def test_ends_are_told_but_not_those_that_somebody_wanted() -> None:
+    assert what(MessageChunk(text="x")) is None
+    assert what(Complete(data=CompleteData(outcome="interrupted", is_error=False))) is None
+    assert (what(Complete(data=CompleteData(outcome="completed", is_error=False))) or {})[
+        "body"
+    ] == "has finished"
+    failed = Complete(data=CompleteData(outcome="error", is_error=True), error="out of credit")
+    assert (what(failed) or {})["body"] == "has failed: out of credit"
+    assert what(ProcessStatus(state="exited", exit_code=143, reason="stop requested")) is None
+    assert what(ProcessStatus(state="exited", exit_code=0)) is None
+    assert (what(ProcessStatus(state="exited", signal="SIGKILL")) or {})["body"] == "has ended: SIGKILL"
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "http://fcm.googleapis.com/x",
+        "https://fcm.googleapis.com.evil.example/x",
+        "https://evil.example/fcm.googleapis.com",
+        "https://fcm.googleapis.com@evil.example/x",
+        "https://user@fcm.googleapis.com/x",
+        "https://fcm.googleapis.com:22/x",
+        "https://push.apple.com/x",
+        "https://evilpush.apple.com/x",
+        "https://127.0.0.1/x",
+        "https://[::1]/x",
+        "https://169.254.169.254/latest",
+        "https://fcm.googleapis.com/x\r\nHost: y",
+        "https://fcm.googleapis.com/" + "x" * 3000,
+        "https://fcm.googleapis.com:99999/x",
+        "https://[::1/x",
+        "file:///etc/passwd",
+        "",
+    ],
+)
+def test_endpoints_of_nobody_known_are_refused(endpoint: str) -> None:
+    with pytest.raises(EndpointRefused):
+        address_of(place_of(endpoint), lambda *_: ["8.8.8.8"])
+
+
+@pytest.mark.parametrize(
+    "private",
+    ["127.0.0.1", "10.1.2.3", "192.168.0.1", "169.254.169.254", "100.64.0.1", "::1", "fe80::1%eth0", "fd00::1",
+     "::ffff:10.0.0.1", "0.0.0.0", "224.0.0.1", "not an address"],
+)  # fmt: skip
+def test_a_name_that_leads_into_a_private_network_is_not_followed(private: str) -> None:
+    def lookup(*_: object) -> Iterable[str]:
+        return ["8.8.8.8", private]
+
+    for named in ((), ("fcm.googleapis.com",)):
+        with pytest.raises(EndpointRefused):
+            address_of(place_of("https://fcm.googleapis.com/x", named), lookup)
+
+
+def test_services_that_are_known_or_named_are_called() -> None:
+    def lookup(*_: object) -> Iterable[str]:
+        return ["8.8.8.8"]
+
+    for host in ("fcm.googleapis.com", "updates.push.services.mozilla.com", "web.push.apple.com"):
+        place = place_of(f"https://{host}/a/b?c=d")
+        assert (address_of(place, lookup), place.target, place.origin) == (
+            "8.8.8.8",
+            "/a/b?c=d",
+            f"https://{host}",
+        )
+    named = ("push.example:8443", "10.0.0.5", "[::1]:444", "*.corp.example")
+    for endpoint in ("https://push.example:8443/x", "https://a.b.corp.example/x"):
+        assert address_of(place_of(endpoint, named), lookup) == "8.8.8.8"
+    assert address_of(place_of("https://10.0.0.5/x", named), lookup) == "10.0.0.5"
+    assert place_of("https://[::1]:444/x", named).origin == "https://[::1]:444"
+    for endpoint in (
+        "https://push.example/x",
+        "https://10.0.0.5:8443/x",
+        "https://10.0.0.6/x",
+        "https://corp.example/x",
+    ):
+        with pytest.raises(EndpointRefused):
+            place_of(endpoint, named)
+
+
+def subscribe(browser: Subscriber) -> frames.PushSubscribe:
+    return frames.PushSubscribe(type="push.subscribe", id="1", **browser.fields)
+
+
+def test_who_is_subscribed_is_kept_as_long_as_the_token_counts(tmp_path: Path) -> None:
+    def started(tokens: dict[str, str]) -> Push:
+        push = Push(tmp_path, lambda session: session)
+        push.admit(tokens)  # type: ignore[arg-type]
+        return push
+
+    def subscribed(push: Push) -> list[tuple[str, str]]:
+        assert push._subscriptions is not None
+        return [(one.endpoint[-1], one.role) for one in push._subscriptions.all]
+
+    push = started(TOKENS)
+    key = push.execute(frames.PushKey(type="push.key", id="1"), VIEW)
+    for name, who in (("a", CONTROL), ("b", VIEW)):
+        push.execute(subscribe(Subscriber(f"https://fcm.googleapis.com/{name}")), who)
+    for path in (tmp_path / "push.json", tmp_path / "vapid.pem"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert all(token not in path.read_text() for token in TOKENS.values())
+
+    again = started(TOKENS)
+    assert again.execute(frames.PushKey(type="push.key", id="1"), CONTROL) == key
+    assert subscribed(again) == [("a", "control"), ("b", "view")]
+    assert subscribed(started({**TOKENS, "control": "d" * 20})) == [("b", "view")]
+
+    for number in range(MOST):
+        again.execute(subscribe(Subscriber(f"https://fcm.googleapis.com/{number:02}")), CONTROL)
+    assert len(subscribed(again)) == MOST
+    gone = frames.PushUnsubscribe(type="push.unsubscribe", id="1", endpoint="https://fcm.googleapis.com/05")
+    assert again.execute(gone, CONTROL) == {"subscribed": True}
+    assert again.execute(gone, CONTROL) == {"subscribed": False}
+    (tmp_path / "push.json").write_text("[[[")
+    assert subscribed(started(TOKENS)) == []
+
+    wrong = Subscriber("https://evil.example/x")
+    with pytest.raises(CommandRefused, match="no push service") as refused:
+        again.execute(subscribe(wrong), CONTROL)
+    assert refused.value.field == "endpoint"
+    fields = {**wrong.fields, "endpoint": "https://fcm.googleapis.com/x"}
+    for bad in ("", "!!", "AAAA", "B" + "A" * 86):
+        with pytest.raises(CommandRefused):
+            again.execute(
+                frames.PushSubscribe(type="push.subscribe", id="1", **{**fields, "p256dh": bad}), CONTROL
+            )
+
+
+def test_a_key_that_others_could_read_is_not_used(tmp_path: Path) -> None:
+    path = tmp_path / "vapid.pem"
+    Signing.kept(path)
+    path.chmod(0o644)
+    with pytest.raises(KeyRefused, match="others could read"):
+        Signing.kept(path)
+    path.chmod(0o600)
+    path.write_text("no key")
+    with pytest.raises(KeyRefused, match="holds no key"):
+        Signing.kept(path)
+
+
+def test_letters_are_tried_again_and_those_of_who_is_gone_are_not() -> None:
+    answers = {"ok": [503, 201], "gone": [410], "never": [503, 429, 500], "no": [403]}
+    gone: list[str] = []
+    tried: list[str] = []
+
+    def post(letter: Letter) -> int:
+        tried.append(letter.endpoint)
+        return answers[letter.endpoint].pop(0)
+
+    sender = Sender(post, gone.append, pause_s=0)
+    for name in answers:
+        sender._deliver(Letter(name, b"", {}))
+    assert tried == ["ok", "ok", "gone", "never", "never", "never", "no"]
+    assert (gone, sender.dropped) == (["gone"], 3)
