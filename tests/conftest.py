@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+import cases
+
 # How fast examples are made and run says something of the machine, not of the code: other tests run beside, and in a fresh
 # clone the table of Unicode's characters is made on the way. Tests inherit this and set only what they mean differently.
 # The examples are the same in every run: nobody's change fails for what it has nothing to do with. TURNWIRE_EXPLORE=1 looks for new ones.
@@ -30,6 +32,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the goldens anew instead of comparing with them",
     )
+    parser.addoption(
+        "--case",
+        default="",
+        metavar="TEXT",
+        help="of tests that go over many cases, run those cases alone whose name contains TEXT",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    cases.only = config.getoption("--case")
 
 
 @pytest.fixture(scope="session")

@@ -4,9 +4,9 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-import pytest
 from acp_recordings import AcpRecording, acp_recordings
 
+from cases import for_each
 from normalize.core import Core
 from normalize.events import AgentEvent
 from normalize.families import recorded_core
@@ -22,7 +22,7 @@ def translated(path: Path) -> tuple[list[AgentEvent], Core]:
     return [event for timed in read(path) for event in core.handle(timed.input)], core
 
 
-@pytest.mark.parametrize("recording", acp_recordings(), ids=str)
+@for_each("recording", acp_recordings())
 def test_the_events_of_a_whole_session_agree_with_its_lines(recording: AcpRecording) -> None:
     events, core = translated(recording.folder)
     facts = facts_of(recording.rows())
@@ -31,7 +31,7 @@ def test_the_events_of_a_whole_session_agree_with_its_lines(recording: AcpRecord
     assert core.stats.malformed == core.stats.unknown == core.stats.blank == 0
 
 
-@pytest.mark.parametrize("recording", acp_recordings(), ids=str)
+@for_each("recording", acp_recordings())
 def test_the_events_of_stdout_alone_agree_with_its_lines(recording: AcpRecording) -> None:
     events, core = translated(recording.folder / "stdout.jsonl")
     facts = facts_of(recording.rows())
@@ -40,7 +40,7 @@ def test_the_events_of_stdout_alone_agree_with_its_lines(recording: AcpRecording
     assert core.stats.malformed == core.stats.unknown == core.stats.blank == 0
 
 
-@pytest.mark.parametrize("recording", acp_recordings(), ids=str)
+@for_each("recording", acp_recordings())
 def test_a_file_and_a_folder_tell_the_same_of_texts_and_calls(recording: AcpRecording) -> None:
     alone, _ = translated(recording.folder / "stdout.jsonl")
     whole, _ = translated(recording.folder)
@@ -61,7 +61,7 @@ def test_a_file_and_a_folder_tell_the_same_of_texts_and_calls(recording: AcpReco
     assert payloads[0] == payloads[1]
 
 
-@pytest.mark.parametrize("recording", acp_recordings(with_corpus=False), ids=str)
+@for_each("recording", acp_recordings(with_corpus=False))
 def test_rows_of_our_own_and_a_folder_give_the_same_events(recording: AcpRecording, tmp_path: Path) -> None:
     rows = []
     for direction, line in recording.rows():

@@ -2,20 +2,19 @@
 
 from dataclasses import asdict
 
-import pytest
-
+from cases import for_each
 from recordings import Recording, recordings
 from tests.checker.checks import violations
 from tests.checker.raw import Facts
 from tests.normalize.translating import as_json, of_session, of_stdout
 
 
-@pytest.mark.parametrize("recording", recordings(), ids=str)
+@for_each("recording", recordings(), by=lambda recording: recording.version)
 def test_the_events_of_stdout_alone_agree_with_its_lines(recording: Recording) -> None:
     assert violations(Facts(recording.received()), as_json(of_stdout(recording))) == []
 
 
-@pytest.mark.parametrize("recording", recordings(), ids=str)
+@for_each("recording", recordings(), by=lambda recording: recording.version)
 def test_the_events_of_a_whole_session_agree_with_its_lines(recording: Recording) -> None:
     events, _ = of_session(recording)
     received = recording.received()
@@ -23,7 +22,7 @@ def test_the_events_of_a_whole_session_agree_with_its_lines(recording: Recording
     assert violations(Facts(heard), as_json(events)) == []
 
 
-@pytest.mark.parametrize("recording", recordings(), ids=str)
+@for_each("recording", recordings(), by=lambda recording: recording.version)
 def test_no_line_is_lost(recording: Recording) -> None:
     events, stats = of_session(recording)
     heard = sum(row.dir == "recv" and row.line is not None for row in recording.timeline())

@@ -1,7 +1,6 @@
 """What a core says of itself is what it has published."""
 
-import pytest
-
+from cases import for_each
 from normalize import events as ev
 from normalize.claude.core import ClaudeCore
 from normalize.events import AgentEvent
@@ -24,7 +23,7 @@ def observed(busy: bool, pending: set[str], event: AgentEvent) -> bool:
     return busy
 
 
-@pytest.mark.parametrize("recording", recordings(), ids=str)
+@for_each("recording", recordings(), by=lambda recording: recording.version)
 def test_busy_and_pending_are_what_the_events_say(recording: Recording) -> None:
     core, busy, pending = ClaudeCore(), False, set[str]()
     for timed in read(recording.folder):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each
 from normalize.events import from_json, to_json
 from normalize.events.limits import cut
 from recordings import FIXTURES, Recording, recordings
@@ -23,7 +24,7 @@ def golden_of(recording: Recording) -> Path:
     return GOLDENS / recording.version / f"{recording.scenario}.jsonl"
 
 
-@pytest.mark.parametrize("recording", COMMITTED, ids=str)
+@for_each("recording", COMMITTED, by=lambda recording: recording.version)
 def test_a_recording_gives_the_events_expected_of_it(recording: Recording, update_goldens: bool) -> None:
     events, _ = of_session(recording)
     lines = [to_json(cut(event, LIMIT)).decode() for event in events]
@@ -48,7 +49,7 @@ def test_every_golden_has_a_recording(update_goldens: bool) -> None:
         assert stale == set()
 
 
-@pytest.mark.parametrize("recording", COMMITTED, ids=str)
+@for_each("recording", COMMITTED, by=lambda recording: recording.version)
 def test_every_event_can_be_read_back(recording: Recording) -> None:
     for line in golden_of(recording).read_bytes().split(b"\n")[:-1]:
         assert to_json(from_json(line)) == line

@@ -3,11 +3,11 @@
 import re
 from typing import Any
 
-import pytest
 from msgspec import to_builtins
 from patches import patched
 from tool_pairs import Pair, pairs
 
+from cases import for_each
 from normalize.claude.results import Enriched
 from normalize.claude.tools import TOOLS, call, title
 from normalize.payloads import (
@@ -193,7 +193,7 @@ def check_todos(pair: Pair, payload: ManageTodosPayload) -> None:
         assert items == [(task["subject"], task["status"]) for task in pair.structured["tasks"]]
 
 
-@pytest.mark.parametrize("recording", recordings(), ids=str)
+@for_each("recording", recordings(), by=lambda recording: recording.version)
 def test_every_result_says_what_its_raw_line_says(recording: Recording) -> None:
     for pair in pairs(recording):
         done = pair.enriched()

@@ -2,8 +2,7 @@
 
 import json
 
-import pytest
-
+from cases import for_each
 from protocol.claude.blocks import UnknownBlock
 from protocol.claude.control import ControlRequest, UnknownRequest
 from protocol.claude.decode import decode
@@ -19,7 +18,7 @@ from recordings import Recording, recordings
 EVERY = recordings()
 
 
-@pytest.mark.parametrize("recording", EVERY, ids=str)
+@for_each("recording", EVERY, by=lambda recording: recording.version)
 def test_every_line_that_a_cli_wrote_has_a_model(recording: Recording) -> None:
     for line in recording.received():
         message = decode(line)
@@ -41,7 +40,7 @@ def test_every_line_that_a_cli_wrote_has_a_model(recording: Recording) -> None:
                 pass
 
 
-@pytest.mark.parametrize("recording", EVERY, ids=str)
+@for_each("recording", EVERY, by=lambda recording: recording.version)
 def test_every_line_comes_back_from_what_was_read(recording: Recording) -> None:
     for line in recording.received() + recording.sent():
         message = decode(line)
@@ -51,7 +50,7 @@ def test_every_line_comes_back_from_what_was_read(recording: Recording) -> None:
             assert decode(encode(message)[:-1]) == message
 
 
-@pytest.mark.parametrize("recording", EVERY, ids=str)
+@for_each("recording", EVERY, by=lambda recording: recording.version)
 def test_what_is_kept_of_a_line_is_what_it_said(recording: Recording) -> None:
     for line in recording.received():
         try:
@@ -80,7 +79,7 @@ def assert_within(part: Json, whole: Json) -> None:
         assert part == whole
 
 
-@pytest.mark.parametrize("recording", EVERY[:: max(1, len(EVERY) // 12)], ids=str)
+@for_each("recording", EVERY[:: max(1, len(EVERY) // 12)])
 def test_the_framer_gives_the_lines_of_a_recording(recording: Recording) -> None:
     framer = LineFramer()
     lines = [

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from acp_recordings import ACP
 
+from cases import for_each
 from normalize import events as ev
 from normalize.events import AgentEvent
 from normalize.inputs import Ended
@@ -100,7 +101,7 @@ def test_a_recording_of_another_agent_names_it_and_its_turns_of_two_sessions() -
     assert [(turn.prompts, turn.verdict) for turn in report.turns] == [(["One."], "done"), (["Two."], "done")]
 
 
-@pytest.mark.parametrize("made", recordings(version="2.1.330"), ids=str)
+@for_each("made", recordings(version="2.1.330"))
 def test_every_recording_has_a_report_whose_times_add_up(made: Recording) -> None:
     found = inspect(read(made.folder), prices)
     for turn in found.turns:

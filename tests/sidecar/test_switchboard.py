@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from cases import for_each
 from normalize.inputs import Ended, Received, Sent
 from protocol.depth import TOO_DEEP
 from protocol.dialects import CLAUDE, JSON_RPC, MIRIAD
@@ -82,7 +83,7 @@ def relay() -> Transcript:
 # A caller of Claude's dialect
 
 
-@pytest.mark.parametrize("recording", recordings(version="2.1.330"), ids=str)
+@for_each("recording", recordings(version="2.1.330"))
 def test_every_recorded_line_is_relayed_byte_for_byte(recording: Recording) -> None:
     bridge = StdioBridge(CLAUDE, CLAUDE)
     assert bridge.begin().to_cli == []

@@ -4,6 +4,7 @@ import pytest
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from prometheus_client.parser import text_string_to_metric_families
 
+from cases import for_each
 from normalize import events as ev
 from normalize.claude.core import ClaudeCore
 from normalize.inputs import Received
@@ -31,7 +32,7 @@ def of(instrument: Instrument, found: list[Measurement]) -> list[Measurement]:
     return [one for one in found if one.of is instrument]
 
 
-@pytest.mark.parametrize("made", recordings(), ids=str)
+@for_each("made", recordings(), by=lambda made: made.version)
 def test_tokens_and_cost_are_those_of_the_turns(made: Recording) -> None:
     translator = ClaudeCore()
     turns = [

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each
 from normalize.claude.core import ClaudeCore
 from protocol.claude.decode import decode
 from recordings import Recording, recording, recordings
@@ -71,7 +72,7 @@ def user_line(text: str) -> bytes:
     return json.dumps(message, ensure_ascii=False).encode() + b"\n"
 
 
-@pytest.mark.parametrize("kind", SECRETS)
+@for_each("kind", SECRETS)
 @pytest.mark.parametrize("frame", ["{}", "it is {} .", "first line\n{}\nlast", '{{"nested": "{}"}}', "x={}"])
 def test_a_planted_secret_is_gone_and_the_line_keeps_its_size(kind: str, frame: str, tmp_path: Path) -> None:
     line = user_line(frame.format(SECRETS[kind]))
@@ -81,7 +82,7 @@ def test_a_planted_secret_is_gone_and_the_line_keeps_its_size(kind: str, frame: 
     assert json.loads(clean)["type"] == "user"
 
 
-@pytest.mark.parametrize("kind", SECRETS)
+@for_each("kind", SECRETS)
 @pytest.mark.parametrize("size", [3, 7])
 def test_a_secret_cut_by_streaming_is_gone_from_every_piece(kind: str, size: int, tmp_path: Path) -> None:
     text = f"The key is {SECRETS[kind]} and that is all."
@@ -136,15 +137,25 @@ def test_the_same_secret_becomes_the_same_thing_everywhere(tmp_path: Path) -> No
     assert replaced.startswith("ghp_")
 
 
-@pytest.mark.parametrize("made", recordings(version="2.1.330"), ids=str)
-def test_a_recording_keeps_its_events_its_size_and_its_ids(made: Recording, tmp_path: Path) -> None:
+def keeps_what_is_no_secret(made: Recording, folder: Path) -> None:
     raw = made.stdout
-    clean = redacted(tmp_path, raw)
+    clean = redacted(folder, raw)
     assert len(clean) == len(raw)
     assert types(clean) == types(raw)
     for before, after in zip(raw.split(b"\n"), clean.split(b"\n"), strict=True):
         for name in ("uuid", "session_id", "tool_use_id"):
             assert identifier(before, name) == identifier(after, name)
+
+
+@for_each("made", recordings(version="2.1.330")[::5])
+def test_a_recording_keeps_its_events_its_size_and_its_ids(made: Recording, tmp_path: Path) -> None:
+    keeps_what_is_no_secret(made, tmp_path)
+
+
+@pytest.mark.long
+@for_each("made", recordings(), by=lambda made: made.version)
+def test_every_recording_keeps_its_events_its_size_and_its_ids(made: Recording, tmp_path: Path) -> None:
+    keeps_what_is_no_secret(made, tmp_path)
 
 
 def identifier(line: bytes, name: str) -> object:
@@ -182,7 +193,7 @@ def rows(secret: str) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("kind", SECRETS)
+@for_each("kind", SECRETS)
 @pytest.mark.parametrize("sort", rows(""))
 def test_a_secret_in_a_row_of_a_recording_is_gone_and_the_row_is_read_as_before(
     kind: str, sort: str, tmp_path: Path

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import for_each
 from normalize.inputs import Received
 from protocol.claude.decode import decode
 from protocol.dialects import DIALECTS
@@ -36,7 +37,7 @@ def kept(folder: Path, lines: list[bytes]) -> tuple[Path, Path, Path]:
 
 
 @pytest.mark.parametrize("dialect", ["claude", "json_rpc", "miriad"])
-@pytest.mark.parametrize("recording", recordings(), ids=str)
+@for_each("recording", recordings(), by=lambda recording: recording.version)
 def test_a_file_rows_and_a_folder_are_read_alike(recording: Recording, dialect: str, tmp_path: Path) -> None:
     try:
         recording.stdout.decode()

@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from exported_spans import Exported, MemoryExport
 
+from cases import for_each
 from normalize import events as ev
 from normalize.claude.core import ClaudeCore
 from normalize.inputs import Received, Sent
@@ -36,7 +37,7 @@ def named(found: list[Exported], name: str) -> list[Exported]:
     return [span for span in found if span.name == name]
 
 
-@pytest.mark.parametrize("made", recordings(), ids=str)
+@for_each("made", recordings(), by=lambda made: made.version)
 @pytest.mark.parametrize("fold", [True, False], ids=["folded", "each"])
 def test_spans_are_trees_and_each_event_has_its_place(made: Recording, fold: bool) -> None:
     found = spans(made, fold_deltas=fold, limit=1 << 24)
@@ -82,7 +83,7 @@ def test_spans_are_trees_and_each_event_has_its_place(made: Recording, fold: boo
     assert len([span for span in found if span.name.startswith("execute_tool ")]) == len(tools)
 
 
-@pytest.mark.parametrize("made", recordings(), ids=str)
+@for_each("made", recordings(), by=lambda made: made.version)
 def test_every_control_message_is_a_span_with_raw_and_normalized(made: Recording) -> None:
     controls = [
         timed.input

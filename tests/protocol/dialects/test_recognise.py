@@ -1,5 +1,6 @@
 import pytest
 
+from cases import for_each
 from protocol.claude.blocks import ToolResultBlock
 from protocol.claude.control import ControlRequest, Initialize, Interrupt, success
 from protocol.claude.decode import decode
@@ -35,7 +36,7 @@ def test_a_dialect_is_told_by_the_first_line_that_only_it_has(lines: list[bytes]
     assert recognise(lines) == name
 
 
-@pytest.mark.parametrize("recording", recordings(), ids=str)
+@for_each("recording", recordings())
 def test_every_recording_that_says_anything_is_claude(recording: Recording) -> None:
     assert recognise(recording.received()) == ("claude" if recording.stdout.strip() else None)
 

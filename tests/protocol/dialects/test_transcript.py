@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from cases import for_each
 from protocol.claude.blocks import TextBlock, ToolResultBlock
 from protocol.claude.control import ControlRequest, Interrupt
 from protocol.claude.decode import decode
@@ -21,7 +22,7 @@ def rpc(**members: Json) -> bytes:
     return json.dumps({"jsonrpc": "2.0", **members}).encode()
 
 
-@pytest.mark.parametrize("recording", recordings(version="2.1.330"), ids=str)
+@for_each("recording", recordings(version="2.1.330"))
 def test_recorded_lines_are_what_they_decode_to(recording: Recording) -> None:
     heard = Transcript()
     for line in recording.received():
