@@ -4,6 +4,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
+from normalize.vocabulary import Role
+
 KIB = 1 << 10
 MIB = 1 << 20
 
@@ -76,6 +78,12 @@ class HubConfig(BaseModel):
     """Origins of pages that may connect, beside the hub's own: `https://console.example`."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses and networks of the reverse proxies whose `X-Forwarded-For` or `Forwarded` says where a request comes from."""
+    proxy_user_header: str | None = None
+    """Header in which a trusted proxy names who it has logged in; None: no proxy is asked."""
+    proxy_user_role: Role = "control"
+    """What such a user may."""
+    proxy_user_sessions: tuple[str, ...] = ("own",)
+    """Which sessions such a user may see: all, own, folder:PATH."""
     certificate: Path | None = None
     """PEM file of the TLS certificate and its chain."""
     key: Path | None = None

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
+from hub.principals import EVERYTHING, Scope, sees
 from hub.wire.frames import AnyCommand
 from hub.wire.frames_out import AgentChoice, SessionSummary
 from normalize.vocabulary import Role
@@ -17,8 +18,19 @@ class Frontend:
     """Who sends a command."""
 
     name: str
-    """Unique among the connected ones; goes into decisions as `by`."""
+    """Goes into decisions as `by`: `user:NAME` of a principal, which no frontend can call itself; else unique among the connected ones."""
     role: Role
+    user: str | None = None
+    """The principal it speaks for, who owns what it begins; None for whoever has one of the two simple tokens."""
+    scope: Scope = EVERYTHING
+    """Which sessions it may see; the hub has looked that a command's session is one of them."""
+
+    token: str | None = None
+    """The id of that principal's token; None where it has none."""
+
+    def sees(self, session: SessionSummary) -> bool:
+        """Tell whether it may see a session."""
+        return sees(self.scope, self.user, session)
 
 
 class CommandRefused(TurnwireError):

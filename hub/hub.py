@@ -15,7 +15,8 @@ from hub.delivery.log import EventLog
 from hub.delivery.pages import Pages
 from hub.delivery.subscription import Reader
 from hub.host import Host
-from hub.server.access import Allowance, Proxies, TokenCheck, Tokens
+from hub.principals import NoPrincipals, Principals
+from hub.server.access import AccessError, Allowance, Proxies, TokenCheck, Tokens
 from hub.server.connection_limit import ConnectionLimit
 from hub.server.conversation import HubContext
 from hub.server.cookies import Cookies, LoggedOut
@@ -81,15 +82,20 @@ class Hub:
         kept: Tokens | None = None,
         logged_out: LoggedOut | None = None,
         keep_logged_out: Callable[[LoggedOut], None] = lambda _: None,
+        principals: Principals | None = None,
     ) -> None:
         """Take `kept` tokens where none are configured, and the logins that are over; `keep_logged_out` is told of more.
+
+        `principals` have tokens of their own; what they do with these is looked after by who makes them.
 
         Raises AccessError when the configuration would let in whom it should not.
         """
         self.config = config or HubConfig()
         self.tokens = Tokens.of(self.config, kept)
         """The tokens of the roles, for the sidecar that prints the URL. Not to be logged."""
-        self._cookies = Cookies(self.tokens, logged_out)
+        self.principals: Principals = principals or NoPrincipals()
+        """Who has a token of their own."""
+        self._cookies = Cookies(self.tokens, logged_out, self.principals)
         self._keep_logged_out = keep_logged_out
         self.port = 0
         """Where it listens, once it was started."""
@@ -101,6 +107,10 @@ class Hub:
         """Whom it did not let in, or let go."""
         self._limit = ConnectionLimit(self.config.limits)
         self._proxies = Proxies(self.config.trusted_proxies)
+        if self.config.proxy_user_header is not None and not self.config.trusted_proxies:
+            raise AccessError(
+                "proxy_user_header lets in whom a reverse proxy names: say in trusted_proxies which address that proxy has."
+            )
         self._stop = asyncio.Event()
         self._life: asyncio.Task[None] | None = None
         self._listener: Listener | None = None
@@ -215,12 +225,14 @@ class Hub:
                 self.tokens,
                 Allowance(limits.failed_tokens, limits.failed_tokens_per_s),
                 self.refusals.add,
+                self.principals,
             ),
             refusals=self.refusals,
             unread=Unread(limits.unread, limits.unread_s),
             payloads=asyncio.Semaphore(PAYLOADS),
             tasks=commands,
             version=self._version,
+            principals=self.principals,
         )
         tls = self._tls()
         listener = self._listener = Listener(context, self._limit, self._proxies, tls)
@@ -237,12 +249,14 @@ class Hub:
             Routes(context, files, self._probes, cookie, secure=tls is not None, logged_out=logged_out)
         )
         frontends.start()
+        unwatch = self.principals.watch(listener.revoke)
         beats = asyncio.create_task(listener.beat())
         started.set()
         try:
             await self._stop.wait()
         finally:
             beats.cancel()
+            unwatch()
             frontends.stop()
             await listener.close()
 

@@ -24,6 +24,8 @@ class SessionRecord:
     """Which configured agent."""
     workspace: str | None = None
     """Directory the CLI runs in."""
+    owner: str | None = None
+    """The principal who began it; None where nobody in particular did."""
     argv: tuple[str, ...] = ()
     """What the CLI was started with, secrets taken out."""
     env_names: tuple[str, ...] = ()

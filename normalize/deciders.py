@@ -1,6 +1,7 @@
 """The names under which decisions are made that no human makes, and which so no frontend may give itself.
 
-`by` of a decision is a frontend's own name, or one of these: the audit trail would otherwise not tell them apart.
+`by` of a decision is a frontend's own name, that of its principal, or one of these: the audit trail would otherwise not tell
+them apart.
 """
 
 import re
@@ -21,6 +22,9 @@ WORDS = frozenset(
     }
 )
 """Deciders of one word, those that are followed by a colon and more, and what could be taken for one."""
+
+USER = "user:"
+"""What stands before a principal's name: like all with a colon, nothing that a frontend can call itself."""
 
 _GIVEN = re.compile(r"frontend-\d+(-\d+)?")
 """What frontends are called that give no name."""

@@ -30,6 +30,7 @@ class TurnwireError(Exception):
         hub.delivery.subscription.SinkClosed
         hub.host.CommandRefused
         hub.hub.CertificateError
+        hub.principals.BadPrincipal
         hub.server.access.AccessError
         hub.server.access.WrongToken
         hub.server.http.BadCursor
@@ -56,6 +57,7 @@ class TurnwireError(Exception):
         sidecar.library.index.LibraryError
         sidecar.listening.PortError
         sidecar.prices.PricesError
+        sidecar.principals.file.TokensUnusable
         sidecar.push.endpoints.EndpointRefused
         sidecar.push.keys.KeyRefused
         sidecar.run.StartError

@@ -19,6 +19,7 @@ from protocol.errors import TurnwireError
 from sidecar.config.kept_access import KeptAccess
 from sidecar.config.settings import Settings
 from sidecar.metrics import Metrics
+from sidecar.principals.configured import principals_of
 from sidecar.signals import on_stop
 from sidecar.supervision import kept_up
 from sidecar.version import VERSION
@@ -62,6 +63,7 @@ async def with_hub(
     access = KeptAccess(settings.state_dir, keeps_tokens=settings.keep_tokens)
     if new_tokens:
         access.renew()
+    principals = principals_of(settings)
 
     def hub_at(port: int) -> Hub:
         config = hub_config(settings).model_copy(update={"port": port})
@@ -74,6 +76,7 @@ async def with_hub(
             kept=access.tokens,
             logged_out=access.logged_out,
             keep_logged_out=access.log_out,
+            principals=principals,
         )
 
     hub = await _listening(settings, access, hub_at)
@@ -82,6 +85,7 @@ async def with_hub(
     on_stop(partial(_stop, stopped), settings.stop_timeout_s, insists=True)
     # Their parent is this function: all of them are over when it is left.
     watching = asyncio.create_task(kept_up("metrics", partial(metrics.watch, hub, host, journal)))
+    told = asyncio.create_task(kept_up("tokens of principals", principals.run))
     starting = asyncio.ensure_future(start())
     stopping = asyncio.create_task(stopped.wait())
     failing = asyncio.create_task(hub.failed())
@@ -110,9 +114,10 @@ async def with_hub(
             await _delivered(hub, journal)
         finally:
             watching.cancel()
+            told.cancel()
             await hub.stop()
             # what comes of a start that was stopped on its way interests nobody
-            await asyncio.gather(starting, watching, stopping, failing, return_exceptions=True)
+            await asyncio.gather(starting, watching, told, stopping, failing, return_exceptions=True)
 
 
 async def _delivered(hub: Hub, journal: Journal) -> None:
@@ -171,6 +176,9 @@ def hub_config(settings: Settings) -> HubConfig:
         allowed_hosts=tuple(settings.allowed_hosts),
         allowed_origins=tuple(settings.allowed_origins),
         trusted_proxies=tuple(settings.trusted_proxies),
+        proxy_user_header=settings.proxy_user_header,
+        proxy_user_role=settings.proxy_user_role,
+        proxy_user_sessions=tuple(settings.proxy_user_sessions),
         certificate=settings.tls_certificate,
         key=settings.tls_key,
         compression=settings.compression,

@@ -14,6 +14,7 @@ from adapter.permissions.audit import AuditTrail
 from adapter.permissions.grants import GrantStore
 from adapter.process.watchdog import Watchdog
 from hub.hub import Hub
+from hub.wire.frames_out import SessionSummary
 from journal.base import Journal, JournalError
 from sidecar.config.rulebook import read_rulebook
 from sidecar.config.settings import Settings
@@ -89,7 +90,7 @@ async def serve(
 
                 async def reached(hub: Hub) -> None:
                     if push is not None:
-                        push.admit({"control": hub.tokens.control, "view": hub.tokens.view})
+                        push.admit({"control": hub.tokens.control, "view": hub.tokens.view}, hub.principals)
                     await ready(hub)
 
                 try:
@@ -113,14 +114,14 @@ async def serve(
 
 
 def _push(settings: Settings, registry: Registry[LiveSession]) -> Push | None:
-    def title_of(session: str) -> str | None:
+    def summary_of(session: str) -> SessionSummary | None:
         known = registry.sessions.get(session)
-        return None if known is None else known.record.title
+        return None if known is None else known.summary()
 
     if not settings.push:
         return None
     named = tuple(settings.push_services)
-    return Push(settings.state_dir, title_of, named=named, contact=settings.push_contact)
+    return Push(settings.state_dir, summary_of, named=named, contact=settings.push_contact)
 
 
 async def _retaining(journal: Journal) -> None:

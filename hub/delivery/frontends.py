@@ -1,7 +1,8 @@
 """Who is connected, and the list of sessions that all of them are kept up to date with.
 
 The list is sent at once when it changes, and then at most every INTERVAL_S, however often it changes; a
-frontend that cannot take it now gets the newest one later. Who changed it itself has it before the reply.
+frontend that cannot take it now gets the newest one later. Who changed it itself has it before the reply. Who may see only
+some sessions gets these, and hears nothing of what becomes of the others.
 """
 
 import asyncio
@@ -9,6 +10,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from hub.host import Host
+from hub.principals import Principal, Scope
 from hub.wire.frames_out import Sessions, encode
 
 INTERVAL_S = 0.25
@@ -32,7 +34,9 @@ class FrontendRegistry:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._members: set[Member] = set()
+        self._members: dict[Member, Principal] = {}
+        self._told: dict[Member, bytes] = {}
+        """The last list of those that do not see all."""
         self._waiting: set[Member] = set()
         self._names: set[str] = set()
         self._count = 0
@@ -53,20 +57,27 @@ class FrontendRegistry:
         """Return the number of members."""
         return len(self._members)
 
-    def join(self, member: Member) -> None:
+    def join(self, member: Member, principal: Principal) -> None:
         """Tell a member of changes from now on."""
-        self._members.add(member)
+        self._members[member] = principal
+        if not principal.sees_all:
+            self._told[member] = self._list(principal)
 
     def leave(self, member: Member) -> None:
         """Tell it no more."""
-        self._members.discard(member)
+        self._members.pop(member, None)
+        self._told.pop(member, None)
         self._waiting.discard(member)
 
     def tell(self, member: Member) -> None:
         """Send a member the newest list now, if it does not have it and can take it."""
         if member in self._waiting and member.writable:
             self._waiting.discard(member)
-            member.send_text(self._list())
+            principal = self._members[member]
+            text = self._list(principal)
+            if not principal.sees_all:
+                self._told[member] = text
+            member.send_text(text)
 
     def take_name(self, wish: str | None) -> str:
         """Return a name that no other frontend has now."""
@@ -85,7 +96,7 @@ class FrontendRegistry:
         self._names.discard(name)
 
     def _changed(self) -> None:
-        self._waiting |= self._members
+        self._waiting |= self._members.keys()
         if self._timer is None:
             self._publish()
 
@@ -93,12 +104,21 @@ class FrontendRegistry:
         self._timer = None
         if not self._waiting:
             return
-        text = self._list()
+        lists: dict[tuple[Scope, str | None], bytes] = {}
         for member in tuple(self._waiting):
-            if member.writable:
-                self._waiting.discard(member)
-                member.send_text(text)
+            if not member.writable:
+                continue
+            self._waiting.discard(member)
+            principal = self._members[member]
+            key = principal.scope, None if principal.sees_all else principal.name
+            if (text := lists.get(key)) is None:
+                text = lists[key] = self._list(principal)
+            if not principal.sees_all:
+                if self._told[member] == text:
+                    continue
+                self._told[member] = text
+            member.send_text(text)
         self._timer = asyncio.get_running_loop().call_later(INTERVAL_S, self._publish)
 
-    def _list(self) -> bytes:
-        return encode(Sessions(sessions=list(self._host.sessions())))
+    def _list(self, principal: Principal) -> bytes:
+        return encode(Sessions(sessions=[one for one in self._host.sessions() if principal.sees(one)]))

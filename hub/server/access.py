@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from hub.config import HubConfig
+from hub.principals import TOKEN_PREFIX, NoPrincipals, Principal, Principals
 from normalize.vocabulary import Role
 from protocol.errors import TurnwireError
 
@@ -123,24 +124,30 @@ class WrongToken(TurnwireError):
 
 
 class TokenCheck:
-    """Tells the role of a token, and counts wrong ones by address."""
+    """Tells whose a token is, and counts wrong ones by address."""
 
     def __init__(
         self,
         tokens: Tokens,
         failures: Allowance,
         refused: Callable[[str, str, float], None] = lambda *_: None,
+        principals: Principals | None = None,
     ) -> None:
         """`refused` is told a reason, an address and the time."""
         self._tokens = tokens
         self._failures = failures
         self._refused = refused
+        self._principals = principals or NoPrincipals()
 
-    def role(self, token: str, address: str, now: float) -> Role:
-        """Return the role a token gives; raises WrongToken."""
+    def principal(self, token: str, address: str, now: float) -> Principal:
+        """Return whose token this is; raises WrongToken."""
         role = self._tokens.role(token)
         if role is not None:
-            return role
+            return Principal(role)
+        if token.startswith(TOKEN_PREFIX):
+            self._principals.refresh()
+            if (found := self._principals.of_token(token)) is not None:
+                return found
         key = neighbourhood(address)
         wait = self._failures.wait(key, now)
         self._refused("wrong_token" if wait == 0 else "guessing", address, now)

@@ -7,7 +7,7 @@ the host does go on when the frontend leaves, and their replies are then dropped
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from msgspec import to_builtins
@@ -20,6 +20,7 @@ from hub.delivery.log import EventLog, WholeEvent
 from hub.delivery.pages import Pages
 from hub.delivery.subscription import Reader, Sink
 from hub.host import CommandRefused, Frontend, Host
+from hub.principals import NoPrincipals, Principal, Principals
 from hub.server.access import Allowance, TokenCheck, Tokens, WrongToken
 from hub.server.cookies import Cookies
 from hub.server.invitations import LIFE_S, Invitations
@@ -31,9 +32,12 @@ from hub.wire.frames import (
     AccessInvite,
     AnyCommand,
     Hello,
+    LibraryCommand,
     LibraryOpen,
     PayloadGet,
+    PushCommand,
     SessionClose,
+    SessionCommand,
     SessionCreate,
     SessionDelete,
     SessionFork,
@@ -43,9 +47,9 @@ from hub.wire.frames import (
     Subscribe,
     Unsubscribe,
 )
-from hub.wire.frames_out import OutFrame, Reply, Welcome, encode_payload
+from hub.wire.frames_out import OutFrame, Reply, SessionSummary, Welcome, encode_payload
+from normalize.deciders import USER
 from normalize.events.envelope import Cursor
-from normalize.vocabulary import Role
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -83,7 +87,7 @@ class TextSink(Sink, Protocol):
         """Write a frame that is already encoded."""
         ...
 
-    def admitted(self, role: Role) -> bool:
+    def admitted(self, principal: Principal) -> bool:
         """Let it send frames as large as its role may; False when there are too many of that role."""
         ...
 
@@ -117,18 +121,30 @@ class HubContext:
     tasks: asyncio.TaskGroup
     """Parent of the commands being done."""
     version: str
+    principals: Principals = field(default_factory=NoPrincipals)
+
+    def visible(self, principal: Principal) -> list[SessionSummary]:
+        """Return the sessions that somebody may see."""
+        sessions = self.host.sessions()
+        return list(sessions) if principal.sees_all else [one for one in sessions if principal.sees(one)]
+
+    def knows(self, principal: Principal, session: str) -> bool:
+        """Tell whether there is such a session for somebody; one that has a log and is not listed is for who sees all."""
+        if principal.sees_all and self.events.last(session) > 0:
+            return True
+        return any(one.session == session and principal.sees(one) for one in self.host.sessions())
 
 
 class Conversation:
     """What is said on one connection."""
 
-    def __init__(self, context: HubContext, sink: TextSink, role: Role | None) -> None:
+    def __init__(self, context: HubContext, sink: TextSink, principal: Principal | None) -> None:
         limits = context.config.limits
         self.reader = Reader(context.pages, context.feeds, sink)
         self._context = context
         self._sink = sink
         self._frontend: Frontend | None = None
-        self._role = role
+        self._principal = principal
         self._rate = Allowance(limits.commands_burst, limits.commands_per_s)
         self._refused = 0
         self._answering = asyncio.Lock()
@@ -140,8 +156,8 @@ class Conversation:
 
     async def greet(self, receive: Callable[[], Awaitable[str | bytes]]) -> bool:
         """Welcome a frontend, after it has shown its token; False when it did not and was closed."""
-        if self._role is not None:
-            return await self._enter(self._role, None)
+        if self._principal is not None:
+            return await self._enter(self._principal, None)
         try:
             async with asyncio.timeout(self._context.config.limits.hello_s):
                 first = await receive()
@@ -182,56 +198,64 @@ class Conversation:
         self._left = True
         self.reader.close()
         self._context.frontends.leave(self._sink)
-        if self._frontend is not None:
+        if self._frontend is not None and self._frontend.user is None:
             self._context.frontends.free_name(self._frontend.name)
 
     async def _admit(self, hello: Hello) -> bool:
         try:
-            role = None if hello.token is None else self._role_of(hello.token)
+            principal = None if hello.token is None else self._principal_of(hello.token)
         except WrongToken as wrong:
             if wrong.retry_after_s is not None:
                 await asyncio.sleep(self._context.config.limits.wrong_token_s)
                 self._sink.tell(refusal(hello.id, "unauthorized", TOO_MANY_WRONG, "token"))
                 await self._sink.close(CloseCode.TOO_MANY, "too many wrong tokens")
                 return False
-            role = None
-        if role is None:
+            principal = None
+        if principal is None:
             self._sink.tell(refusal(hello.id, "unauthorized", NOT_A_TOKEN, "token"))
             await self._sink.close(CloseCode.UNAUTHORIZED, "the token is wrong, or there was none")
             return False
-        if not await self._enter(role, hello.name):
+        if not await self._enter(principal, hello.name):
             return False
         self._sink.tell(Reply(id=hello.id, ok=True))
         return True
 
-    def _role_of(self, token: str) -> Role:
-        """Return a token's role; raises WrongToken."""
-        return self._context.check.role(token, self._sink.address, asyncio.get_running_loop().time())
+    def _principal_of(self, token: str) -> Principal:
+        """Return whose token this is; raises WrongToken."""
+        return self._context.check.principal(token, self._sink.address, asyncio.get_running_loop().time())
 
-    async def _enter(self, role: Role, name: str | None) -> bool:
+    async def _enter(self, principal: Principal, name: str | None) -> bool:
         """Welcome it; False when there are too many of its role, and it was closed."""
-        if self._sink.admitted(role):
-            self._welcome(role, name)
+        if self._sink.admitted(principal):
+            self._welcome(principal, name)
             return True
         await self._sink.close(CloseCode.TOO_MANY, "too many connections")
         return False
 
-    def _welcome(self, role: Role, name: str | None) -> None:
+    def _welcome(self, principal: Principal, name: str | None) -> None:
         context = self._context
         agents = context.host.agents()
-        self._frontend = Frontend(context.frontends.take_name(name), role)
+        self._principal = principal
+        self._frontend = self._as_frontend(principal, name)
         self._sink.tell(
             Welcome(
                 protocol="turnwire.v1",
                 version=context.version,
                 epoch=context.events.epoch,
-                role=role,
-                sessions=list(context.host.sessions()),
+                role=principal.role,
+                sessions=context.visible(principal),
                 trace_url=context.config.trace_url,
                 agents=None if agents is None else list(agents),
             )
         )
-        context.frontends.join(self._sink)
+        context.frontends.join(self._sink, principal)
+
+    def _as_frontend(self, principal: Principal, wish: str | None) -> Frontend:
+        """Return under which name it acts: a principal under its own, whatever it calls itself."""
+        name = (
+            self._context.frontends.take_name(wish) if principal.name is None else f"{USER}{principal.name}"
+        )
+        return Frontend(name, principal.role, principal.name, principal.scope, principal.id)
 
     async def _refuse_for_rate(self, command_id: str | None) -> None:
         self._refused += 1
@@ -240,8 +264,11 @@ class Conversation:
             await self._sink.close(CloseCode.TOO_MANY, "too many commands")
 
     async def _start(self, command: AnyCommand, frontend: Frontend) -> None:
+        principal = self._principal
+        assert principal is not None, "it was welcomed"
         try:
             check_role(command, frontend.role)
+            self._check_scope(command)
             match command:
                 case Hello():
                     await self._rename(command, frontend)
@@ -250,12 +277,15 @@ class Conversation:
                 case Unsubscribe():
                     self._reply(command, {"subscribed": self.reader.unsubscribe(command.session)})
                 case AccessInvite(role=role):
-                    code = self._context.invitations.give(role, asyncio.get_running_loop().time())
+                    invited = principal.as_viewer() if role == "view" else principal
+                    if principal.name is not None and principal.id is None:
+                        raise CommandRefused("forbidden", "Who is named by a proxy logs in there.", "type")
+                    code = self._context.invitations.give(invited, asyncio.get_running_loop().time())
                     self._reply(command, {"code": code, "seconds": LIFE_S})
                 case SessionList():
                     self._reply(
                         command,
-                        [to_builtins(session) for session in self._context.host.sessions()],
+                        [to_builtins(session) for session in self._context.visible(principal)],
                     )
                 case _:
                     await self._slots.acquire()
@@ -285,28 +315,54 @@ class Conversation:
             self._slots.release()
 
     async def _rename(self, hello: Hello, frontend: Frontend) -> None:
-        role = frontend.role
+        before = self._principal
+        assert before is not None, "it was welcomed"
+        principal = before
         if hello.token is not None:
             try:
-                role = self._role_of(hello.token)
+                principal = self._principal_of(hello.token)
             except WrongToken as wrong:
                 if wrong.retry_after_s is not None:
                     await asyncio.sleep(self._context.config.limits.wrong_token_s)
                 message = NOT_A_TOKEN if wrong.retry_after_s is None else TOO_MANY_WRONG
                 raise CommandRefused("unauthorized", message, "token") from None
-            if not self._sink.admitted(role):
+            if (principal.name, principal.id) != (before.name, before.id):
+                message = "This connection is somebody else's; open another with this token."
+                raise CommandRefused("forbidden", message, "token")
+            if not self._sink.admitted(principal):
                 raise CommandRefused("forbidden", "There are too many connections of the role view.", "token")
         name = frontend.name
-        if hello.name is not None and hello.name != name:
+        if principal.name is None and hello.name is not None and hello.name != name:
             self._context.frontends.free_name(name)
             name = self._context.frontends.take_name(hello.name)
-        self._frontend = Frontend(name, role)
-        self._reply(hello, {"name": name, "role": role})
+        self._principal = principal
+        self._frontend = replace(frontend, name=name, role=principal.role)
+        self._reply(hello, {"name": name, "role": principal.role})
+
+    def _check_scope(self, command: AnyCommand) -> None:
+        """Refuse what is of a session that its principal may not see, as if there were none."""
+        principal = self._principal
+        assert principal is not None, "it was welcomed"
+        if principal.sees_all:
+            return
+        match command:
+            case SessionCommand():
+                if not self._context.knows(principal, command.session):
+                    raise CommandRefused(
+                        "unknown_session", f"There is no session {command.session!r}.", "session"
+                    )
+            case (
+                Hello() | SessionList() | SessionCreate() | LibraryCommand() | PushCommand() | AccessInvite()
+            ):
+                pass  # the host holds these to the scope
+            case _:
+                raise CommandRefused("forbidden", f"{command.type} is for who may see all sessions.", "type")
 
     def _subscribe(self, command: Subscribe) -> None:
         events = self._context.events
         last = events.last(command.session)
-        if last == 0 and all(known.session != command.session for known in self._context.host.sessions()):
+        assert self._principal is not None, "it was welcomed"
+        if not self._context.knows(self._principal, command.session):
             raise CommandRefused("unknown_session", f"There is no session {command.session!r}.", "session")
         if command.after > 0 and command.epoch is None:
             raise CommandRefused(

@@ -7,12 +7,12 @@ when all were, so that the list has a bound and no cookie comes back.
 
 import hmac
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from hub.principals import NoPrincipals, Principal, Principals
 from hub.server.access import Tokens
-from normalize.vocabulary import Role
 
 REMEMBERED = 1000
 """Logins that are known one by one to be logged out."""
@@ -47,30 +47,36 @@ class Login(NamedTuple):
     id: str
     began: int
     """Seconds since 1970."""
-    role: Role
+    principal: Principal
 
 
 class Cookies:
     """Gives cookies, and knows whose they are."""
 
-    def __init__(self, tokens: Tokens, logged_out: LoggedOut | None = None) -> None:
+    def __init__(
+        self, tokens: Tokens, logged_out: LoggedOut | None = None, principals: Principals | None = None
+    ) -> None:
         self._tokens = tokens
+        self._principals = principals or NoPrincipals()
         self.logged_out = logged_out or LoggedOut()
         """Which are over."""
 
-    def give(self, role: Role, now: float) -> str:
+    def give(self, principal: Principal, now: float) -> str:
         """Return the value of a new cookie."""
-        login = Login(secrets.token_urlsafe(16), int(now), role)
-        return f"{login.id}.{login.began}.{self._proof(login)}"
+        login = Login(secrets.token_urlsafe(16), int(now), principal)
+        of = "" if principal.id is None else f".{principal.id}.{principal.role}"
+        return f"{login.id}.{login.began}.{self._proof(login)}{of}"
 
     def login(self, value: str) -> Login | None:
         """Return whose cookie this is; None for one that opens nothing."""
         name, _, rest = value.partition(".")
-        began, _, proof = rest.partition(".")
+        began, _, rest = rest.partition(".")
+        proof, _, rest = rest.partition(".")
+        token_id, _, role = rest.partition(".")
         if not (name and began.isascii() and began.isdigit() and len(began) < 16 and proof.isascii()):
             return None
-        # Both are always compared, so that the time does not tell which one came close.
-        logins = [Login(name, int(began), role) for role in ("control", "view")]
+        # All are always compared, so that the time does not tell which one came close.
+        logins = [Login(name, int(began), principal) for principal in self._possible(token_id, role)]
         proven = [login for login in logins if hmac.compare_digest(proof, self._proof(login))]
         return next((login for login in proven if not self.logged_out.has(login)), None)
 
@@ -78,7 +84,21 @@ class Cookies:
         """Let a login's cookie open nothing any more."""
         self.logged_out = self.logged_out.with_login(login)
 
+    def _possible(self, token_id: str, role: str) -> Sequence[Principal]:
+        if not token_id:
+            return [Principal("control"), Principal("view")]
+        self._principals.refresh()
+        found = self._principals.of_id(token_id)
+        if found is None or role not in {found.role, "view"}:
+            return []
+        return [found.as_viewer() if role == "view" else found]
+
     def _proof(self, login: Login) -> str:
-        token = self._tokens.control if login.role == "control" else self._tokens.view
-        words = f"turnwire cookie {login.role} {login.id} {login.began}"
-        return hmac.digest(token.encode(), words.encode(errors="replace"), "sha256").hex()
+        who = login.principal
+        token = self._tokens.view if who.id is None and who.role == "view" else self._tokens.control
+        key, role = token.encode(), str(who.role)
+        if who.id is not None:
+            # Beside the hub's own token: what is kept of a principal's is readable where it is kept.
+            key, role = key + self._principals.secret(who.id), f"{who.role} of {who.id}"
+        words = f"turnwire cookie {role} {login.id} {login.began}"
+        return hmac.digest(key, words.encode(errors="replace"), "sha256").hex()

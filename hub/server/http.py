@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, unquote
 
 from pydantic import JsonValue
 
+from hub.principals import Principal
 from hub.wire.codes import HTTP_CODES
 from normalize.events.envelope import Cursor
 from normalize.vocabulary import Role
@@ -39,6 +40,8 @@ class Request:
     target: str
     headers: Mapping[str, str]
     address: str
+    by_proxy: bool = False
+    """Whether a trusted proxy hands it on."""
 
     @property
     def path(self) -> str:
@@ -77,7 +80,7 @@ class Stream:
 
     session: str
     cursor: Cursor
-    role: Role
+    principal: Principal
     login: str | None = None
     """The login whose cookie it came with; None where it came with a token."""
 

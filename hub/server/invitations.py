@@ -8,7 +8,7 @@ import secrets
 from collections import deque
 from dataclasses import dataclass
 
-from normalize.vocabulary import Role
+from hub.principals import Principal
 
 LIFE_S = 180.0
 """Seconds that a code is good for."""
@@ -20,7 +20,7 @@ MOST = 8
 @dataclass(frozen=True, slots=True)
 class _Invitation:
     code: str
-    role: Role
+    principal: Principal
     until: float
 
 
@@ -30,14 +30,14 @@ class Invitations:
     def __init__(self) -> None:
         self._open: deque[_Invitation] = deque(maxlen=MOST)
 
-    def give(self, role: Role, now: float) -> str:
-        """Return a new code; `now` in seconds of any clock."""
-        made = _Invitation(secrets.token_urlsafe(24), role, now + LIFE_S)
+    def give(self, principal: Principal, now: float) -> str:
+        """Return a new code, which is for this principal again; `now` in seconds of any clock."""
+        made = _Invitation(secrets.token_urlsafe(24), principal, now + LIFE_S)
         self._open.append(made)
         return made.code
 
-    def take(self, code: str, now: float) -> Role | None:
-        """Return the role of a code, which is used up by that; None for one that opens nothing."""
+    def take(self, code: str, now: float) -> Principal | None:
+        """Return whose a code is, which is used up by that; None for one that opens nothing."""
         found = None
         for one in list(self._open):
             if hmac.compare_digest(one.code.encode(), code.encode(errors="replace")):
@@ -45,4 +45,4 @@ class Invitations:
         if found is None:
             return None
         self._open.remove(found)
-        return found.role if now < found.until else None
+        return found.principal if now < found.until else None

@@ -28,6 +28,7 @@ from websockets.typing import Subprotocol
 
 from hub.delivery.batch import Batch, as_text
 from hub.delivery.subscription import LogUnreadable, Reader, SinkClosed
+from hub.principals import Principal
 from hub.server.access import Proxies, neighbourhood
 from hub.server.connection_limit import ConnectionLimit
 from hub.server.conversation import Conversation, HubContext
@@ -36,7 +37,6 @@ from hub.server.http import SECURITY_HEADERS, Answer, Request, Stream, refuse
 from hub.server.routes import Routes, Upgrade
 from hub.wire.codes import CloseCode
 from hub.wire.frames_out import OutFrame, encode
-from normalize.vocabulary import Role
 
 SUBPROTOCOL = Subprotocol("turnwire.v1")
 
@@ -57,6 +57,9 @@ CLOSE_S = 2.0
 
 LOGGED_OUT = "logged out"
 """Why connections that a cookie has opened are closed."""
+
+REVOKED = "the token was revoked or has expired"
+"""Why connections of a principal are closed."""
 
 PING_FRAME = Frame(Opcode.PING, b"").serialize(mask=False)
 
@@ -79,8 +82,12 @@ class FrontendConnection(ServerConnection):
         self.streams = False
         self.login: str | None = None
         """The login whose cookie opened it."""
+        self.principal: Principal | None = None
+        """Whose token it has shown."""
         self.logged_out = asyncio.Event()
-        """That login is over: nothing more is taken from it, nor sent to it."""
+        """That login, or that token, is over: nothing more is taken from it, nor sent to it."""
+        self.over = LOGGED_OUT
+        """Why it is."""
         self.reader: Reader | None = None
         """What it follows, once it was let in."""
         self.heard_at = 0.0
@@ -290,12 +297,14 @@ class FrontendConnection(ServerConnection):
         else:
             self.write(batch.encoded(as_frames))
 
-    def admitted(self, role: Role) -> bool:
+    def admitted(self, principal: Principal) -> bool:
         """Let it send frames as large as its role may; False when there are too many of that role."""
+        role = principal.role
         if not self._limit.admit(self, role):
             self._refuse("full")
             return False
         limits = self._limits
+        self.principal = principal
         self.protocol.max_message_size = limits.control_frame if role == "control" else limits.frame
         return True
 
@@ -396,15 +405,27 @@ class Listener:
     def log_out(self, login: str) -> None:
         """Close all connections that a login's cookie has opened, WebSockets with 4401; what they said is not heard any more."""
         for connection in tuple(self.connections):
-            if connection.login != login:
+            if connection.login == login:
+                self._end(connection, LOGGED_OUT)
+
+    def revoke(self) -> None:
+        """Close in the same way all connections of principals whose token was revoked or has expired."""
+        for connection in tuple(self.connections):
+            principal = connection.principal
+            if principal is None or principal.id is None or connection.logged_out.is_set():
                 continue
-            connection.logged_out.set()
-            if connection.reader is not None:
-                connection.reader.close()
-            if connection.protocol.state is State.OPEN:
-                self.context.tasks.create_task(connection.close(CloseCode.UNAUTHORIZED, LOGGED_OUT))
-            elif connection.streams:
-                connection.transport.abort()
+            if not principal.still_is(self.context.principals.of_id(principal.id)):
+                self._end(connection, REVOKED)
+
+    def _end(self, connection: FrontendConnection, why: str) -> None:
+        connection.logged_out.set()
+        connection.over = why
+        if connection.reader is not None:
+            connection.reader.close()
+        if connection.protocol.state is State.OPEN:
+            self.context.tasks.create_task(connection.close(CloseCode.UNAUTHORIZED, why))
+        elif connection.streams:
+            connection.transport.abort()
 
     async def beat(self) -> None:
         """Ask all peers whether they live, now and then; runs until it is cancelled."""
@@ -427,15 +448,16 @@ class Listener:
         headers = {
             name: ("; " if name == "cookie" else ", ").join(head.headers.get_all(name)) for name in names
         }
+        by_proxy = self.proxies.trusts(connection.address)
         client = self.proxies.client(connection.address, headers)
         if client != connection.address:
             connection.comes_from(client)
-        request = Request(head.method, head.path, headers, connection.address)
+        request = Request(head.method, head.path, headers, connection.address, by_proxy)
         match self._routes.decide(request):
             case Upgrade() as upgrade:
                 connection.upgrade = upgrade
                 connection.login = upgrade.login
-                if upgrade.role is not None and not connection.admitted(upgrade.role):
+                if upgrade.principal is not None and not connection.admitted(upgrade.principal):
                     return _response(refuse("too_many_connections"))
                 return None
             case Answer() as answer:
@@ -443,7 +465,7 @@ class Listener:
                     await self._wait(connection)
                 return _response(answer)
             case Stream() as stream:
-                if not connection.admitted(stream.role):
+                if not connection.admitted(stream.principal):
                     return _response(refuse("too_many_connections"))
                 await self._stream(connection, stream)
                 # The connection is closed by now, so that this is not sent.
@@ -484,15 +506,17 @@ class Listener:
             )
             return
         if connection.logged_out.is_set():
-            await connection.close(CloseCode.UNAUTHORIZED, LOGGED_OUT)
+            await connection.close(CloseCode.UNAUTHORIZED, connection.over)
             return
-        conversation = Conversation(self.context, connection, connection.upgrade.role)
+        conversation = Conversation(self.context, connection, connection.upgrade.principal)
         try:
             async with asyncio.TaskGroup() as tasks:
                 delivery = tasks.create_task(conversation.reader.run())
                 if await conversation.greet(connection.recv):
                     connection.reader = conversation.reader
                     async for frame in connection:
+                        # What is said after a token was revoked is not heard, however the news of it travels.
+                        self.context.principals.refresh()
                         if connection.logged_out.is_set():
                             break
                         await conversation.hear(frame)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from msgspec import to_builtins
 
+from hub.principals import BadPrincipal, Principal, ProxyUsers, Scope
 from hub.server import http
 from hub.server.access import OriginPolicy, WrongToken, token_of
 from hub.server.conversation import HubContext
@@ -14,7 +15,6 @@ from hub.server.cookies import Login
 from hub.server.http import Answer, BadCursor, Request, Stream, refuse
 from hub.server.static_files import StaticFile
 from hub.wire.codes import CloseCode
-from normalize.vocabulary import Role
 
 WEBSOCKET_PATH = "/ws"
 
@@ -31,9 +31,9 @@ class Probes:
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """The request may become a WebSocket, with a role or, for the time being, without."""
+    """The request may become a WebSocket, of somebody or, for the time being, of nobody."""
 
-    role: Role | None
+    principal: Principal | None
     refused: CloseCode | None = None
     """What is wrong with its token; told by a close code, which browsers can see, unlike a status."""
     login: str | None = None
@@ -62,6 +62,9 @@ class Routes:
         self._secure = secure
         self._logged_out = logged_out
         self._origins = OriginPolicy(config.host, config.allowed_hosts, config.allowed_origins)
+        self._users = ProxyUsers(
+            config.proxy_user_header, config.proxy_user_role, Scope.of(config.proxy_user_sessions)
+        )
 
     def decide(self, request: Request) -> Answer | Stream | Upgrade:
         """Return what a request gets."""
@@ -70,6 +73,8 @@ class Routes:
             return refuse("host_not_allowed")
         if not self._origins.origin_allowed(origin, host):
             return refuse("origin_not_allowed")
+        if self._users.said(request.headers) is not None and not request.by_proxy:
+            return refuse("not_by_proxy")
         if request.path == WEBSOCKET_PATH:
             return self._upgrade(request)
         if request.path in {"/login", "/logout"}:
@@ -97,34 +102,32 @@ class Routes:
             return shown
         if session is not None:
             return self._stream(request, session, shown)
+        principal = shown.principal if isinstance(shown, Login) else shown
         if request.path == "/metrics":
+            if not principal.sees_all:
+                return refuse("forbidden")
             content_type, text = self._probes.metrics()
             return Answer(200, text, content_type, {"Cache-Control": "no-store"})
-        sessions = self._context.host.sessions()
-        return http.answer_json([to_builtins(session) for session in sessions])
+        return http.answer_json(to_builtins(self._context.visible(principal)))
 
-    def _stream(self, request: Request, session: str, shown: Role | Login) -> Answer | Stream:
-        known = self._context.events.last(session) > 0 or any(
-            one.session == session for one in self._context.host.sessions()
-        )
-        if not known:
+    def _stream(self, request: Request, session: str, shown: Principal | Login) -> Answer | Stream:
+        principal = shown.principal if isinstance(shown, Login) else shown
+        if not self._context.knows(principal, session):
             return refuse("unknown_session")
         try:
             cursor = http.cursor_of(request)
         except BadCursor:
             return refuse("bad_cursor")
-        if isinstance(shown, Login):
-            return Stream(session, cursor, shown.role, shown.id)
-        return Stream(session, cursor, shown)
+        return Stream(session, cursor, principal, shown.id if isinstance(shown, Login) else None)
 
-    def _shown(self, request: Request) -> Role | Login | Answer:
+    def _shown(self, request: Request) -> Principal | Login | Answer:
         """Return what a request shows to be let in, or the answer of one that shows nothing that counts."""
         if http.from_elsewhere(request):
             return refuse("origin_not_allowed")
         token, _ = token_of(request.headers.get("authorization"), None)
         if token is None:
-            return self._login(request) or _unauthorized()
-        return self._role_of_token(token, request.address)
+            return self._login(request) or self._user(request) or _unauthorized()
+        return self._principal_of(token, request.address)
 
     def _session_cookie(self, request: Request) -> Answer:
         if request.method != "POST":
@@ -140,11 +143,11 @@ class Routes:
         if token is None:
             return _unauthorized()
         now = asyncio.get_running_loop().time()
-        role = self._context.invitations.take(token, now) or self._role_of_token(token, request.address)
-        if isinstance(role, Answer):
-            return role
-        value = self._context.cookies.give(role, time.time())
-        return http.log_in(role, self._cookie, value, secure=self._secure)
+        principal = self._context.invitations.take(token, now) or self._principal_of(token, request.address)
+        if isinstance(principal, Answer):
+            return principal
+        value = self._context.cookies.give(principal, time.time())
+        return http.log_in(principal.role, self._cookie, value, secure=self._secure)
 
     def _upgrade(self, request: Request) -> Answer | Upgrade:
         token, by_header = token_of(
@@ -152,21 +155,34 @@ class Routes:
         )
         if token is None:
             login = self._login(request)
-            return Upgrade(None) if login is None else Upgrade(login.role, login=login.id)
-        role = self._role_of_token(token, request.address)
-        if isinstance(role, Answer):
-            code = CloseCode.UNAUTHORIZED if role.status == 401 else CloseCode.TOO_MANY
-            return role if by_header else Upgrade(None, code)
-        return Upgrade(role)
+            if login is not None:
+                return Upgrade(login.principal, login=login.id)
+            user = self._user(request)
+            return user if isinstance(user, Answer) else Upgrade(user)
+        principal = self._principal_of(token, request.address)
+        if isinstance(principal, Answer):
+            code = CloseCode.UNAUTHORIZED if principal.status == 401 else CloseCode.TOO_MANY
+            return principal if by_header else Upgrade(None, code)
+        return Upgrade(principal)
+
+    def _user(self, request: Request) -> Principal | Answer | None:
+        """Return who the proxy says it is that asks; None where it says nothing."""
+        said = self._users.said(request.headers)
+        if said is None:
+            return None
+        try:
+            return self._users.principal(said)
+        except BadPrincipal as bad:
+            return refuse("bad_user", f"The proxy names a user that cannot be one: {bad}.")
 
     def _login(self, request: Request) -> Login | None:
         # A cookie of an earlier start is no attempt at guessing: it counts as none.
         value = request.cookie(self._cookie)
         return None if value is None else self._context.cookies.login(value)
 
-    def _role_of_token(self, token: str, address: str) -> Role | Answer:
+    def _principal_of(self, token: str, address: str) -> Principal | Answer:
         try:
-            return self._context.check.role(token, address, asyncio.get_running_loop().time())
+            return self._context.check.principal(token, address, asyncio.get_running_loop().time())
         except WrongToken as wrong:
             if wrong.retry_after_s is None:
                 return _unauthorized()

@@ -53,6 +53,8 @@ class SessionSummary(Published, frozen=True, kw_only=True):
     """Which agent; scripted ones say so."""
     workspace: str | None = None
     """Directory the CLI runs in."""
+    owner: str | None = None
+    """The principal who began it; absent where nobody in particular did."""
     model: str | None = None
     """The main model."""
     policy: str | None = None

@@ -8,6 +8,7 @@ from sidecar.cli import journal as cli_journal
 from sidecar.cli import library as cli_library
 from sidecar.cli import live as cli_live
 from sidecar.cli import stdio as cli_stdio
+from sidecar.cli import token as cli_token
 from sidecar.cli import trust as cli_trust
 from sidecar.cli.application import app
 
@@ -20,6 +21,7 @@ MODULES = (
     cli_live,
     cli_doctor,
     cli_stdio,
+    cli_token,
     cli_trust,
 )
 """Modules whose import adds their commands to the application."""

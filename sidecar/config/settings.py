@@ -37,9 +37,10 @@ from pydantic_settings import (
 )
 
 from adapter.process.environment import REQUESTABLE
+from hub.principals import BadPrincipal, Scope
 from hub.wire.frames import AgentOptions
 from normalize.model import JsonObject
-from normalize.vocabulary import Policy
+from normalize.vocabulary import Policy, Role
 from protocol.depth import TOO_DEEP, is_deep
 from protocol.errors import TurnwireError
 from sidecar.config import secrecy
@@ -77,6 +78,13 @@ FrontendOption = Literal[
     "settings",
     "tools",
 ]
+
+
+def _scope(words: list[str]) -> list[str]:
+    try:
+        return Scope.of(words).words()
+    except BadPrincipal as error:
+        raise ValueError(str(error)) from None
 
 
 def _captures(value: object) -> object:
@@ -213,6 +221,12 @@ class Settings(BaseSettings):
     """Values of the Host header that are served, beside loopback and `host`."""
     trusted_proxies: Names = []
     """Addresses and networks of reverse proxies: their `X-Forwarded-For` or `Forwarded` header says where a request comes from."""
+    proxy_user_header: str | None = Field(default=None, pattern=r"^[A-Za-z0-9-]{1,64}$")
+    """Header in which one of `trusted_proxies` names whom it has logged in, such as by OIDC; from anybody else a request with it is refused. Without one no proxy is asked."""
+    proxy_user_role: Role = "control"
+    """What such a user may: control or view."""
+    proxy_user_sessions: Annotated[Names, AfterValidator(_scope)] = ["own"]
+    """Which sessions such a user may see: own, folder:/PATH, all."""
     compression: bool = False
     """Offer permessage-deflate to frontends."""
     max_connections: int = Field(default=1024, ge=1)

@@ -19,6 +19,7 @@ from files.private import open_private
 from normalize.session_files import Answer, Outline, Said
 from protocol.errors import TurnwireError
 from sidecar.library.folders import AGENT, SessionPath, files_in, running
+from sidecar.library.within import Within
 from sidecar.prices import Prices, Took
 from tracing.recordings.session_file import format_of, survey_of
 
@@ -399,9 +400,14 @@ class Index:
         agent: str | None = None,
         folder: str | None = None,
         before: tuple[float, str] | None = None,
+        within: Within | None = None,
     ) -> list[Listed]:
         """Return conversations, the newest first; `before` is the end and the id of the last one seen."""
         conditions, values = ["id NOT LIKE 'live:%'"], list[object]()
+        if within is not None:
+            condition, seen = within.condition("id", "folder")
+            conditions.append(condition)
+            values += seen
         if agent is not None:
             conditions.append("agent = ?")
             values.append(agent)
@@ -469,7 +475,13 @@ class Index:
                 self._db.execute("INSERT OR REPLACE INTO names VALUES (?, ?)", (identity, title[:SHOWN]))
 
     def search(
-        self, text: str, *, limit: int, agent: str | None = None, folder: str | None = None
+        self,
+        text: str,
+        *,
+        limit: int,
+        agent: str | None = None,
+        folder: str | None = None,
+        within: Within | None = None,
     ) -> list[Hit]:
         """Return where all the words stand, the best first; words are no syntax, but one in quotes is a phrase.
 
@@ -484,6 +496,10 @@ class Index:
             "NOT EXISTS (SELECT 1 FROM sessions AS own WHERE own.path = said.session AND own.id LIKE 'live:%')",
         ]
         values: list[object] = [query]
+        if within is not None:
+            condition, seen = within.condition("sessions.id", "sessions.folder")
+            conditions.append(condition)
+            values += seen
         if agent is not None:
             conditions.append("sessions.agent = ?")
             values.append(agent)
@@ -502,16 +518,21 @@ class Index:
                 rows = self._db.execute(statement, (*values, limit)).fetchall()
         except sqlite3.Error as error:
             raise LibraryError(f"the search failed ({error}); use plain words") from error
-        return [*self._named(text, limit), *(Hit(*row) for row in rows)][:limit]
+        return [*self._named(text, limit, within), *(Hit(*row) for row in rows)][:limit]
 
-    def _named(self, text: str, limit: int) -> list[Hit]:
+    def _named(self, text: str, limit: int, within: Within | None) -> list[Hit]:
         """Return conversations that a human has given a name with all the words."""
         words = [word.casefold() for word in text.replace('"', " ").split()]
         with self._lock:
             rows = self._db.execute(
                 "SELECT names.id, names.title, sessions.folder, sessions.ended FROM names JOIN sessions USING (id)"
             ).fetchall()
-        found = [row for row in rows if all(word in row[1].casefold() for word in words)]
+        found = [
+            row
+            for row in rows
+            if all(word in row[1].casefold() for word in words)
+            and (within is None or within.has(row[0], row[2]))
+        ]
         return [Hit(row[0], "", None, "title", row[1], row[1], row[2], row[3]) for row in found[:limit]]
 
     def usage(
@@ -521,6 +542,7 @@ class Index:
         since: float | None = None,
         until: float | None = None,
         folder: str | None = None,
+        within: Within | None = None,
     ) -> list[Spent]:
         """Return what was used, each answer once, by groups; times are seconds since 1970."""
         columns = {
@@ -540,6 +562,10 @@ class Index:
         if folder is not None:
             conditions.append("(folder = ? OR folder LIKE ? ESCAPE '\\')")
             values += [folder, f"{_escaped(folder.rstrip('/'))}/%"]
+        if within is not None:
+            condition, seen = within.condition("session", "folder")
+            conditions.append(condition)
+            values += seen
         by = ", ".join(str(number + 1) for number in range(len(chosen)))
         # A session of turnwire's own that left a file as well is counted by the file.
         # SQLite gives the other columns of the row that has the minimum: the original, not its copies
@@ -548,14 +574,14 @@ class Index:
               SELECT min(ifnull(at, 0)), answers.*, CASE WHEN cost_usd IS NULL THEN {_ESTIMATED} END AS estimate
               FROM answers GROUP BY key
             ), spent AS (
-              SELECT once.at AS at, folder, once.model AS model, agent, 1 AS answers, input, output, cache_read,
+              SELECT sessions.id AS session, once.at AS at, folder, once.model AS model, agent, 1 AS answers, input, output, cache_read,
                      cache_creation, once.cost_usd AS cost, once.estimate AS estimate,
                      once.cost_usd IS NULL AND once.estimate IS NULL AS unknown
               FROM once JOIN sessions ON sessions.id = once.session
               WHERE once.session NOT LIKE 'live:%'
                  OR NOT EXISTS (SELECT 1 FROM sessions AS kept WHERE kept.id = rtrim(substr(once.key, 6, 36)))
               UNION ALL
-              SELECT ended, folder, '(other)', agent, 0, 0, 0, 0, 0, other_usd, NULL, 0 FROM sessions WHERE other_usd > 0
+              SELECT id, ended, folder, '(other)', agent, 0, 0, 0, 0, 0, other_usd, NULL, 0 FROM sessions WHERE other_usd > 0
             )
             SELECT {"".join(f"{column}, " for column in chosen)} sum(answers), sum(input), sum(output), sum(cache_read),
                    sum(cache_creation), sum(cost), sum(estimate), max(unknown)

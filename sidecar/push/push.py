@@ -8,7 +8,9 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from hub.host import CommandRefused, Frontend
+from hub.principals import NoPrincipals, Principals
 from hub.wire import frames
+from hub.wire.frames_out import SessionSummary
 from normalize.events.envelope import Envelope
 from normalize.vocabulary import Role
 from sidecar.push.delivery import Letter, Post, Sender, posting
@@ -33,7 +35,7 @@ class Push:
     def __init__(
         self,
         directory: Path,
-        title_of: Callable[[str], str | None],
+        summary_of: Callable[[str], SessionSummary | None],
         *,
         named: tuple[str, ...] = (),
         contact: str = "mailto:turnwire@example.com",
@@ -41,17 +43,19 @@ class Push:
     ) -> None:
         """Take the state directory; `named` are the operator's push services, `contact` is whom a service can write to."""
         self._directory = directory
-        self._title_of = title_of
+        self._summary_of = summary_of
         self._named = named
         self._contact = contact
         self._post = post or posting(named)
         self._installed = is_installed()
         self._sender: Sender | None = None
+        self._principals: Principals = NoPrincipals()
         self._signing: Signing | None = None
         self._subscriptions: Subscriptions | None = None
 
-    def admit(self, tokens: Mapping[Role, str]) -> None:
-        """Begin to tell those that are kept: the hub's tokens say which of them count."""
+    def admit(self, tokens: Mapping[Role, str], principals: Principals | None = None) -> None:
+        """Begin to tell those that are kept: the hub's tokens and its principals say which of them count."""
+        self._principals = principals or NoPrincipals()
         self._subscriptions = Subscriptions(self._directory / "push.json", tokens)
 
     def start(self) -> None:
@@ -73,8 +77,23 @@ class Push:
         those = self._subscriptions.all if self._subscriptions is not None and self._installed else ()
         if not those or (message := told(envelope, self._title_of)) is None:
             return
+        session = self._summary_of(envelope.session)
         for one in those:
-            self._send(one, message)
+            if self._may_see(one, session):
+                self._send(one, message)
+
+    def _title_of(self, session: str) -> str | None:
+        known = self._summary_of(session)
+        return None if known is None else known.title
+
+    def _may_see(self, one: Subscription, session: SessionSummary | None) -> bool:
+        if one.token is None:
+            return True
+        principal = self._principals.of_id(one.token)
+        if principal is None:
+            self._forget(one.endpoint)
+            return False
+        return principal.sees_all or (session is not None and principal.sees(session))
 
     def execute(self, command: frames.PushCommand, frontend: Frontend) -> JsonValue:
         """Do a command; raises CommandRefused."""
@@ -85,7 +104,12 @@ class Push:
             case frames.PushKey():
                 return {"key": self._sign().public}
             case frames.PushSubscribe():
-                one = Subscription(command.endpoint, command.p256dh, command.auth, frontend.role)
+                if frontend.user is not None and frontend.token is None:
+                    # Nobody would tell us when the proxy's user is no more.
+                    raise CommandRefused("forbidden", "Web push is for who has a token of their own.", "type")
+                one = Subscription(
+                    command.endpoint, command.p256dh, command.auth, frontend.role, frontend.token
+                )
                 try:
                     place_of(one.endpoint, self._named)
                     encrypted(b"", one.p256dh, one.auth)

@@ -34,6 +34,8 @@ class Subscription:
     """Its secret, base64url."""
     role: Role
     """What it may do: one that may only look is not offered answers."""
+    token: str | None = None
+    """The id of the principal's token that it subscribed by; it counts as long as that does, for what that may see."""
 
 
 class Subscriptions:
@@ -107,7 +109,9 @@ class Subscriptions:
                 "auth": str(auth),
                 "role": ("control" | "view") as role,
                 "proof": str(proof),
+                **more,
             } if proof == self._proofs[role]:
-                return Subscription(endpoint, p256dh, auth, role)
+                token = more.get("token")
+                return Subscription(endpoint, p256dh, auth, role, None if token is None else str(token))
             case _:
                 return None

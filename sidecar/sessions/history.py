@@ -24,6 +24,7 @@ from normalize.model import JsonObject
 from normalize.session_files import Answer
 from sidecar.config.settings import Settings
 from sidecar.library.following import Follower
+from sidecar.library.within import Within
 from sidecar.sessions.hosted import refuse
 from sidecar.sessions.live import LiveSession
 
@@ -81,12 +82,18 @@ class History:
                 refuse("no_library", str(error))
         return self._library
 
-    async def find(self, name: str) -> "Listed":
-        """Return a conversation; refuses when there is none."""
+    async def find(self, name: str, within: Within | None = None) -> "Listed":
+        """Return a conversation; refuses when there is none, or none of those that may be seen, in the same words."""
         from sidecar.library.index import LibraryError  # noqa: PLC0415 - as above
 
         library = self.library()
         found = await asyncio.to_thread(library.index.find, name)
+        if within is not None:
+            if found is None:
+                await self._look()
+                found = await asyncio.to_thread(library.index.find, name)
+            if found is None or not within.has(found.id, found.folder):
+                refuse("unknown_conversation", f"there is no conversation {name!r}", "conversation")
         if found is not None:
             return found
         await self._look()
@@ -152,33 +159,39 @@ class History:
         await asyncio.wait([self._looking], timeout=self._patience_s)
         return self._looking.done()
 
-    async def execute(self, command: frames.LibraryCommand, sessions: Sequence[LiveSession]) -> JsonValue:
-        """Do a command, but for opening; refuses."""
+    async def execute(
+        self, command: frames.LibraryCommand, sessions: Sequence[LiveSession], within: Within | None = None
+    ) -> JsonValue:
+        """Do a command, but for opening; refuses. It tells of these sessions alone, and of conversations within what is given."""
         from sidecar.library.index import LibraryError  # noqa: PLC0415 - as above
 
         try:
-            return await self._execute(command, sessions)
+            return await self._execute(command, sessions, within)
         except LibraryError as error:
             refuse("unknown_conversation", str(error))
 
-    async def _execute(self, command: frames.LibraryCommand, sessions: Sequence[LiveSession]) -> JsonValue:  # noqa: RET503 - the last case refuses
+    async def _execute(  # noqa: RET503 - the last case refuses
+        self, command: frames.LibraryCommand, sessions: Sequence[LiveSession], within: Within | None
+    ) -> JsonValue:
         match command:
             case frames.LibraryList():
-                return await self._list(command, sessions)
+                return await self._list(command, sessions, within)
             case frames.LibrarySearch():
-                return await self._search(command, sessions)
+                return await self._search(command, sessions, within)
             case frames.LibraryUsage():
-                return await self._usage(command, sessions)
+                return await self._usage(command, sessions, within)
             case frames.LibraryRename():
-                listed = await self.find(command.conversation)
+                listed = await self.find(command.conversation, within)
                 await asyncio.to_thread(self.library().index.rename, listed.id, command.title)
                 return None
             case frames.LibraryExport():
-                return await self._export(command, sessions)
+                return await self._export(command, sessions, within)
             case _:
                 refuse("invalid_params", "this is no command about the library", "type")
 
-    async def _list(self, command: frames.LibraryList, sessions: Sequence[LiveSession]) -> JsonValue:
+    async def _list(
+        self, command: frames.LibraryList, sessions: Sequence[LiveSession], within: Within | None
+    ) -> JsonValue:
         from sidecar.library.show import conversation  # noqa: PLC0415 - as above
 
         library, complete = self.library(), await self._look()
@@ -189,6 +202,7 @@ class History:
             agent=command.agent,
             folder=command.folder,
             before=before,
+            within=within,
         )
         running = await asyncio.to_thread(library.running)
         own = {session.summary().cli_session_id: session.session for session in sessions}
@@ -199,7 +213,9 @@ class History:
         after = None if last is None else f"{last.ended or 0!r}:{last.id}"
         return {"conversations": listed, "next": after, "complete": complete}
 
-    async def _search(self, command: frames.LibrarySearch, sessions: Sequence[LiveSession]) -> JsonValue:
+    async def _search(
+        self, command: frames.LibrarySearch, sessions: Sequence[LiveSession], within: Within | None
+    ) -> JsonValue:
         from sidecar.library.index import query_of  # noqa: PLC0415 - as above
         from sidecar.library.show import hit  # noqa: PLC0415 - as above
 
@@ -213,11 +229,14 @@ class History:
             limit=command.limit,
             agent=command.agent,
             folder=command.folder,
+            within=within,
         )
         hits: list[JsonValue] = [hit(one) for one in found]
         return {"hits": hits, "complete": complete}
 
-    async def _usage(self, command: frames.LibraryUsage, sessions: Sequence[LiveSession]) -> JsonValue:
+    async def _usage(
+        self, command: frames.LibraryUsage, sessions: Sequence[LiveSession], within: Within | None
+    ) -> JsonValue:
         from sidecar.library.show import spent, time_of  # noqa: PLC0415 - as above
 
         since, until = time_of(command.since, 0), time_of(command.until, 1)
@@ -235,11 +254,14 @@ class History:
             since=since,
             until=until,
             folder=command.folder,
+            within=within,
         )
         usage: list[JsonValue] = [spent(one) for one in found]
         return {"usage": usage, "complete": complete}
 
-    async def _export(self, command: frames.LibraryExport, sessions: Sequence[LiveSession]) -> JsonValue:
+    async def _export(
+        self, command: frames.LibraryExport, sessions: Sequence[LiveSession], within: Within | None
+    ) -> JsonValue:
         from sidecar.library.library import document, shown_title  # noqa: PLC0415 - as above
 
         library = self.library()
@@ -259,7 +281,7 @@ class History:
                 document, listed, iter(events), command.format, redact=command.redact
             )
         else:
-            listed = await self.find(command.conversation)
+            listed = await self.find(command.conversation, within)
             text = await asyncio.to_thread(library.export, listed, command.format, redact=command.redact)
         stem = re.sub(r"[^\w-]+", "-", shown_title(listed))[:60].strip("-") or "conversation"
         ending = "html" if command.format == "html" else "md"

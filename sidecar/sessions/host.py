@@ -23,6 +23,7 @@ from journal.sessions import SessionRecord, SessionStore
 from normalize import events as ev
 from normalize.model import JsonObject
 from sidecar.config.rulebook import Rulebook
+from sidecar.library.within import Within
 from sidecar.sessions.choices import agent_choices
 from sidecar.sessions.commands import execute
 from sidecar.sessions.cut import Cut, copy_to, cut_at, cut_of_last_turn, whole
@@ -148,11 +149,11 @@ class LiveHost:
             case frames.SessionList():
                 return [to_builtins(summary) for summary in self.sessions()]
             case frames.SessionCreate():
-                return await self._create(command)
+                return await self._create(command, frontend)
             case frames.SessionResume():
                 return await self._resume(command)
             case frames.SessionFork():
-                return await self._fork(command)
+                return await self._fork(command, frontend)
             case frames.SessionRetry():
                 return await self._retry(command)
             case frames.SessionRename():
@@ -161,9 +162,10 @@ class LiveHost:
                 self._services.changed()
                 return None
             case frames.LibraryOpen():
-                return {"session": (await self._open_history(command.conversation)).session}
+                return {"session": (await self._open_history(command.conversation, frontend)).session}
             case frames.LibraryCommand():
-                return await self._history.execute(command, list(self._registry.sessions.values()))
+                seen, within = self._seen(frontend)
+                return await self._history.execute(command, seen, within)
             case frames.PushCommand():
                 if self._push is None:
                     refuse("no_push", "the setting `push` is off")
@@ -200,11 +202,15 @@ class LiveHost:
                 assert_never(never)
 
     async def open(
-        self, command: frames.SessionCreate, resume_point: ResumePoint = NEW, *, by_operator: bool = True
+        self,
+        command: frames.SessionCreate,
+        resume_point: ResumePoint = NEW,
+        *,
+        frontend: Frontend | None = None,
     ) -> LiveSession:
         """Start a new session; `resume_point` may lead to a conversation the CLI knows. Raises CommandRefused.
 
-        One that is not the operator's own must keep to the floor (sidecar/sessions/floor.py).
+        A frontend's must keep to the floor (sidecar/sessions/floor.py) and to the frontend's scope; without one it is the operator's own.
         """
         await self._check_journal()
         settings = self._settings
@@ -220,6 +226,7 @@ class LiveHost:
             title=short(command.title or workspace.name),
             agent=command.agent or settings.agent,
             workspace=str(workspace),
+            owner=None if frontend is None else frontend.user,
             policy=command.policy or settings.policy,
             model=command.model or settings.model,
             permission_mode=command.permission_mode,
@@ -230,10 +237,11 @@ class LiveHost:
             mcp_servers=command.mcp_servers or settings.mcp_servers,
             agent_options=merged(settings.session_options, command.options),
         )
-        if by_operator:
+        if frontend is None:
             self._operators.add(record.session)
             self._floor.allow_workspace(workspace)
         else:
+            _check_scope(frontend, record)
             record = self._floor.new(record, command.env or {})
         return await self._add(record, resume_point, command.env)
 
@@ -257,28 +265,37 @@ class LiveHost:
         )
         return await self.execute(prompt, Frontend("sidecar", "control"))
 
-    async def _create(self, command: frames.SessionCreate) -> JsonValue:
+    def _seen(self, frontend: Frontend) -> tuple[list[LiveSession], Within | None]:
+        """Return the sessions that a frontend may see, and which conversations of the library; None for all."""
+        sessions = list(self._registry.sessions.values())
+        if frontend.scope.all:
+            return sessions, None
+        seen = [session for session in sessions if frontend.sees(session.summary())]
+        known = {name for session in seen if (name := session.summary().cli_session_id) is not None}
+        live = {f"live:{session.session}" for session in seen}
+        return seen, Within(frontend.scope.folders, frozenset(known | live))
+
+    async def _create(self, command: frames.SessionCreate, frontend: Frontend) -> JsonValue:
         if command.resume is not None:
-            session = await self._open_history(command.resume, command)
+            session = await self._open_history(command.resume, frontend, command)
             if command.prompt:
                 await self.say(session, command.prompt)
             return {"session": session.session}
-        session = await self.open(command, by_operator=False)
+        session = await self.open(command, frontend=frontend)
         if command.prompt:
             await self.say(session, command.prompt)
         return {"session": session.session}
 
-    async def _open_history(self, name: str, command: frames.SessionCreate | None = None) -> LiveSession:
+    async def _open_history(
+        self, name: str, frontend: Frontend, command: frames.SessionCreate | None = None
+    ) -> LiveSession:
         """Open a conversation of the library: to be read, or with a command to go on with, which is then looked at as others are."""
         await self._check_journal()
         settings = self._settings
-        listed = await self._history.find(name)
+        seen, within = self._seen(frontend)
+        listed = await self._history.find(name, within)
         own = next(
-            (
-                one
-                for one in self._registry.sessions.values()
-                if RecordOptions.of(one.record).conversation == listed.id
-            ),
+            (one for one in seen if RecordOptions.of(one.record).conversation == listed.id),
             None,
         )
         if own is not None and command is None:
@@ -301,6 +318,7 @@ class LiveHost:
             title=short(asked.title or listed_title(listed)),
             agent=asked.agent or settings.agent,
             workspace=listed.folder,
+            owner=frontend.user,
             policy=asked.policy or settings.policy,
             model=asked.model or settings.model,
             permission_mode=asked.permission_mode,
@@ -321,6 +339,7 @@ class LiveHost:
                 f"the agent {record.agent!r} cannot go on with a conversation of {listed.agent}; name one that can",
                 "agent",
             )
+        _check_scope(frontend, record)
         if command is not None:
             workspace_of(listed.folder)
             record = self._floor.new(record, asked.env or {})
@@ -401,7 +420,7 @@ class LiveHost:
             raise
         await session.announce(cut.notice("rewind"))
 
-    async def _fork(self, command: frames.SessionFork) -> JsonValue:
+    async def _fork(self, command: frames.SessionFork, frontend: Frontend) -> JsonValue:
         await self._check_journal()
         parent = self._registry.find(command.session)
         origin = parent.record
@@ -415,6 +434,7 @@ class LiveHost:
             title=short(f"{origin.title} (fork)"),
             agent=origin.agent,
             workspace=origin.workspace,
+            owner=frontend.user,
             policy=origin.policy,
             model=origin.model,
             permission_mode=origin.permission_mode,
@@ -554,6 +574,17 @@ class LiveHost:
         except (*CANNOT_START, JournalError, OSError, ProcessGone) as error:
             refuse("cannot_start", str(error))
         self._services.changed()
+
+
+def _check_scope(frontend: Frontend, record: SessionRecord) -> None:
+    """Refuse to begin what its own frontend might not see."""
+    scope = frontend.scope
+    if not (scope.all or scope.own or scope.has_folder(record.workspace)):
+        refuse(
+            "not_allowed",
+            f"this token is for sessions in {', '.join(scope.folders)}; name a workspace there",
+            "workspace",
+        )
 
 
 def _cannot(session: LiveSession, what: str) -> NoReturn:

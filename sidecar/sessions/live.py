@@ -130,6 +130,7 @@ class LiveSession:
             state=state.state,
             agent=record.agent,
             workspace=record.workspace,
+            owner=record.owner,
             model=state.model,
             policy=record.policy,
             permission_mode=state.permission_mode,

@@ -4,6 +4,7 @@ import pytest
 from pydantic import SecretStr
 
 from hub.config import HubConfig
+from hub.principals import Principal
 from hub.server.access import (
     AccessError,
     Allowance,
@@ -168,7 +169,7 @@ def test_a_wrong_token_uses_up_its_neighbours_allowance_and_a_right_one_asks_for
 
     def wait(address: str, now: float) -> float | None:
         with pytest.raises(WrongToken) as wrong:
-            check.role("wrong", address, now)
+            check.principal("wrong", address, now)
         return wrong.value.retry_after_s
 
     assert [wait(address, 0) for address in ("2001:db8::1", "2001:db8::2", "2001:db8::3")] == [
@@ -177,8 +178,8 @@ def test_a_wrong_token_uses_up_its_neighbours_allowance_and_a_right_one_asks_for
         2.0,
     ]
     assert wait("2001:db8:0:1::1", 0) is None
-    assert check.role(TOKEN, "2001:db8::4", 0) == "control"
-    assert check.role(VIEW, "2001:db8::4", 0) == "view"
+    assert check.principal(TOKEN, "2001:db8::4", 0) == Principal("control")
+    assert check.principal(VIEW, "2001:db8::4", 0) == Principal("view")
     assert wait("2001:db8::1", 2) is None
     assert [reason for reason, _, _ in refused] == [
         "wrong_token",

@@ -2,21 +2,23 @@
 
 import pytest
 
+from hub.principals import Principal
 from hub.server.access import Tokens
 from hub.server.cookies import REMEMBERED, Cookies, LoggedOut, Login
 
 TOKEN, VIEW = "control-token-0123456789", "view-token-0123456789"
+CONTROL, VIEWER = Principal("control"), Principal("view")
 NOW = 1_700_000_000.5
 
 
 def role(cookies: Cookies, value: str) -> str | None:
     login = cookies.login(value)
-    return None if login is None else login.role
+    return None if login is None else login.principal.role
 
 
 def test_a_cookie_gives_the_role_of_its_token_and_does_not_hold_it() -> None:
     cookies = Cookies(Tokens(TOKEN, VIEW))
-    control, view = cookies.give("control", NOW), cookies.give("view", NOW)
+    control, view = cookies.give(CONTROL, NOW), cookies.give(VIEWER, NOW)
     assert (role(cookies, control), role(cookies, view)) == ("control", "view")
     assert TOKEN not in control
     assert role(Cookies(Tokens(TOKEN, VIEW)), control) == "control"
@@ -45,7 +47,7 @@ def test_what_is_no_cookie_opens_nothing(value: str) -> None:
 
 def test_no_part_of_a_cookie_can_be_exchanged() -> None:
     cookies = Cookies(Tokens(TOKEN, VIEW))
-    one, other = cookies.give("control", NOW).split("."), cookies.give("control", NOW + 9).split(".")
+    one, other = cookies.give(CONTROL, NOW).split("."), cookies.give(CONTROL, NOW + 9).split(".")
     for place in range(3):
         mixed = [*one]
         mixed[place] = other[place]
@@ -54,7 +56,7 @@ def test_no_part_of_a_cookie_can_be_exchanged() -> None:
 
 def test_a_login_that_is_over_is_over_also_after_a_restart_and_others_go_on() -> None:
     cookies = Cookies(Tokens(TOKEN, VIEW))
-    one, other = cookies.give("control", NOW), cookies.give("control", NOW)
+    one, other = cookies.give(CONTROL, NOW), cookies.give(CONTROL, NOW)
     login = cookies.login(one)
     assert login is not None
     cookies.log_out(login)
@@ -65,9 +67,9 @@ def test_a_login_that_is_over_is_over_also_after_a_restart_and_others_go_on() ->
 
 def test_the_list_of_logins_that_are_over_has_a_bound_and_none_of_them_comes_back() -> None:
     over = LoggedOut()
-    logins = [Login(f"id-{number}", number, "view") for number in range(1, 3 * REMEMBERED)]
+    logins = [Login(f"id-{number}", number, VIEWER) for number in range(1, 3 * REMEMBERED)]
     for login in logins:
         over = over.with_login(login)
         assert len(over.logins) <= REMEMBERED
     assert all(over.has(login) for login in logins)
-    assert not over.has(Login("later", 3 * REMEMBERED, "view"))
+    assert not over.has(Login("later", 3 * REMEMBERED, VIEWER))

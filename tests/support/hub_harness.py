@@ -15,6 +15,7 @@ from websockets.typing import Origin, Subprotocol
 from hub.config import HubConfig
 from hub.host import CommandRefused, Frontend
 from hub.hub import Hub
+from hub.principals import Principals
 from hub.server.routes import Probes
 from hub.wire.frames import AnyCommand
 from hub.wire.frames_out import SessionSummary
@@ -129,11 +130,12 @@ async def hub_harness(
     journal: Journal | None = None,
     host: StubHost | None = None,
     probes: Probes | None = None,
+    principals: Principals | None = None,
 ) -> AsyncIterator[HubHarness]:
     """Run a hub."""
     journal = journal or MemoryJournal()
     host = host or StubHost()
-    hub = Hub(journal, host, config, version="0.0.0", probes=probes)
+    hub = Hub(journal, host, config, version="0.0.0", probes=probes, principals=principals)
     url = await hub.start()
     try:
         yield HubHarness(hub, journal, host, url)

@@ -10,7 +10,7 @@ CLOSE_CODES: dict[int, str] = {
     1007: "A text frame was not UTF-8.",
     1009: "A frame was larger than allowed.",
     1011: "The log of a session cannot be read; the sidecar's log says why.",
-    4401: "The token is wrong, or none was shown.",
+    4401: "The token is wrong, or none was shown; or the login is over, or the token was revoked or has expired meanwhile.",
     4408: "No token was shown in time.",
     4429: "Too many wrong tokens from this address, too many connections of the role `view`, or far too many commands on this one.",
 }
@@ -24,7 +24,7 @@ REPLY_CODES: dict[str, str] = {
     "unknown_command": "There is no command of this `type`.",
     "invalid_params": "A field is missing, wrong or unknown; `field` names it.",
     "unauthorized": "The token is wrong, or none was shown. Closed with 4401, unless the connection had shown one before.",
-    "forbidden": "The role `view` may not send this command.",
+    "forbidden": "The role `view`, or a principal that is held to some sessions, may not send this command.",
     "not_allowed": "More than the operator lets frontends ask for; the message names the setting that would allow it.",
     "rate_limited": "Too many commands; this one was not done. Wait, then send it again.",
     "unknown_session": "There is no such session.",

@@ -34,6 +34,8 @@ export interface SessionSummary {
   agent?: string;
   /** Directory the CLI runs in. */
   workspace?: string;
+  /** The principal who began it; absent where nobody in particular did. */
+  owner?: string;
   /** The main model. */
   model?: string;
   /** Permission policy. */

@@ -8,7 +8,9 @@ import pytest
 from push_service import Subscriber
 
 from hub.host import CommandRefused, Frontend
+from hub.principals import NoPrincipals, Principal, Scope
 from hub.wire import frames
+from hub.wire.frames_out import SessionSummary
 from normalize.events import (
     AgentEvent,
     Complete,
@@ -26,6 +28,7 @@ from sidecar.push.keys import KeyRefused, Signing
 from sidecar.push.message import Told, body_of, told
 from sidecar.push.push import Push
 from sidecar.push.subscriptions import MOST
+from waiting import until
 
 OPTIONS = [
     PermissionOption(option_id="yes", name="Allow", kind="allow_once"),
@@ -166,7 +169,7 @@ def subscribe(browser: Subscriber) -> frames.PushSubscribe:
 
 def test_who_is_subscribed_is_kept_as_long_as_the_token_counts(tmp_path: Path) -> None:
     def started(tokens: dict[str, str]) -> Push:
-        push = Push(tmp_path, lambda session: session)
+        push = Push(tmp_path, lambda session: None)
         push.admit(tokens)  # type: ignore[arg-type]
         return push
 
@@ -206,6 +209,46 @@ def test_who_is_subscribed_is_kept_as_long_as_the_token_counts(tmp_path: Path) -
             again.execute(
                 frames.PushSubscribe(type="push.subscribe", id="1", **{**fields, "p256dh": bad}), CONTROL
             )
+
+
+async def test_a_principal_is_told_of_what_it_may_see_for_as_long_as_its_token_counts(tmp_path: Path) -> None:
+    ann = Principal("control", "ann", Scope(own=True), "id-ann")
+    known = {"id-ann": ann}
+
+    class Known(NoPrincipals):
+        def of_id(self, token_id: str) -> Principal | None:
+            return known.get(token_id)
+
+    def summary_of(session: str) -> SessionSummary:
+        return SessionSummary(session=session, state="idle", last_seq=0, pending=0, owner=session)
+
+    posted: list[str] = []
+
+    def post(letter: Letter) -> int:
+        posted.append(letter.endpoint[-1])
+        return 201
+
+    push = Push(tmp_path, summary_of, post=post)
+    push.admit({"control": "c" * 20, "view": "v" * 20}, Known())
+    push.start()
+    as_ann = Frontend("user:ann", "control", "ann", ann.scope, "id-ann")
+    push.execute(subscribe(Subscriber("https://fcm.googleapis.com/a")), as_ann)
+    push.execute(subscribe(Subscriber("https://fcm.googleapis.com/z")), CONTROL)
+    event = to_json(asks("ls"))
+    for session in ("bob", "ann"):
+        push.tell(Envelope(session, 1, "2026-01-01T00:00:00Z", event), "permission_request", "e")
+    await until(lambda: len(posted) == 3)
+    known.clear()
+    push.tell(Envelope("ann", 2, "2026-01-01T00:00:00Z", event), "permission_request", "e")
+    await until(lambda: len(posted) == 4)
+    assert (posted[0], sorted(posted[1:3]), posted[3]) == ("z", ["a", "z"], "z")
+    assert push._subscriptions is not None
+    assert [one.endpoint[-1] for one in push._subscriptions.all] == ["z"]
+    with pytest.raises(CommandRefused, match="token of their own"):
+        push.execute(
+            subscribe(Subscriber("https://fcm.googleapis.com/p")), Frontend("user:bob", "view", "bob")
+        )
+    push.stop()
 
 
 def test_a_key_that_others_could_read_is_not_used(tmp_path: Path) -> None:

@@ -1,0 +1,300 @@
+"""Principals at the hub: what they may see, under which name they act, and that nothing of them is left once they are over."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hub_harness import HubHarness, StubHost, ask, hub_harness, receive
+
+from hub.config import HubConfig
+from hub.hub import Hub
+from hub.principals import BadPrincipal, Principal, Scope
+from hub.server.access import AccessError, Tokens
+from hub.server.cookies import Cookies
+from hub.wire.frames_out import SessionSummary
+from journal.memory import MemoryJournal
+
+ANN = Principal("control", "ann", Scope.of(["own"]), "id-ann")
+EVE = Principal("view", "eve", Scope.of(["folder:/work/eve"]), "id-eve")
+BOSS = Principal("view", "boss", Scope.of(["all"]), "id-boss")
+
+
+class Few:
+    """Some principals, whose tokens are their names."""
+
+    def __init__(self, *those: Principal) -> None:
+        self.those = {f"twp-{one.name}": one for one in those}
+        self.refreshed: Callable[[], None] = lambda: None
+        self._watchers: list[Callable[[], None]] = []
+
+    def of_token(self, token: str) -> Principal | None:
+        return self.those.get(token)
+
+    def of_id(self, token_id: str) -> Principal | None:
+        return next((one for one in self.those.values() if one.id == token_id), None)
+
+    def secret(self, token_id: str) -> bytes:
+        return token_id.encode()
+
+    def refresh(self) -> None:
+        self.refreshed()
+
+    def watch(self, watcher: Callable[[], None]) -> Callable[[], None]:
+        self._watchers.append(watcher)
+        return lambda: self._watchers.remove(watcher)
+
+    def revoke(self, name: str) -> None:
+        del self.those[f"twp-{name}"]
+        for watcher in self._watchers:
+            watcher()
+
+
+def summary(session: str, **more: Any) -> SessionSummary:
+    return SessionSummary(session=session, state="idle", last_seq=0, pending=0, **more)
+
+
+def house() -> StubHost:
+    host = StubHost()
+    host.summaries = [
+        summary("anns", owner="ann", workspace="/work/ann"),
+        summary("eves", workspace="/work/eve/deep"),
+        summary("other", owner="bob", workspace="/work/everybody"),
+    ]
+    return host
+
+
+def named(frame: dict[str, Any]) -> list[str]:
+    return [one["session"] for one in frame["sessions"]]
+
+
+def served(few: Few, **options: Any) -> Any:
+    return hub_harness(host=house(), principals=few, **options)
+
+
+@pytest.mark.parametrize(
+    ("words", "seen"),
+    [
+        (["all"], "anns eves other"),
+        (["own"], "anns"),
+        (["folder:/work/eve"], "eves"),
+        (["folder:/work"], "anns eves other"),
+        (["folder:/work/eve/deep/deeper"], ""),
+        (["folder:/"], "anns eves other"),
+        (["own", "folder:/work/eve/"], "anns eves"),
+    ],
+)
+def test_a_scope_shows_what_it_names_and_nothing_beside_it(words: list[str], seen: str) -> None:
+    principal = Principal("view", "ann", Scope.of(words))
+    assert [one.session for one in house().summaries if principal.sees(one)] == seen.split()
+
+
+@pytest.mark.parametrize("words", [[], ["each"], ["folder:work"], ["folder:/a/../b"], ["folder:"], [""]])
+def test_what_is_no_scope_is_refused(words: list[str]) -> None:
+    with pytest.raises(BadPrincipal):
+        Scope.of(words)
+
+
+def test_a_workspace_with_dots_is_below_no_folder() -> None:
+    assert not EVE.sees(summary("s", workspace="/work/eve/../ann"))
+    assert not EVE.sees(summary("s"))
+    assert not Principal("view", None, Scope(own=True)).sees(summary("s"))
+
+
+async def test_what_a_principal_may_not_see_is_for_it_as_if_it_were_not_there() -> None:
+    few = Few(ANN, EVE, BOSS)
+    async with served(few) as running:
+        for session in ("anns", "eves", "other", "unlisted"):
+            await running.append("x", session=session)
+        async with running.websocket("twp-ann") as websocket:
+            assert named(await receive(websocket)) == ["anns"]
+            listed = await ask(websocket, type="session.list")
+            assert [one["session"] for one in listed["result"]] == ["anns"]
+            for session in ("eves", "other", "unlisted", "none-such"):
+                for command in (
+                    {"type": "subscribe"},
+                    {"type": "unsubscribe"},
+                    {"type": "payload.get", "seq": 1},
+                    {"type": "prompt", "text": "x"},
+                    {"type": "session.delete"},
+                    {"type": "session.fork"},
+                ):
+                    reply = await ask(websocket, session=session, **command)
+                    assert reply["error"] == {
+                        "code": "unknown_session",
+                        "field": "session",
+                        "message": f"There is no session {session!r}.",
+                    }
+            assert (await ask(websocket, type="subscribe", session="anns"))["ok"]
+        assert not running.host.commands
+        auth = {"Authorization": "Bearer twp-ann"}
+        status, _, body = await running.request("/sessions", headers=auth)
+        assert (status, [one["session"] for one in json.loads(body)]) == (200, ["anns"])
+        refused = [
+            await running.request(f"/sessions/{session}/events", headers=auth)
+            for session in ("other", "unlisted", "none-such")
+        ]
+        assert {(status, body) for status, _, body in refused} == {(404, refused[-1][2])}
+        assert (await running.request("/metrics", headers=auth))[0] == 403
+        assert (await running.request("/metrics", headers={"Authorization": "Bearer twp-boss"}))[0] == 200
+        # who sees all also sees what is not listed
+        async with running.websocket("twp-boss") as websocket:
+            assert named(await receive(websocket)) == ["anns", "eves", "other"]
+            assert (await ask(websocket, type="subscribe", session="unlisted"))["ok"]
+
+
+async def test_the_list_tells_of_what_is_seen_and_is_silent_about_the_rest() -> None:
+    async with served(Few(ANN)) as running, running.websocket("twp-ann") as websocket:
+        await receive(websocket)
+        running.host.summaries[2] = summary("other", owner="bob", title="secret")
+        running.host.changed()
+        running.host.summaries.append(summary("more", owner="ann"))
+        running.host.changed()
+        frame = await receive(websocket)
+        assert (frame["type"], named(frame)) == ("sessions", ["anns", "more"])
+
+
+async def test_a_principal_acts_under_its_own_name_whatever_it_calls_itself() -> None:
+    async with served(Few(ANN)) as running:
+        async with running.websocket("twp-ann") as first, running.websocket("twp-ann") as second:
+            for websocket in (first, second):
+                await receive(websocket)
+                reply = await ask(websocket, type="hello", name="bob")
+                assert reply["result"] == {"name": "user:ann", "role": "control"}
+                await ask(websocket, type="prompt", session="anns", text="x")
+        assert [(who.name, who.user, who.scope) for _, who in running.host.commands] == [
+            ("user:ann", "ann", ANN.scope)
+        ] * 2
+        async with running.websocket() as websocket:
+            await receive(websocket)
+            for name in ("user:ann", "USER:ann", "user\uff1aann"):
+                assert (await ask(websocket, type="hello", name=name))["error"]["field"] == "name"
+            # nor does one connection become another's
+            reply = await ask(websocket, type="hello", token="twp-ann")
+            assert reply["error"]["code"] == "forbidden"
+
+
+async def test_a_token_that_is_over_closes_what_it_has_opened_and_nothing_else() -> None:
+    few = Few(ANN, BOSS)
+    async with served(few) as running:
+        _, headers, _ = await running.request(
+            "/login", method="POST", headers={"Authorization": "Bearer twp-ann"}
+        )
+        cookie = {"Cookie": headers["set-cookie"].partition(";")[0]}
+        assert (await running.request("/sessions", headers=cookie))[0] == 200
+        reader, writer = await asyncio.open_connection("127.0.0.1", running.hub.port)
+        writer.write(
+            f"GET /sessions/anns/events HTTP/1.1\r\nHost: 127.0.0.1:{running.hub.port}\r\n"
+            "Authorization: Bearer twp-ann\r\n\r\n".encode()
+        )
+        async with (
+            running.websocket("twp-ann") as by_token,
+            running.websocket(None, headers=cookie) as by_cookie,
+            running.websocket("twp-boss") as boss,
+        ):
+            for websocket in (by_token, by_cookie, boss):
+                await receive(websocket)
+            async with asyncio.timeout(30):
+                await reader.readuntil(b"\r\n\r\n")
+            few.revoke("ann")
+            async with asyncio.timeout(30):
+                await by_token.wait_closed()
+                await by_cookie.wait_closed()
+                await reader.read()
+            assert (by_token.close_code, by_cookie.close_code) == (4401, 4401)
+            assert (await ask(boss, type="session.list"))["ok"]
+        writer.close()
+        for headers in (cookie, {"Authorization": "Bearer twp-ann"}):
+            assert (await running.request("/sessions", headers=headers))[0] == 401
+
+
+async def test_what_is_said_after_a_revoke_is_not_heard_though_nobody_has_told_yet() -> None:
+    few = Few(ANN)
+    async with served(few) as running, running.websocket("twp-ann") as websocket:
+        await receive(websocket)
+        few.refreshed = lambda: few.revoke("ann") if few.those else None
+        await websocket.send(json.dumps({"type": "prompt", "id": "1", "session": "anns", "text": "x"}))
+        async with asyncio.timeout(30):
+            await websocket.wait_closed()
+        assert websocket.close_code == 4401
+        assert not running.host.commands
+
+
+def test_a_cookie_of_a_principal_needs_the_hubs_own_token_and_that_of_the_principal() -> None:
+    few = Few(ANN, EVE)
+    tokens = Tokens("control-token-0123456789", "view-token-0123456789")
+    value = Cookies(tokens, None, few).give(ANN, 1.0)
+    found = Cookies(tokens, None, few).login(value)
+    assert found is not None
+    assert found.principal == ANN
+    others = Tokens("another-token-0123456789", tokens.view)
+    assert Cookies(others, None, few).login(value) is None
+    assert Cookies(tokens).login(value) is None
+    assert Cookies(tokens, None, few).login(value.replace("id-ann", "id-eve")) is None
+    assert Cookies(tokens, None, few).login(value.rpartition(".")[0]) is None
+
+
+async def test_who_is_invited_by_a_principal_is_that_principal_and_over_with_it() -> None:
+    lead = Principal("control", "lead", Scope.of(["all"]), "id-lead")
+    few = Few(ANN, lead)
+    async with served(few) as running:
+        for who, role in ((ANN, "control"), (ANN, "view"), (lead, "control")):
+            async with running.websocket(f"twp-{who.name}") as websocket:
+                await receive(websocket)
+                code = (await ask(websocket, type="access.invite", role=role))["result"]["code"]
+            shown = {"Authorization": f"Bearer {code}"}
+            _, headers, _ = await running.request("/login", method="POST", headers=shown)
+            cookie = {"Cookie": headers["set-cookie"].partition(";")[0]}
+            async with running.websocket(None, headers=cookie) as websocket:
+                welcome = await receive(websocket)
+                assert welcome["role"] == role
+                assert named(welcome) == (["anns"] if who is ANN else ["anns", "eves", "other"])
+                reply = await ask(websocket, type="hello", name="x")
+                assert reply["result"]["name"] == f"user:{who.name}"
+            if role == "view":
+                raised = {"Cookie": cookie["Cookie"].replace(".view", ".control")}
+                assert (await running.request("/sessions", headers=raised))[0] == 401
+        few.revoke("lead")
+        assert (await running.request("/sessions", headers=cookie))[0] == 401
+
+
+PROXY = HubConfig(
+    trusted_proxies=("127.0.0.1",), proxy_user_header="X-Auth-Request-User", proxy_user_sessions=("own",)
+)
+
+
+async def test_a_trusted_proxy_names_who_comes() -> None:
+    async with served(Few(), config=PROXY) as running:
+        user = {"X-Auth-Request-User": "ann"}
+        async with running.websocket(None, headers=user) as websocket:
+            assert named(await receive(websocket)) == ["anns"]
+            assert (await ask(websocket, type="hello", name="x"))["result"]["name"] == "user:ann"
+        _, _, body = await running.request("/sessions", headers=user)
+        assert [one["session"] for one in json.loads(body)] == ["anns"]
+        for said in ("ann, bob", "", "a b", "x" * 65, "user:ann"):
+            status, _, body = await running.request("/sessions", headers={"X-Auth-Request-User": said})
+            assert (status, json.loads(body)["error"]["code"]) == (403, "bad_user")
+        # a page of another origin rides on nobody's login
+        evil = {**user, "Origin": "http://evil.example"}
+        assert (await running.request("/sessions", headers=evil))[0] == 403
+
+
+@pytest.mark.parametrize("path", ["/sessions", "/sessions/anns/events", "/metrics", "/login", "/ws", "/"])
+async def test_the_header_of_a_proxy_is_refused_from_anybody_else(path: str) -> None:
+    config = PROXY.model_copy(update={"trusted_proxies": ("192.0.2.7",)})
+    async with served(Few(), config=config) as running:
+        forged = {"x-auth-request-USER": "ann", "X-Forwarded-For": "192.0.2.7"}
+        status, _, body = await running.request(path, headers=forged)
+        assert (status, json.loads(body)["error"]["code"]) == (403, "not_by_proxy")
+
+
+def test_a_proxy_that_nobody_trusts_names_nobody() -> None:
+    with pytest.raises(AccessError, match="trusted_proxies"):
+        Hub(MemoryJournal(), StubHost(), HubConfig(proxy_user_header="X-User"))
+
+
+async def test_without_the_setting_the_header_is_a_header_like_any_other() -> None:
+    async with served(Few()) as running:
+        harness: HubHarness = running
+        assert (await harness.request("/sessions", headers={"X-Auth-Request-User": "ann"}))[0] == 401
