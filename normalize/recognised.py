@@ -1,14 +1,14 @@
 """A core for recordings: of the family that the first message is of.
 
 What comes before a line that tells (a banner, an answer that could be anybody's) is taken as Claude's; a family that is
-told later goes on from there, once.
+told later goes on from there, once, and what was open before is ended.
 """
 
 from normalize.acp.core import AcpCore
 from normalize.claude.core import ClaudeCore
 from normalize.core import Core, Stats
-from normalize.events import AgentEvent
-from normalize.inputs import Message, Received, Sent, SessionInput
+from normalize.events import AgentEvent, ProcessStatus
+from normalize.inputs import Ended, Message, Received, Sent, SessionInput
 from protocol.acp.messages import ACP_TYPES
 
 _ACP = frozenset(ACP_TYPES)
@@ -45,18 +45,20 @@ class RecognisedCore:
 
     def receive(self, message: Message, line: bytes | None = None) -> list[AgentEvent]:
         """Translate a received message."""
-        if not self._is_acp and type(message) in _ACP:
-            self._go_on()
-        return self._core.receive(message, line)
+        ended = self._go_on() if not self._is_acp and type(message) in _ACP else []
+        return [*ended, *self._core.receive(message, line)] if ended else self._core.receive(message, line)
 
     def handle(self, happened: SessionInput) -> list[AgentEvent]:
         """Translate whatever has happened in the session."""
+        ended: list[AgentEvent] = []
         if not self._is_acp and isinstance(happened, Received | Sent) and type(happened.message) in _ACP:
-            self._go_on()
-        return self._core.handle(happened)
+            ended = self._go_on()
+        return [*ended, *self._core.handle(happened)]
 
-    def _go_on(self) -> None:
+    def _go_on(self) -> list[AgentEvent]:
+        ended = self._core.handle(Ended("end_of_input"))
         stats, turns = self._core.stats, self._core.turns
         core = AcpCore(resumed=self._resumed, first_turn=turns + 1)
         core.stats = stats
         self._core, self._is_acp = core, True
+        return [event for event in ended if not isinstance(event, ProcessStatus)]

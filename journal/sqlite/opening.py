@@ -79,6 +79,8 @@ def open_journal(
             opened = Opened(path, lock, connection, reading, epoch, all_logs(connection), ages)
         except (OSError, sqlite3.Error) as error:
             raise explain(path, error) from error
+        except UnicodeDecodeError as error:  # SQLite quotes damaged names in what it reports
+            raise damaged(path, "its tables have names that cannot be read") from error
         undo.pop_all()
         return opened
 

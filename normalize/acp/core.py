@@ -193,7 +193,8 @@ class AcpCore:
                 session.is_silent = session.had_turns or state.first_turn > 1
                 session.is_loaded = True
                 session.cwd = text(params, "cwd") or session.cwd
-                return []
+                # What was open is not told of again: a past that is silent would hide its end.
+                return turns.left_open(session) if session.is_silent else []
             case _:
                 return []
 

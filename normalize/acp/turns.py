@@ -114,6 +114,11 @@ def past_over(session: Session) -> list[AgentEvent]:
     return [] if was_silent else events
 
 
+def left_open(session: Session) -> list[AgentEvent]:
+    """End the text and the calls that are open: nobody will hear of them again."""
+    return [*session.texts.pause(), *session.calls.turn_over("no_result", succeeded=False)]
+
+
 def answered(
     state: State, session: Session, request_id: Id, result: JsonObject | None, error: RpcError | None
 ) -> list[AgentEvent]:

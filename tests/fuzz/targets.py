@@ -1,0 +1,459 @@
+"""What is fed with wrong inputs, and what must hold of it: each target reads seeds of its own and runs one input."""
+
+import asyncio
+import json
+import random
+import tempfile
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from acp_recordings import acp_recordings
+
+from hub.schema import document
+from hub.wire.commands import parse
+from hub.wire.frames_out import Reply
+from journal.base import Entry, JournalError
+from journal.sqlite.journal import SqliteJournal
+from normalize.core import Core
+from normalize.events import AgentEvent, MessageChunk, to_json
+from normalize.events.envelope import Cursor
+from normalize.families import ACP, FAMILIES, recorded_core
+from normalize.inputs import Ended, Received, Sent
+from normalize.lines import LineReader
+from protocol.acp.decode import decode as decode_acp
+from protocol.claude.decode import decode as decode_claude
+from protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD, Dialect
+from protocol.framing import LineFramer, OversizeLine
+from recordings import FIXTURES, recordings
+from runner.wire import read_request
+from tests.fuzz.properties import EVENTS_A_BYTE, balanced, conserved, over, readable, words
+from tracing.redaction.redaction import Redaction
+
+SEED_BYTES = 12_000
+"""Longer seeds are left out: what is wrong with a long input is wrong with a short one, and more of those are tried."""
+
+Features = set[Hashable]
+"""What an input made happen; one that makes something new happen is worth changing further."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """One thing to be fed."""
+
+    name: str
+    seeds: Callable[[], list[bytes]]
+    """Right inputs to begin with."""
+    run: Callable[[bytes], Features]
+    """Feed it with one input; raises AssertionError, or whatever it should not have raised."""
+
+
+# Lines of sessions: `<` stands before what an agent wrote, `>` before what it was told.
+
+
+def rows_of(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Cut an input into directions and lines."""
+    for line in data.split(b"\n"):
+        yield (line[:1], line[1:]) if line[:1] in (b"<", b">") else (b"<", line)
+
+
+Decode = Callable[[bytes, bool], Sequence[Received | Sent]]
+"""What a line is, and whether it was sent."""
+
+
+def decoder(family: str) -> Decode:
+    """Make the way in of one session of a family."""
+    if family == AUTOMATIC.name:
+        lines = LineReader()
+        return lambda line, sent: lines.sent(line) if sent else lines.received(line)
+    spoken: dict[str, Dialect] = {MIRIAD.name: MIRIAD, JSON_RPC.name: JSON_RPC}
+    if family in spoken:
+        host, agent = spoken[family].host(), spoken[family].agent()
+        return lambda line, sent: (
+            [Sent(line, message) for message in agent.read(line).messages]
+            if sent
+            else [Received(line, message) for message in host.read(line).messages]
+        )
+    decode = decode_acp if family == ACP else decode_claude
+    return lambda line, sent: [Sent(line, decode(line)) if sent else Received(line, decode(line))]
+
+
+def new_core(family: str) -> Core:
+    """Make a core of a family."""
+    return recorded_core() if family == AUTOMATIC.name else FAMILIES[family].core()
+
+
+def session(data: bytes, family: str) -> tuple[list[AgentEvent], Features]:
+    """Run the lines of one session, see that all holds that must, and return its events."""
+    core, decode = new_core(family), decoder(family)
+    events: list[AgentEvent] = []
+    features: Features = set()
+    received, before = 0, ""
+    for direction, line in rows_of(data):
+        inputs = decode(line, direction == b">")
+        for each in inputs:
+            given = core.handle(each)
+            kinds = ",".join(event.type for event in given[:4])
+            features.add((type(each.message).__name__, before, kinds))
+            before = kinds or before
+            events += given
+        received += len(inputs) if direction != b">" else 0
+    events += core.handle(Ended("end_of_input"))
+    conserved(core, received)
+    over(core)
+    balanced(events, side_by_side=family in (ACP, AUTOMATIC.name))
+    readable(events)
+    assert len(events) <= EVENTS_A_BYTE * len(data) + 8, f"{len(events)} events of {len(data)} bytes"
+    return events, features
+
+
+def _core(family: str) -> Callable[[bytes], Features]:
+    def run(data: bytes) -> Features:
+        return session(data, family)[1]
+
+    return run
+
+
+def _twice(data: bytes) -> Features:
+    """The same lines give the same events, though the core is another."""
+    first, features = session(data, AUTOMATIC.name)
+    assert session(data, AUTOMATIC.name)[0] == first
+    return features
+
+
+JUNK = (
+    b"",
+    b"{",
+    b"\xff\xfe",
+    b'{"type":"of_tomorrow","x":[1]}',
+    b"[]",
+    b"null",
+    b'{"no":"type"}',
+    b"Warning: deprecated",
+)
+
+
+def _junk_between(data: bytes) -> Features:
+    """Lines that say nothing, put between those of a whole session, change no word and no call of it."""
+    order = random.Random(len(data))
+    whole = list(rows_of(data))
+    mixed = [
+        piece
+        for row in whole
+        for piece in ([(b"<", order.choice(JUNK)), row] if order.random() < 0.3 else [row])
+    ]
+    plain, _ = session(data, CLAUDE.name)
+    events, features = session(b"\n".join(direction + line for direction, line in mixed), CLAUDE.name)
+    assert words(events) == words(plain), "junk between the lines changes what was said"
+    kinds = {"tool_call", "tool_update", "turn_started", "complete", "user_message"}
+    got = [event for event in events if event.type in kinds]
+    assert [type(event) for event in got] == [type(event) for event in plain if event.type in kinds]
+    return features
+
+
+def _said(folder: Path) -> bytes:
+    """The lines of a recording, in both directions, in their order."""
+    sides = {
+        name: (folder / f"{file}.jsonl").read_bytes().split(b"\n")
+        for name, file in (("recv", "stdout"), ("send", "stdin"))
+    }
+    rows = [json.loads(row) for row in (folder / "timeline.jsonl").read_bytes().splitlines()]
+    marks = {"recv": b"<", "send": b">"}
+    return b"\n".join(
+        marks[row["dir"]] + sides[row["dir"]][row["line"]] for row in rows if row.get("line") is not None
+    )
+
+
+def _small(found: Iterable[bytes]) -> list[bytes]:
+    return sorted({seed for seed in found if 0 < len(seed) < SEED_BYTES}, key=lambda seed: (len(seed), seed))
+
+
+def claude_sessions() -> list[bytes]:
+    """Recordings of Claude Code."""
+    return _small(_said(recording.folder) for recording in recordings())
+
+
+def acp_sessions() -> list[bytes]:
+    """Recordings of agents of the Agent Client Protocol."""
+    return _small(_said(recording.folder) for recording in acp_recordings())
+
+
+def spoken_in(dialect: Dialect) -> Callable[[], list[bytes]]:
+    """Recordings of Claude Code, as they would be in a dialect."""
+
+    def seeds() -> list[bytes]:
+        found = []
+        for seed in claude_sessions():
+            peer = dialect.agent()
+            rows = [(mark, decode_claude(line)) for mark, line in rows_of(seed)]
+            said = [line for mark, message in rows if mark == b"<" for line in peer.write(message).lines]
+            found.append(b"\n".join(b"<" + line.rstrip(b"\n") for line in said))
+        return _small(found)
+
+    return seeds
+
+
+def lines_of(sessions: Callable[[], list[bytes]]) -> Callable[[], list[bytes]]:
+    """The single lines of sessions."""
+
+    def seeds() -> list[bytes]:
+        return _small(line for seed in sessions() for _, line in rows_of(seed))
+
+    return seeds
+
+
+# Framing.
+
+
+def _framing(data: bytes) -> Features:
+    cuts = random.Random(len(data) * 31 + sum(data[:64]))
+    limit = cuts.choice((8, 64, 4096))
+    whole = LineFramer(limit)
+    at_once: list[bytes | OversizeLine | None] = [*whole.feed(data), whole.close()]
+    pieces = LineFramer(limit)
+    one_by_one: list[bytes | OversizeLine | None] = []
+    start = 0
+    while start < len(data):
+        size = cuts.choice((1, 1, 2, 7, 100, 5000))
+        one_by_one += pieces.feed(data[start : start + size])
+        start += size
+    one_by_one.append(pieces.close())
+    assert one_by_one == at_once, "the chunks decide about the lines"
+    ends = data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
+    assert sum(line is not None for line in at_once) == ends
+    expected = [line.removesuffix(b"\r") for line in data.split(b"\n")]
+    for line, wanted in zip(at_once, expected, strict=False):
+        if isinstance(line, bytes):
+            assert line == wanted
+        elif line is not None:
+            assert line.size >= limit
+            assert wanted.startswith(line.head[:8])
+    return {(type(line).__name__, limit) for line in at_once}
+
+
+# Frontends.
+
+
+def _frames(data: bytes) -> Features:
+    text = data.decode("utf-8", "surrogateescape")
+    features: Features = set()
+    roles: tuple[Literal["control", "view"] | None, ...] = ("control", "view", None)
+    for role in roles:
+        got = parse(text, role)
+        if isinstance(got, Reply):
+            assert got.error is not None
+            assert len(got.error.message) < 2000
+            features.add((role, got.error.code, got.error.field))
+        else:
+            assert got.type == json.loads(text)["type"]
+            features.add((role, got.type))
+    return features
+
+
+def commands() -> list[bytes]:
+    """A command of each kind, with all that it can have."""
+    schema: Any = document("commands")
+    definitions = schema["$defs"]
+    return [
+        json.dumps(_example(one, definitions, 0)).encode() for one in definitions.values() if _is_command(one)
+    ]
+
+
+def _is_command(definition: Any) -> bool:
+    return bool({"type", "id"} <= definition.get("properties", {}).keys())
+
+
+def _example(part: Any, definitions: Any, depth: int) -> Any:
+    match part:
+        case {"$ref": str(target)}:
+            return _example(definitions[target.rpartition("/")[2]], definitions, depth + 1)
+        case {"const": value} | {"enum": [value, *_]}:
+            return value
+        case {"anyOf": [first, *_]} | {"oneOf": [first, *_]}:
+            return _example(first, definitions, depth + 1)
+        case {"properties": fields} if depth < 6:
+            return {key: _example(value, definitions, depth + 1) for key, value in fields.items()}
+        case {"type": "array", "items": item} if depth < 6:
+            return [_example(item, definitions, depth + 1)]
+        case {"type": "integer" | "number"}:
+            return 1
+        case {"type": "boolean"}:
+            return True
+        case {"type": "object"}:
+            return {"key": "value"}
+        case _:
+            return "text"
+
+
+# The runner.
+
+
+def _runner(data: bytes) -> Features:
+    features: Features = set()
+    for line in data.split(b"\n"):
+        request = read_request(line)
+        features.add((type(request).__name__, getattr(request, "reason", "")[:20]))
+    return features
+
+
+def runner_lines() -> list[bytes]:
+    """Lines of spec 4, as a client writes them."""
+    run = {
+        "prompt": "hi",
+        "cwd": "/tmp",
+        "mcp_servers": {"a": {"command": "x", "args": ["y"]}},
+        "max_wait": 5,
+    }
+    return [
+        json.dumps(line).encode()
+        for line in (
+            {"type": "run", "id": "1", "params": run},
+            {
+                "type": "run",
+                "id": "2",
+                "params": {"message": {"type": "user", "message": {"role": "user", "content": "hi"}}},
+            },
+            {"type": "cancel", "id": "1"},
+        )
+    ]
+
+
+# Files on disk.
+
+
+def _session_file(data: bytes) -> Features:
+    files = FAMILIES[CLAUDE.name].files
+    assert files is not None
+    lines = data.split(b"\n")
+    survey = files.survey()
+    for line in lines:
+        survey.take(line)
+        files.recognises(line)
+        files.moment(line)
+    outline = survey.outline()
+    assert outline.lines + outline.unreadable <= 2 * len(lines)
+    features: Features = {
+        (outline.turns, len(outline.branches), outline.cost_is_whole, outline.unreadable > 0)
+    }
+    for leaf in (None, *(branch.leaf for branch in outline.branches[:3])):
+        reader, core = survey.reader(leaf), new_core(CLAUDE.name)
+        events: list[AgentEvent] = []
+        for line in lines:
+            for dated in reader.read(line):
+                events += core.handle(dated.input)
+        for dated in reader.close():
+            events += core.handle(dated.input)
+        events += core.handle(Ended("end_of_input"))
+        over(core)
+        balanced(events)
+        readable(events)
+        features |= {event.type for event in events}
+    return features
+
+
+def session_files() -> list[bytes]:
+    """Files that the CLI has kept."""
+    return _small(path.read_bytes() for path in sorted((FIXTURES / "sessions").glob("**/*.jsonl")))
+
+
+LOGS = {"one": 40, "two": 7}
+"""Events of each session in the journal that is damaged."""
+
+
+@cache
+def _journal() -> bytes:
+    async def made(path: Path) -> None:
+        journal = await SqliteJournal.open(path)
+        for log, count in LOGS.items():
+            for number in range(count):
+                await journal.append(
+                    log, [Entry(to_json(MessageChunk(text=f"{log} {number} " + "x" * (number * 37))))]
+                )
+        await journal.close()
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "journal.sqlite3"
+        asyncio.run(made(path))
+        return path.read_bytes()
+
+
+def _damaged_journal(data: bytes) -> Features:
+    """The input says where the file is changed: what is read is what was written, or a gap, or an error that says so."""
+    whole = bytearray(_journal())
+    for start in range(0, len(data) - 4, 5):
+        place = int.from_bytes(data[start : start + 4], "big") % len(whole)
+        whole[place] ^= data[start + 4] or 1
+    features: Features = set()
+
+    async def read(path: Path) -> None:
+        journal = await SqliteJournal.open(path)
+        try:
+            for log, count in LOGS.items():
+                cursor, got = Cursor(journal.epoch, 0), list[int]()
+                while True:
+                    page = await journal.read_after(log, cursor)
+                    for envelope in page.envelopes:
+                        assert 1 <= envelope.seq <= count, envelope.seq
+                        text = json.loads(envelope.event)["text"]
+                        features.add(("changed", text.startswith(f"{log} {envelope.seq - 1} ")))
+                    got += [envelope.seq for envelope in page.envelopes]
+                    if page.cursor == cursor or page.cursor.seq >= page.last:
+                        break
+                    cursor = page.cursor
+                assert got == sorted(set(got)), "numbers come twice or out of order"
+                features.add((log, len(got) == count))
+        finally:
+            await journal.close()
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "journal.sqlite3"
+        path.write_bytes(whole)
+        try:
+            asyncio.run(read(path))
+        except JournalError as error:
+            features.add((type(error).__name__, str(path) in str(error)))
+    assert ("JournalUnavailable", False) not in features, "an error that does not say which journal"
+    return features
+
+
+def damages() -> list[bytes]:
+    """A few places in the file, and how their bits are changed."""
+    order = random.Random(1)
+    return [order.randbytes(5 * count) for count in (1, 2, 8, 40, 300)]
+
+
+# Secrets.
+
+REDACTION = Redaction(b"a key of the tests")
+
+
+def _redaction(data: bytes) -> Features:
+    text = data.decode("utf-8", "replace")
+    redacted = REDACTION.apply(text)
+    assert len(redacted) == len(text)
+    assert redacted.count("\n") == text.count("\n")
+    return {redacted == text}
+
+
+TARGETS = {
+    target.name: target
+    for target in (
+        Target("framing", claude_sessions, _framing),
+        Target("claude-line", lines_of(claude_sessions), _core(CLAUDE.name)),
+        Target("claude", claude_sessions, _core(CLAUDE.name)),
+        Target("claude-junk", claude_sessions, _junk_between),
+        Target("acp-line", lines_of(acp_sessions), _core(ACP)),
+        Target("acp", acp_sessions, _core(ACP)),
+        Target("miriad", spoken_in(MIRIAD), _core(MIRIAD.name)),
+        Target("json-rpc", spoken_in(JSON_RPC), _core(JSON_RPC.name)),
+        Target("auto", lambda: [*claude_sessions(), *acp_sessions()], _twice),
+        Target("frames", commands, _frames),
+        Target("runner", runner_lines, _runner),
+        Target("session-file", session_files, _session_file),
+        Target("journal", damages, _damaged_journal),
+        Target("redaction", lines_of(claude_sessions), _redaction),
+    )
+}
+"""All of them, by name."""
