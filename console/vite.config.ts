@@ -1,4 +1,4 @@
-/** One script, one style sheet, names that do not change: the build is committed, and must come out the same anywhere. */
+/** One script, one style sheet, a worker, names that do not change: the build is committed, and must come out the same anywhere. */
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 
@@ -16,8 +16,10 @@ export default defineConfig({
     cssCodeSplit: false,
     modulePreload: false,
     rolldownOptions: {
+      // The worker imports nothing, so nothing is shared between the two.
+      input: { console: here("index.html"), worker: here("src/worker/worker.ts") },
       output: {
-        entryFileNames: "console.js",
+        entryFileNames: "[name].js",
         assetFileNames: "console[extname]",
         // Loaded on demand; what it shares with the page stays in the page's own script.
         chunkFileNames: "[name].js",

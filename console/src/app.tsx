@@ -3,11 +3,11 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { Composer } from "./composer/composer.js";
 import { Inspector, type Tab } from "./inspector/inspector.js";
 import { RequestDock } from "./request/dock.js";
-import { logIn, logOut } from "./state/access.js";
+import { logIn } from "./state/access.js";
 import type { Hub, View } from "./state/hub.js";
 import { useSource } from "./state/source.js";
 import { visibleCode } from "./text/visible.js";
-import { setNotifications, useAttention, wantsNotifications } from "./view/attention.js";
+import { leave, setNotifications, useAttention, wantsNotifications } from "./view/attention.js";
 import { LiveContext, type Page, PageContext } from "./view/context.js";
 import { SessionHead } from "./view/head.js";
 import { Now } from "./view/now.js";
@@ -70,6 +70,15 @@ function Pages({ hub, view, onMenu }: { hub: Hub; view: View; onMenu: () => void
   return library ? <library.LibraryView view={view} onMenu={onMenu} /> : <div class="empty" />;
 }
 
+/** How another device gets in: in a file of its own, too. */
+function Phone(props: { hub: Hub; onClose: () => void }) {
+  const [reach, load] = useState<typeof import("./reach/reach.js") | undefined>(undefined);
+  useEffect(() => {
+    import("./reach/reach.js").then(load, () => props.hub.toast("This could not be loaded; reload to try again."));
+  }, []);
+  return reach ? <reach.Invite {...props} /> : null;
+}
+
 export function App({ hub }: { hub: Hub }) {
   useSource(hub.changed, hub.switched);
   const [menu, setMenu] = useState(false);
@@ -77,7 +86,7 @@ export function App({ hub }: { hub: Hub }) {
   const [tab, setTab] = useState<Tab>("turn");
   const [seq, setSeq] = useState<number | undefined>(undefined);
   const [making, make] = useState(false);
-  const [dialog, open] = useState<"palette" | "keys" | undefined>(undefined);
+  const [dialog, open] = useState<"palette" | "keys" | "phone" | undefined>(undefined);
   const [notify, setNotify] = useState(wantsNotifications);
   useAttention(hub, notify);
   const live = hub.current;
@@ -121,6 +130,7 @@ export function App({ hub }: { hub: Hub }) {
     return () => removeEventListener("keydown", onKeyDown);
   }, [menu]);
 
+  const bell = () => void setNotifications(hub, !notify).then(setNotify);
   const doings: Doing[] = [
     ...(hub.mayControl
       ? [
@@ -140,9 +150,11 @@ export function App({ hub }: { hub: Hub }) {
     { name: "Session", hint: "rename, fork, resume, close", run: () => page.show("session") },
     { name: "History", hint: "old conversations, and search", run: () => hub.visit("history") },
     { name: "Usage", hint: "tokens and cost", run: () => hub.visit("usage") },
+    ...(hub.mayControl ? [{ name: "Open on a phone", hint: "by a code for its camera", run: () => open("phone") }] : []),
+    { name: notify ? "Notify no more" : "Notify me", hint: "of what is asked, finished or failed", run: bell },
     { name: "Dark or light", hint: "", run: toggleTheme },
     { name: "Keys", hint: "?", run: () => open("keys") },
-    { name: "Log out", hint: "this browser, all its tabs", run: () => void logOut().finally(() => location.reload()) },
+    { name: "Log out", hint: "this browser, all its tabs", run: () => void leave(hub).finally(() => location.reload()) },
   ];
   if (hub.refused) return <Door reason={hub.reason} />;
   return (
@@ -165,13 +177,7 @@ export function App({ hub }: { hub: Hub }) {
           <ConnectionBar />
           {live ? (
             <LiveContext.Provider value={live} key={live.id}>
-              <SessionHead
-                onMenu={() => setMenu(!menu)}
-                onPanel={() => setPanel(!panel)}
-                panel={panel}
-                notify={notify}
-                onNotify={() => void setNotifications(!notify).then(setNotify)}
-              />
+              <SessionHead onMenu={() => setMenu(!menu)} onPanel={() => setPanel(!panel)} panel={panel} notify={notify} onNotify={bell} />
               <Transcript />
               <ReplayBar />
               <RequestDock />
@@ -190,6 +196,7 @@ export function App({ hub }: { hub: Hub }) {
           </LiveContext.Provider>
         )}
         {dialog === "palette" && <Palette doings={doings} onClose={() => open(undefined)} />}
+        {dialog === "phone" && <Phone hub={hub} onClose={() => open(undefined)} />}
         {dialog === "keys" && <Keys onClose={() => open(undefined)} />}
         <Toasts />
       </div>

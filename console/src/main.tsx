@@ -3,6 +3,7 @@ import { App } from "./app.js";
 import { enter, frontendName } from "./state/access.js";
 import { Hub } from "./state/hub.js";
 import "./style/index.css";
+import { startReach } from "./view/attention.js";
 import { startTheme } from "./view/theme.js";
 
 startTheme();
@@ -12,6 +13,7 @@ address.search = address.hash = "";
 // Not awaited at the top: a script that waits there cannot be shared with those that are loaded later.
 void enter().then(() => {
   const hub = new Hub(address.href, frontendName());
+  startReach(hub);
   const root = document.getElementById("root");
   if (root) render(<App hub={hub} />, root);
 });

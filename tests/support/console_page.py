@@ -22,6 +22,7 @@ AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+    "--host-resolver-rules=MAP turnwire.test 127.0.0.1",
 )  # fmt: skip
 WAIT_MS = 30_000
 """Milliseconds that any wait may take: far above what a slow machine needs."""
@@ -96,7 +97,7 @@ async def console(
         yield page
     finally:
         await context.close()
-    assert problems.found == []
+    assert problems.found == [], problems.found
 
 
 def watch(page: Page, problems: Problems, url: str) -> None:

@@ -3,12 +3,17 @@ import { useEffect, useRef } from "preact/hooks";
 import type { SessionSummary } from "turnwire-client";
 import { news } from "../model/news.js";
 import { requestTitle } from "../request/titles.js";
+import { logOut } from "../state/access.js";
 import type { Hub } from "../state/hub.js";
 import { useSource } from "../state/source.js";
 import { visibleCode } from "../text/visible.js";
 
 const KEY = "turnwire.notify";
 
+/** Its value where the worker notifies, so that the page need not. */
+const PUSHED = "push";
+
+const isPushed = () => localStorage.getItem(KEY) === PUSHED;
 const granted = () => "Notification" in window && Notification.permission === "granted";
 
 function tell(hub: Hub, session: string, title: string, body: string, tag: string): void {
@@ -35,7 +40,7 @@ export function useAttention(hub: Hub, notify: boolean): void {
   }, [waiting, title]);
 
   useEffect(() => {
-    const speak = notify && document.hidden && granted();
+    const speak = notify && document.hidden && granted() && !isPushed();
     for (const [id, row] of live?.caughtUp ? live.conversation.pending : []) {
       if (told.current.has(id)) continue;
       told.current.add(id);
@@ -52,12 +57,37 @@ export function useAttention(hub: Hub, notify: boolean): void {
 
 /** Whether notifications were wanted, and are allowed still. */
 export function wantsNotifications(): boolean {
-  return localStorage.getItem(KEY) === "1" && granted();
+  return (localStorage.getItem(KEY) ?? "0") !== "0" && granted();
 }
 
+/** What makes notifications come without a page, too; in a file of its own. */
+const reach = () => import("../reach/reach.js");
+
 /** Ask for leave to notify, or give it back; returns whether there will be notifications. */
-export async function setNotifications(wanted: boolean): Promise<boolean> {
+export async function setNotifications(hub: Hub, wanted: boolean): Promise<boolean> {
   const given = wanted && "Notification" in window && (await Notification.requestPermission()) === "granted";
   localStorage.setItem(KEY, given ? "1" : "0");
+  if (!given) void reach().then(({ unsubscribe }) => unsubscribe(hub));
+  else
+    void reach()
+      .then(({ subscribe }) => subscribe(hub))
+      .then((trouble) => (trouble === undefined ? localStorage.setItem(KEY, PUSHED) : hub.toast(trouble)));
   return given;
+}
+
+/** Tells the hub again of a browser that is pushed to, as it may have forgotten it; and shows what a notification opens. */
+export function startReach(hub: Hub): void {
+  navigator.serviceWorker?.addEventListener("message", ({ data }) => hub.select(String(data.session)));
+  if (isPushed() && granted())
+    void hub.client.connected().then(
+      async () => (await reach()).subscribe(hub),
+      () => undefined,
+    );
+}
+
+/** Ends this browser's login and what is pushed to it. */
+export async function leave(hub: Hub): Promise<void> {
+  if (isPushed()) await (await reach()).unsubscribe(hub);
+  localStorage.removeItem(KEY);
+  await logOut();
 }

@@ -18,7 +18,7 @@ export interface Doing {
 }
 
 /** A dialog that has the keyboard to itself; Escape closes it, and the focus goes back to where it was. */
-function Modal({ label, onClose, children }: { label: string; onClose: () => void; children: preact.ComponentChildren }) {
+export function Modal({ label, onClose, children }: { label: string; onClose: () => void; children: preact.ComponentChildren }) {
   const node = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     node.current?.showModal();
