@@ -1,6 +1,7 @@
 """Options that every test folder shares."""
 
 import fcntl
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -42,6 +43,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     cases.only = config.getoption("--case")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """What is collected stays until the end: no look for garbage, of which tests ask for some, has to go through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
