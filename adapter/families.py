@@ -18,7 +18,6 @@ from adapter.permissions.grants import GrantStore
 from adapter.process.watchdog import Watchdog
 from adapter.session.agent import AgentSession
 from adapter.session.notices import Notify
-from normalize.acp.core import AcpCore
 from normalize.core import Core, CoreFactory
 from normalize.families import FAMILIES as CORES
 from protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD, Dialect
@@ -96,7 +95,9 @@ def _no_way_back(name: str, message: str, version: str | None) -> None:  # noqa:
     )
 
 
-_ACP = AgentFamily("acp", AcpCore, lambda _: ACP_BEFORE, open_acp_session, partial(_no_way_back, "acp"))
+_ACP = AgentFamily(
+    "acp", CORES["acp"].core, lambda _: ACP_BEFORE, open_acp_session, partial(_no_way_back, "acp")
+)
 
 
 def _of_qwen() -> AgentFamily:

@@ -1,21 +1,51 @@
-"""The families of agents: each a wire and a core. A new one is its folders and one entry here."""
+"""The families of agents: each a wire and a core. A new one is its folders and one entry here.
 
-from dataclasses import dataclass, field
+Most processes meet one family, so each is imported when something of it is there: Claude's core with this module, since
+nearly all are of it, and everything else by the functions below.
+"""
 
-from normalize.acp.core import AcpCore
-from normalize.acp.model_calls import MODEL_CALLS as ACP_MODEL_CALLS
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
 from normalize.claude.core import ClaudeCore
-from normalize.claude.model_calls import EXCHANGES as CLAUDE_EXCHANGES
-from normalize.claude.model_calls import MODEL_CALLS as CLAUDE_MODEL_CALLS
-from normalize.claude.session_file import ClaudeSessionFiles
+from normalize.claude.files import ClaudeSessionFiles
 from normalize.core import Core, CoreFactory
-from normalize.model_calls import ExchangeReaders, ModelCallReaders
 from normalize.recognised import RecognisedCore
-from normalize.session_files import SessionFiles
-from protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD
 
+if TYPE_CHECKING:
+    from normalize.model_calls import ExchangeReaders, ModelCallReaders
+    from normalize.session_files import SessionFiles
+
+CLAUDE = "claude"
+"""The family of Claude Code, and of those that speak its protocol in its own words."""
 ACP = "acp"
 """The family of the Agent Client Protocol."""
+
+
+def _acp_core(*, resumed: bool = False, first_turn: int = 1) -> Core:
+    from normalize.acp.core import AcpCore
+
+    return AcpCore(resumed=resumed, first_turn=first_turn)
+
+
+def _claude_model_calls() -> "ModelCallReaders":
+    from normalize.claude.model_calls import MODEL_CALLS
+
+    return MODEL_CALLS
+
+
+def _claude_exchanges() -> "ExchangeReaders":
+    from normalize.claude.model_calls import EXCHANGES
+
+    return EXCHANGES
+
+
+def _acp_model_calls() -> "ModelCallReaders":
+    from normalize.acp.model_calls import MODEL_CALLS
+
+    return MODEL_CALLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,39 +56,40 @@ class Family:
     """Its name, as options and configuration spell it."""
     core: CoreFactory
     """Makes the state machine of one session."""
-    model_calls: ModelCallReaders = field(default_factory=dict)
+    model_calls: "Callable[[], ModelCallReaders]" = dict
     """What its messages tell of calls of the model, by their types."""
-    exchanges: ExchangeReaders = field(default_factory=dict)
+    exchanges: "Callable[[], ExchangeReaders]" = dict
     """What its messages tell of requests and answers, by their types."""
-    files: SessionFiles | None = None
+    files: "SessionFiles | None" = None
     """How the files are read that the agent keeps of its conversations itself; None where it keeps none that we know."""
 
 
 FAMILIES: dict[str, Family] = {
     family.name: family
     for family in (
-        Family(CLAUDE.name, ClaudeCore, CLAUDE_MODEL_CALLS, CLAUDE_EXCHANGES, ClaudeSessionFiles()),
-        Family(MIRIAD.name, ClaudeCore),
-        Family(JSON_RPC.name, ClaudeCore),
-        Family(ACP, AcpCore, ACP_MODEL_CALLS),
-        Family(AUTOMATIC.name, RecognisedCore),
+        Family(CLAUDE, ClaudeCore, _claude_model_calls, _claude_exchanges, ClaudeSessionFiles()),
+        Family("miriad", ClaudeCore),
+        Family("json_rpc", ClaudeCore),
+        Family(ACP, _acp_core, _acp_model_calls),
+        Family("auto", RecognisedCore),
     )
 }
-"""Every family by its name; `auto` is that of whatever a recording holds."""
+"""Every family by its name, that of a dialect (protocol/dialects) or its own; `auto` is that of whatever a recording holds."""
 
 
-MODEL_CALLS: ModelCallReaders = {
-    kind: read for family in FAMILIES.values() for kind, read in family.model_calls.items()
-}
-"""Of the messages of all families: each has types of its own."""
-
-EXCHANGES: ExchangeReaders = {
-    kind: read for family in FAMILIES.values() for kind, read in family.exchanges.items()
-}
-"""The same of requests and answers."""
+@cache
+def model_calls() -> "ModelCallReaders":
+    """Return what messages of all families tell of calls of the model: each has types of its own."""
+    return {kind: read for family in FAMILIES.values() for kind, read in family.model_calls().items()}
 
 
-def new_core(family: str = CLAUDE.name, *, resumed: bool = False, first_turn: int = 1) -> Core:
+@cache
+def exchanges() -> "ExchangeReaders":
+    """Return the same of requests and answers."""
+    return {kind: read for family in FAMILIES.values() for kind, read in family.exchanges().items()}
+
+
+def new_core(family: str = CLAUDE, *, resumed: bool = False, first_turn: int = 1) -> Core:
     """Make the core of a session of a family; KeyError for one that is not known."""
     return FAMILIES[family].core(resumed=resumed, first_turn=first_turn)
 

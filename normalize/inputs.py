@@ -4,7 +4,6 @@ A live session, a recording and a plain file of lines all become these, so that 
 core exactly what the live session did.
 """
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -16,8 +15,7 @@ Message: TypeAlias = Struct
 """A message of the session's family, as its wire models it: what is neutral passes it on and never looks inside."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """How a pending control request was answered."""
 
     pending_id: str
@@ -40,8 +38,7 @@ class Decision:
     """True when a denial also stops the turn."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """No more messages will come."""
 
     reason: Literal["exited", "stopped", "end_of_input", "hung"]
@@ -72,8 +69,7 @@ class Sent(Struct, frozen=True):
     """What it says."""
 
 
-@dataclass(frozen=True, slots=True)
-class Announced:
+class Announced(Struct, frozen=True):
     """What the sidecar itself has to say about the session; published as it is."""
 
     event: AgentEvent

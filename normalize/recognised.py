@@ -1,64 +1,70 @@
 """A core for recordings: of the family that the first message is of.
 
 What comes before a line that tells (a banner, an answer that could be anybody's) is taken as Claude's; a family that is
-told later goes on from there, once, and what was open before is ended.
+told later goes on from there, once, and what was open before is ended. A message of another family is one that Claude's core
+has no handler for: so most lines are not looked at twice, and the other family is not imported before it is there.
 """
 
-from normalize.acp.core import AcpCore
+from typing import TYPE_CHECKING
+
 from normalize.claude.core import ClaudeCore
-from normalize.core import Core, Stats
 from normalize.events import AgentEvent, ProcessStatus
 from normalize.inputs import Ended, Message, Received, Sent, SessionInput
 from protocol.acp.messages import ACP_TYPES
 
+if TYPE_CHECKING:
+    from normalize.acp.core import AcpCore
+
 _ACP = frozenset(ACP_TYPES)
 
 
-class RecognisedCore:
-    """Passes on to the core of the family that the messages are of."""
+class RecognisedCore(ClaudeCore):
+    """Claude's core, until a message is of another family."""
 
     def __init__(self, *, resumed: bool = False, first_turn: int = 1) -> None:
         """`resumed`: the session goes on with an earlier conversation; `first_turn`: number of the first turn."""
-        self._core: Core = ClaudeCore(resumed=resumed, first_turn=first_turn)
+        super().__init__(resumed=resumed, first_turn=first_turn)
         self._resumed = resumed
-        self._is_acp = False
-
-    @property
-    def stats(self) -> Stats:
-        """What became of the lines so far."""
-        return self._core.stats
+        self._other: AcpCore | None = None
 
     @property
     def turns(self) -> int:
         """How many turns were started, those before the first one of this core included."""
-        return self._core.turns
+        return super().turns if self._other is None else self._other.turns
 
     @property
     def busy(self) -> bool:
         """True while a turn is open."""
-        return self._core.busy
+        return super().busy if self._other is None else self._other.busy
 
     @property
     def pending(self) -> tuple[str, ...]:
         """The requests that wait for a human."""
-        return self._core.pending
-
-    def receive(self, message: Message, line: bytes | None = None) -> list[AgentEvent]:
-        """Translate a received message."""
-        ended = self._go_on() if not self._is_acp and type(message) in _ACP else []
-        return [*ended, *self._core.receive(message, line)] if ended else self._core.receive(message, line)
+        return super().pending if self._other is None else self._other.pending
 
     def handle(self, happened: SessionInput) -> list[AgentEvent]:
         """Translate whatever has happened in the session."""
-        ended: list[AgentEvent] = []
-        if not self._is_acp and isinstance(happened, Received | Sent) and type(happened.message) in _ACP:
-            ended = self._go_on()
-        return [*ended, *self._core.handle(happened)]
+        if self._other is not None:
+            return self._other.handle(happened)
+        if isinstance(happened, Received | Sent) and type(happened.message) in _ACP:
+            ended, other = self._go_on()
+            return ended + other.handle(happened)
+        return super().handle(happened)
 
-    def _go_on(self) -> list[AgentEvent]:
-        ended = self._core.handle(Ended("end_of_input"))
-        stats, turns = self._core.stats, self._core.turns
-        core = AcpCore(resumed=self._resumed, first_turn=turns + 1)
-        core.stats = stats
-        self._core, self._is_acp = core, True
-        return [event for event in ended if not isinstance(event, ProcessStatus)]
+    def odd(self, message: Message, line: bytes | None) -> list[AgentEvent]:
+        """Pass on what is of another family, and all that comes after it."""
+        if self._other is not None:
+            return self._other.receive(message, line)
+        if type(message) not in _ACP:
+            return super().odd(message, line)
+        ended, other = self._go_on()
+        return ended + other.receive(message, line)
+
+    def _go_on(self) -> "tuple[list[AgentEvent], AcpCore]":
+        """Return what ends with the family that was taken for the session's, and the core of the other."""
+        from normalize.acp.core import AcpCore  # noqa: PLC0415 - most recordings have nothing of it
+
+        ended = super().handle(Ended("end_of_input"))
+        self._other = AcpCore(resumed=self._resumed, first_turn=super().turns + 1)
+        self._other.stats = self.stats
+        return [event for event in ended if not isinstance(event, ProcessStatus)], self._other

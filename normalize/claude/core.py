@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, assert_never
 
 from normalize.claude import conversation, others, user_lines
+from normalize.claude.conversation import streamed
 from normalize.claude.notices import TABLE
 from normalize.claude.requests import exchange
 from normalize.claude.state import State
@@ -113,28 +114,30 @@ class ClaudeCore:
 
     def receive(self, message: Message, line: bytes | None = None) -> list[AgentEvent]:
         """Translate a message of the CLI; `line` is kept in `unknown` events as it came."""
+        state, stats = self._state, self.stats
         # Most lines of a session are pieces of a stream, and they never name a new session: no detour for them.
         if type(message) is StreamEvent:
-            events = conversation.streamed(self._state, message)
+            events = streamed(state, message)
             if events:
-                self.stats.published += 1
+                stats.published += 1
             else:
-                self.stats.counted += 1
+                stats.counted += 1
             return events
-        handler = HANDLERS.get(type(message))
+        kind = type(message)
+        handler = HANDLERS.get(kind)
         if handler is None:
-            return self._odd(message, line)
+            return self.odd(message, line)
         session_id: str | None = getattr(message, "session_id", None)  # control messages name none
-        if session_id is None or session_id == self._state.place.here["session_id"]:
-            events = handler(self._state, message)
+        if session_id is None or session_id == state.place.here["session_id"]:
+            events = handler(state, message)
         else:
-            events = [*self._enter(message, session_id), *handler(self._state, message)]
+            events = [*self._enter(message, session_id), *handler(state, message)]
         if events:
-            self.stats.published += 1
-        elif type(message) in _CONTROL:
-            self.stats.control += 1
+            stats.published += 1
+        elif kind in _CONTROL:
+            stats.control += 1
         else:
-            self.stats.counted += 1
+            stats.counted += 1
         return events
 
     def _on_sent(self, message: Message) -> list[AgentEvent]:
@@ -162,8 +165,8 @@ class ClaudeCore:
             return self._state.session.began(session_id, init=False)
         return []
 
-    def _odd(self, message: Message, line: bytes | None) -> list[AgentEvent]:
-        """Keep what is not known."""
+    def odd(self, message: Message, line: bytes | None) -> list[AgentEvent]:
+        """Keep what has no handler."""
         here = self._state.place.here
         if isinstance(message, malformed.Malformed):
             if not message.line.strip() and message.reason == malformed.BLANK:

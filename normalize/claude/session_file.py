@@ -57,7 +57,6 @@ _UNKNOWN_COMMAND = re.compile(r"Unknown (?:slash command|skill): (\S{1,200})")
 _SUMMARY = "This session is being continued from a previous conversation that ran out of context"
 """How the summary of a compaction begins, which 1.0 does not mark."""
 _CAVEAT = ("Caveat: The messages below were generated", "<local-command-caveat>")
-_HEAD = re.compile(rb'"(?:parentUuid|sessionId|leafUuid|isSnapshotUpdate)"\s*:')
 
 
 class _Kind:
@@ -877,13 +876,11 @@ class _Stamp(msgspec.Struct):
 _decode_stamp = msgspec.json.Decoder(_Stamp).decode
 
 
-class ClaudeSessionFiles:
-    """The files that Claude keeps."""
+class Records:
+    """What the files are made of (normalize/claude/files.py tells them from other lines)."""
 
     def recognises(self, line: bytes) -> bool:
-        """Tell whether a line is one of a session file: records have a parent, which no line of stdout has."""
-        if not _HEAD.search(line):
-            return False
+        """Tell whether a line with the words of a record is one."""
         told = session_lines.read(line)
         if told.type in ("user", "assistant", "system"):
             return told.session_id is not None and told.uuid is not None
@@ -899,3 +896,6 @@ class ClaudeSessionFiles:
     def survey(self) -> ClaudeSurvey:
         """Begin to look over a file."""
         return ClaudeSurvey()
+
+
+RECORDS = Records()

@@ -11,7 +11,6 @@ Four shapes are accepted, told apart by what is there and not by name:
 import base64
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from hashlib import sha256
 from pathlib import Path
 from typing import get_args
 
@@ -121,6 +120,8 @@ def name_of(path: Path) -> str:
                 return path.name
     if path.is_file() and is_session_file(path):
         return path.stem
+    from hashlib import sha256  # noqa: PLC0415 - a filter has no names
+
     lines_file = path / "stdout.jsonl" if path.is_dir() else path
     try:
         with lines_file.open("rb") as file:

@@ -11,7 +11,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import msgspec
@@ -184,9 +183,9 @@ def _told(item: SessionInput) -> tuple[str, bytes]:
         case Sent():
             return "send", _line(item.line)
         case Decision():
-            return "decision", _data(msgspec.json.encode(asdict(item)))
+            return "decision", _data(msgspec.json.encode(item))
         case Ended():
-            return "exit", _data(msgspec.json.encode(asdict(item)))
+            return "exit", _data(msgspec.json.encode(item))
         case Announced():
             return "note", _data(to_json(item.event))
 

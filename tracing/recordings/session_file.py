@@ -7,15 +7,17 @@ a folder of its name may hold files of subagents, which are woven in by their ti
 import heapq
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from normalize.families import FAMILIES
 from normalize.inputs import Ended
-from normalize.session_files import Said, SessionFiles, Survey
 from protocol.framing import LineFramer, OversizeLine
 from tracing.recordings.recorded import CHUNK, Timed, lines
+
+if TYPE_CHECKING:
+    from normalize.session_files import Said, SessionFiles, Survey
 
 LOOKED_AT = 50
 """Lines in which a session file must show that it is one."""
@@ -36,7 +38,7 @@ class AgentFile(NamedTuple):
     path: Path
 
 
-def format_of(path: Path) -> tuple[str, SessionFiles] | None:
+def format_of(path: Path) -> "tuple[str, SessionFiles] | None":
     """Return the family, and the reader, of a session file by its first lines; None for what is none."""
     framer = LineFramer()
     with path.open("rb") as file:
@@ -81,7 +83,7 @@ def _is_plain(file: Path) -> bool:
     return not file.is_symlink() and file.is_file()
 
 
-def survey_of(path: Path, files: SessionFiles, tell: Callable[[Said], None] | None = None) -> Survey:
+def survey_of(path: Path, files: "SessionFiles", tell: "Callable[[Said], None] | None" = None) -> "Survey":
     """Look over a session file and its subagents'; raises OSError. `tell` gets what can be searched for."""
     survey = files.survey()
     for agent in agent_files(path):
@@ -93,7 +95,9 @@ def survey_of(path: Path, files: SessionFiles, tell: Callable[[Said], None] | No
     return survey
 
 
-def _look_over(survey: Survey, path: Path, agent: str | None, tell: Callable[[Said], None] | None) -> None:
+def _look_over(
+    survey: "Survey", path: Path, agent: str | None, tell: "Callable[[Said], None] | None"
+) -> None:
     for line in lines(path):
         if isinstance(line, OversizeLine):
             survey.skip()
@@ -104,7 +108,7 @@ def _look_over(survey: Survey, path: Path, agent: str | None, tell: Callable[[Sa
                 tell(one)
 
 
-def read_session_file(path: Path, files: SessionFiles, leaf: str | None = None) -> Iterator[Timed]:
+def read_session_file(path: Path, files: "SessionFiles", leaf: str | None = None) -> Iterator[Timed]:
     """Read the branch that lives, or the one that ends with a message (KeyError for none), as timed inputs; raises OSError."""
     survey = survey_of(path, files)
     reader = survey.reader(leaf)
@@ -134,7 +138,7 @@ class _Line(NamedTuple):
     line: bytes
 
 
-def _timed(path: Path, agent: str | None, files: SessionFiles) -> Iterator[_Line]:
+def _timed(path: Path, agent: str | None, files: "SessionFiles") -> Iterator[_Line]:
     """Give each line a time that is never before the one ahead of it in its file."""
     latest = 0.0
     for line in lines(path):

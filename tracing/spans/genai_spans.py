@@ -8,7 +8,7 @@ pinned in docs/operating.md. Content only on request.
 
 from normalize import events as ev
 from normalize.events import AgentEvent, to_json
-from normalize.families import MODEL_CALLS
+from normalize.families import model_calls
 from normalize.inputs import Received, SessionInput
 from normalize.model import JsonObject
 from normalize.model_calls import Began, Measured, ModelCall, Said, Streamed, ToolAnswered, ToolPart, Untold
@@ -121,7 +121,7 @@ class GenAiSpans:
         """Follow the API messages."""
         if type(item) is not Received:
             return []
-        read = MODEL_CALLS.get(type(item.message))
+        read = model_calls().get(type(item.message))
         if read is None:
             return []
         finished: list[Span] = []

@@ -15,7 +15,7 @@ import msgspec
 from normalize import events as ev
 from normalize.events import AgentEvent, to_json
 from normalize.events.base import ThreadEvent
-from normalize.families import EXCHANGES
+from normalize.families import exchanges
 from normalize.inputs import Received, Sent, SessionInput
 from normalize.model_calls import Asks, Replies, TakesBack
 from tracing.spans.span import Attribute, Span, Trace, cut_text
@@ -154,7 +154,7 @@ class StreamJsonSpans:
             block.room -= len(text)
 
     def _control_name(self, item: Received | Sent) -> str | None:
-        read = EXCHANGES.get(type(item.message))
+        read = exchanges().get(type(item.message))
         if read is None:
             return None
         match read(item.message):
@@ -179,7 +179,7 @@ class StreamJsonSpans:
             return b""
         if events:
             return to_json(events[0])
-        read = EXCHANGES.get(type(item.message))
+        read = exchanges().get(type(item.message))
         match None if read is None else read(item.message):
             case Replies(request_id) if (decided := self._decided.pop(request_id, None)) is not None:
                 return decided

@@ -1,0 +1,31 @@
+"""Claude's session files: told from other lines by a word. What reads them is imported when there is one."""
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from normalize.session_files import SessionFiles, Survey
+
+_HEAD = re.compile(rb'"(?:parentUuid|sessionId|leafUuid|isSnapshotUpdate)"\s*:')
+"""What every record has one of, and no line of stdout."""
+
+
+class ClaudeSessionFiles:
+    """The files that Claude keeps."""
+
+    def recognises(self, line: bytes) -> bool:
+        """Tell whether a line is one of a session file: records have a parent, which no line of stdout has."""
+        return _HEAD.search(line) is not None and self._records().recognises(line)
+
+    def moment(self, line: bytes) -> float | None:
+        """Return when a line was written."""
+        return self._records().moment(line)
+
+    def survey(self) -> "Survey":
+        """Begin to look over a file."""
+        return self._records().survey()
+
+    def _records(self) -> "SessionFiles":
+        from normalize.claude.session_file import RECORDS  # noqa: PLC0415 - of all that is read, few are session files
+
+        return RECORDS
