@@ -15,6 +15,9 @@ from protocol.json_values import Json
 MAX_DEPTH = 128
 """Objects and lists inside each other, at most. What CLIs have been seen to say goes to 10."""
 
+NEVER_DEEP = 2 * MAX_DEPTH
+"""Bytes of a text that cannot be deeper: each level is opened and closed."""
+
 TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 """How what is deeper is refused."""
 

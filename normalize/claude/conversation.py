@@ -1,5 +1,8 @@
 """What the agent says and does: assistant lines, streamed pieces, and what user lines carry back."""
 
+from collections.abc import Callable
+from typing import Any
+
 from normalize.claude import user_lines
 from normalize.claude.state import State
 from normalize.claude.texts import Source, Thread
@@ -7,8 +10,18 @@ from normalize.claude.tools import server as server_tools
 from normalize.claude.turns import Failure, lifecycle
 from normalize.events import AgentEvent, Error
 from normalize.payloads import ShowPlanPayload
-from protocol.claude import blocks, stream
+from protocol.claude import blocks
 from protocol.claude.messages import Assistant, StreamEvent
+from protocol.claude.stream import (
+    ContentBlockDelta,
+    ContentBlockStart,
+    ContentBlockStop,
+    MessageDelta,
+    MessageStart,
+    MessageStop,
+    TextDelta,
+    ThinkingDelta,
+)
 from protocol.json_values import JsonObject
 
 SYNTHETIC = "<synthetic>"
@@ -29,14 +42,22 @@ def assistant(state: State, message: Assistant) -> list[AgentEvent]:
         state.context.model(body.model)
     else:
         thread, events = state.thread(parent), []
-    if thread.streaming or body.id is None:
-        events += thread.line(body.id)
+    events += thread.line(body.id)
+    message_id = thread.id_of(body.id)
     said = ""
     for block in message.blocks:
-        events += _block(state, thread, message, block, source)
         if type(block) is blocks.TextBlock:
+            events += thread.whole(message_id, "text", block.text, source)
             said += block.text
-    failed = message.is_api_error_message or message.error is not None
+        elif type(block) is blocks.ThinkingBlock:
+            events += thread.whole(message_id, "thinking", block.thinking)
+        elif type(block) is blocks.ToolUseBlock:
+            call = (block.id, block.name, block.input)
+            events += _call(state, thread, message_id, parent, call)
+        else:
+            events += _other_block(state, thread, message_id, parent, block)
+    error = message.error
+    failed = message.is_api_error_message or error is not None
     if failed:
         events += _failed(state, message, said)
     if parent is None:
@@ -48,21 +69,14 @@ def assistant(state: State, message: Assistant) -> list[AgentEvent]:
     return events
 
 
-def _block(
-    state: State, thread: Thread, message: Assistant, block: blocks.AnyBlock, source: Source | None
+def _other_block(
+    state: State, thread: Thread, message_id: str | None, parent: str | None, block: blocks.AnyBlock
 ) -> list[AgentEvent]:
-    message_id, parent = thread.id_of(message.message.id), message.parent_tool_use_id
     match block:
-        case blocks.TextBlock():
-            return thread.whole(message_id, "text", block.text, source)
-        case blocks.ThinkingBlock():
-            return thread.whole(message_id, "thinking", block.thinking)
         case blocks.RedactedThinkingBlock():
             return [thread.redacted(message_id)]
-        case blocks.ToolUseBlock():
-            return _call(state, thread, message, (block.id, block.name, block.input))
         case blocks.ServerToolUseBlock():
-            return _call(state, thread, message, (block.id, block.name, block.arguments))
+            return _call(state, thread, message_id, parent, (block.id, block.name, block.arguments))
         case blocks.ToolResultBlock():
             thread.index(message_id)
             return user_lines.tool_result(state, block, None, parent=parent, uuid=None)
@@ -72,23 +86,26 @@ def _block(
             return user_lines.tool_result(state, answer, structured, parent=parent, uuid=None)
         case _:
             if isinstance(block, blocks.UnknownBlock) and (call := server_tools.call(block)):
-                return _call(state, thread, message, call)
+                return _call(state, thread, message_id, parent, call)
             thread.index(message_id)
             return [user_lines.odd_block(state, block, "assistant")]
 
 
 def _call(
-    state: State, thread: Thread, message: Assistant, call: tuple[str, str, JsonObject]
+    state: State,
+    thread: Thread,
+    message_id: str | None,
+    parent: str | None,
+    call: tuple[str, str, JsonObject],
 ) -> list[AgentEvent]:
     call_id, name, arguments = call
-    message_id, parent = thread.id_of(message.message.id), message.parent_tool_use_id
     index = thread.index(message_id)
     opened = state.calls.open(
         call_id, name, arguments, parent=parent, message_id=message_id, block_index=index
     )
     events: list[AgentEvent] = [*opened]
     for call_event in opened:
-        if isinstance(call_event.normalized, ShowPlanPayload):
+        if type(call_event.normalized) is ShowPlanPayload:
             found = state.calls.find(call_id, name, arguments)
             events += state.requests.plan(call_event.normalized, call_id, found)
     return events
@@ -117,48 +134,71 @@ def streamed(state: State, message: StreamEvent) -> list[AgentEvent]:
     """Publish a piece of a message that is being written."""
     event, parent = message.event, message.parent_tool_use_id
     thread = state.main if parent is None else state.thread(parent)
-    if type(event) is stream.ContentBlockDelta:
+    if type(event) is ContentBlockDelta:
         delta = event.delta
-        if type(delta) is stream.TextDelta:
+        if type(delta) is TextDelta:
             return thread.text(event.index, delta.text)
-        if type(delta) is stream.ThinkingDelta:
+        if type(delta) is ThinkingDelta:
             return thread.thinking(event.index, delta.thinking)
         return []
-    match event:
-        case stream.ContentBlockStop():
-            return thread.close(event.index)
-        case stream.ContentBlockStart():
-            return _block_start(thread, event)
-        case stream.MessageStop():
-            abandoned = message.abandoned_blocks
-            return thread.end(None if abandoned is None else abandoned.from_block_index)
-        case stream.MessageDelta():
-            thread.finish()
-            return _usage(state, event.usage) if parent is None else []
-        case stream.MessageStart():
-            events = thread.begin(event.message.id)
-            return events if parent is not None else [*_message_start(state, event), *events]
-        case _:
-            return []
+    handler = _STREAMED.get(type(event))
+    return [] if handler is None else handler(state, thread, message, event)
 
 
-def _message_start(state: State, event: stream.MessageStart) -> list[AgentEvent]:
-    state.context.model(event.message.model)
-    state.stream_usage = event.message.usage
-    return lifecycle.ensure(state)
+def _message_start(
+    state: State, thread: Thread, message: StreamEvent, event: MessageStart
+) -> list[AgentEvent]:
+    started = event.message
+    withdrawn = thread.begin(started.id)
+    if message.parent_tool_use_id is not None:
+        return withdrawn
+    state.context.model(started.model)
+    state.stream_usage = started.usage
+    return lifecycle.ensure(state) + withdrawn
 
 
-def _block_start(thread: Thread, event: stream.ContentBlockStart) -> list[AgentEvent]:
-    match event.content_block:
-        case blocks.TextBlock(text=text):
-            thread.open(event.index, "text")
-            return thread.text(event.index, text) if text else []
-        case blocks.ThinkingBlock(thinking=thinking):
-            thread.open(event.index, "thinking")
-            return thread.thinking(event.index, thinking) if thinking else []
-        case _:
-            thread.open(event.index, "other")
-            return []
+def _block_start(
+    _state: State, thread: Thread, _message: StreamEvent, event: ContentBlockStart
+) -> list[AgentEvent]:
+    block = event.content_block
+    if type(block) is blocks.TextBlock:
+        thread.open(event.index, "text")
+        return thread.text(event.index, block.text) if block.text else []
+    if type(block) is blocks.ThinkingBlock:
+        thread.open(event.index, "thinking")
+        return thread.thinking(event.index, block.thinking) if block.thinking else []
+    thread.open(event.index, "other")
+    return []
+
+
+def _block_stop(
+    _state: State, thread: Thread, _message: StreamEvent, event: ContentBlockStop
+) -> list[AgentEvent]:
+    return thread.close(event.index)
+
+
+def _message_delta(
+    state: State, thread: Thread, message: StreamEvent, event: MessageDelta
+) -> list[AgentEvent]:
+    thread.finish()
+    return _usage(state, event.usage) if message.parent_tool_use_id is None else []
+
+
+def _message_stop(
+    _state: State, thread: Thread, message: StreamEvent, _event: MessageStop
+) -> list[AgentEvent]:
+    abandoned = message.abandoned_blocks
+    return thread.end(None if abandoned is None else abandoned.from_block_index)
+
+
+_STREAMED: dict[type, Callable[[State, Thread, StreamEvent, Any], list[AgentEvent]]] = {
+    MessageStart: _message_start,
+    ContentBlockStart: _block_start,
+    ContentBlockStop: _block_stop,
+    MessageDelta: _message_delta,
+    MessageStop: _message_stop,
+}
+"""What begins and ends in a message that streams."""
 
 
 def _usage(state: State, usage: blocks.Usage | None) -> list[AgentEvent]:

@@ -72,7 +72,8 @@ class Thread:
         self._parent = parent
         self._message_id: str | None = None
         self._blocks: dict[int, Block] = {}
-        self._streaming = False
+        self.streaming = False
+        """A message is being streamed."""
         self._finished = False
         """The message that streams has said why it ends."""
         self._next_index: dict[str, int] = {}
@@ -81,11 +82,6 @@ class Thread:
         """What is added to the indices of the stream, since they began anew in it."""
         self._renamed: str | None = None
         """Another id of the message that streams."""
-
-    @property
-    def streaming(self) -> bool:
-        """A message is being streamed."""
-        return self._streaming
 
     @property
     def spoken(self) -> bool:
@@ -97,7 +93,7 @@ class Thread:
         self._blocks.clear()
         self._next_index.clear()
         self._message_id = self._renamed = None
-        self._streaming = self._firm = False
+        self.streaming = self._firm = False
         self._offset = 0
 
     # What the API streams.
@@ -108,7 +104,7 @@ class Thread:
         self._settle()
         self._next_index.pop(message_id, None)
         self._message_id = message_id
-        self._streaming = True
+        self.streaming = True
         self._finished = False
         self._offset = 0
         self._renamed = None
@@ -194,14 +190,16 @@ class Thread:
             for block in self._unconfirmed():
                 if block.index >= abandoned_from:
                     events += self._empty(block)
-        self._streaming = not self._finished and bool(self._unconfirmed())
+        self.streaming = not self._finished and bool(self._unconfirmed())
         return events
 
     # What the CLI writes as lines.
 
     def line(self, message_id: str | None) -> list[AgentEvent]:
         """An assistant line begins; a message that was still streaming under another id has broken off."""
-        if self._offset and self._streaming and message_id is not None:
+        if not self.streaming and message_id is not None:
+            return []
+        if self._offset and self.streaming and message_id is not None:
             self._renamed = message_id
         message_id = self.id_of(message_id)
         if message_id is None:
@@ -336,8 +334,8 @@ class Thread:
 
     def _withdraw(self) -> list[AgentEvent]:
         """Take back what a message streamed that was never finished."""
-        lost = self._unconfirmed() if self._streaming else []
-        self._streaming = False
+        lost = self._unconfirmed() if self.streaming else []
+        self.streaming = False
         if not lost:
             return []
         if len(lost) < len(self._blocks) and any(block.confirmed for block in self._blocks.values()):

@@ -18,10 +18,13 @@ def fields(value: object) -> JsonObject:
     return value if isinstance(value, dict) else {}
 
 
-def text(source: Mapping[str, JsonValue], *names: str) -> str | None:
+def text(source: Mapping[str, JsonValue], name: str, *others: str) -> str | None:
     """Return the first of the named fields that is a string."""
-    for name in names:
-        value = source.get(name)
+    value = source.get(name)
+    if isinstance(value, str):
+        return value
+    for other in others:
+        value = source.get(other)
         if isinstance(value, str):
             return value
     return None

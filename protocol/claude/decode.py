@@ -14,7 +14,7 @@ from protocol import generic, lenient
 from protocol.claude import control, incidents, messages, notices, results, system, tasks
 from protocol.claude.messages import Message, StreamEvent, Unknown
 from protocol.claude.stream import ContentBlockDelta, UnknownDelta
-from protocol.depth import TOO_DEEP, is_deep, is_too_deep, outermost
+from protocol.depth import NEVER_DEEP, TOO_DEEP, is_deep, is_too_deep, outermost
 from protocol.framing import OversizeLine
 from protocol.json_values import JsonObject, text_at
 from protocol.malformed import BLANK, Malformed
@@ -102,35 +102,25 @@ _SYSTEM_MODELS: dict[str, type[system.System]] = {
     str(model.__struct_config__.tag): model for model in get_args(_SystemLine)
 }
 
-_BLANK = Malformed("", BLANK)
-
 _STREAMED = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 
 
 def decode(line: bytes) -> Message:
     """Return the message that a line is; Unknown for objects without a model, Malformed for anything else."""
-    if not line:
-        return _BLANK
+    message: Message
     try:
-        message = _message(line)
+        if line.startswith(_SYSTEM):  # as every CLI writes them: no pass to find out
+            message = _decode_system(line)
+        else:
+            said = _decode_line(line)
+            if type(said) is StreamEvent:
+                event = said.event
+                if type(event) is ContentBlockDelta and type(event.delta) is not UnknownDelta:
+                    return said  # a piece of text, as most lines are: nothing in it can be deep
+            message = _decode_system(line) if isinstance(said, _SystemHead) else said
     except (ValueError, RecursionError):
         return _decode_odd(line)
-    if type(message) is StreamEvent and _is_flat(message):
-        return message
-    return _beyond(line) if is_too_deep(line) else message
-
-
-def _message(line: bytes) -> Message:
-    if line.startswith(_SYSTEM):  # as every CLI writes them: no pass to find out
-        return _decode_system(line)
-    message = _decode_line(line)
-    return _decode_system(line) if isinstance(message, _SystemHead) else message
-
-
-def _is_flat(message: StreamEvent) -> bool:
-    """Tell whether it is a piece of text, as most lines are: nothing in it can be deep."""
-    event = message.event
-    return type(event) is ContentBlockDelta and type(event.delta) is not UnknownDelta
+    return _beyond(line) if len(line) > NEVER_DEEP and is_too_deep(line) else message
 
 
 def message_of(value: JsonObject) -> Message:

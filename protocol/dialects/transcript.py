@@ -3,7 +3,7 @@
 Nearly all lines are Claude's, and cost no more than their decoding.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -31,17 +31,28 @@ class Transcript:
 
     def received(self, line: bytes | OversizeLine) -> Sequence[Struct]:
         """Return what a line says that an agent wrote."""
-        if self._is_acp:
-            return (acp.decode(line) if isinstance(line, bytes) else acp.malformed(line),)
-        if isinstance(line, OversizeLine):
-            return (malformed(line),)
-        message = decode(line)
-        kind = type(message)
-        if (kind is Unknown or kind is Malformed) and _is_envelope(message, line):
-            if self._tells_acp(message):
-                return (acp.decode(line),)
-            return self._host.read(line).messages
-        return (message,)
+        return [message for _, message in self.heard((line,))]
+
+    def heard(self, lines: Iterable[bytes | OversizeLine]) -> Iterator[tuple[bytes | None, Struct]]:
+        """Yield what lines say that an agent wrote: each message with its line, None for one that was too long.
+
+        A line may hold several messages, or none.
+        """
+        for line in lines:
+            if isinstance(line, OversizeLine):
+                yield None, acp.malformed(line) if self._is_acp else malformed(line)
+            elif self._is_acp:
+                yield line, acp.decode(line)
+            else:
+                message = decode(line)
+                kind = type(message)
+                if (kind is not Unknown and kind is not Malformed) or not _is_envelope(message, line):
+                    yield line, message
+                elif self._tells_acp(message):
+                    yield line, acp.decode(line)
+                else:
+                    for enveloped in self._host.read(line).messages:
+                        yield line, enveloped
 
     def sent(self, line: bytes) -> Sequence[Struct]:
         """Return what a line says that an agent was told."""

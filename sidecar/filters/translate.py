@@ -6,9 +6,7 @@ Plain stdout takes the short way: chunk, lines, messages, events, bytes, one wri
 
 import gc
 import json
-import shutil
 import sys
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import BinaryIO
@@ -23,7 +21,8 @@ from protocol.errors import TurnwireError
 from protocol.framing import LineFramer
 from tracing.recordings.reading import is_rows, is_session_file, is_session_line, read
 
-CHUNK = 1 << 18
+CHUNK = 1 << 16
+"""Bytes read at a time: what a processor keeps near, and an allocator in its arenas."""
 
 
 class InputError(TurnwireError):
@@ -81,6 +80,9 @@ def _piped(core: Core, source: BinaryIO, out: BinaryIO, field_limit: int) -> Non
     if not is_session_line(first.partition(b"\n")[0]):
         _stream(core, source, out, field_limit, first)
         return
+    import shutil  # noqa: PLC0415 - few pipes say a session file
+    import tempfile  # noqa: PLC0415 - likewise
+
     with tempfile.TemporaryDirectory(prefix="turnwire-") as folder:
         file = Path(folder) / "stdin.jsonl"
         with file.open("wb") as kept:
@@ -96,21 +98,18 @@ def _says_nothing(source: Path) -> bool:
 
 
 def _stream(core: Core, source: BinaryIO, out: BinaryIO, field_limit: int, begun: bytes = b"") -> None:
-    framer, hear, receive = LineFramer(), Transcript().received, core.receive
+    framer, heard, receive = LineFramer(), Transcript().heard, core.receive
     # what is there now: a pipe's reader must not wait for a full chunk
     read_some = getattr(source, "read1", source.read)
     while chunk := begun or read_some(CHUNK):
         begun = b""
         events: list[AgentEvent] = []
-        for line in framer.feed(chunk):
-            for message in hear(line):
-                events += receive(message, line if type(line) is bytes else None)
+        for line, message in heard(framer.feed(chunk)):
+            events += receive(message, line)
         _write(events, out, field_limit)
-    last = framer.close()
-    events = []
-    if last is not None:
-        for message in hear(last):
-            events += receive(message, last if isinstance(last, bytes) else None)
+    last, events = framer.close(), []
+    for line, message in heard([] if last is None else [last]):
+        events += receive(message, line)
     _write([*events, *core.handle(Ended("end_of_input"))], out, field_limit)
 
 
