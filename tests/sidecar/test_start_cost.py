@@ -59,7 +59,7 @@ def among(names: tuple[str, ...], modules: set[str]) -> list[str]:
     [
         (["--help"], DRAWS + TRACES + SERVES + ("pydantic", "sidecar.config.settings") + OPTIONAL, 200),
         (["run", "--help"], DRAWS + TRACES + SERVES + ("sidecar.config.settings", "hub") + OPTIONAL, 310),
-        (["translate", str(RECORDING)], DRAWS + TRACES + SERVES + CHECKS + OPTIONAL + RARE, 250),
+        (["translate", str(RECORDING)], DRAWS + TRACES + SERVES + CHECKS + OPTIONAL + RARE, 265),
         (["inspect", str(RECORDING), "--json"], DRAWS + TRACES + SERVES + ("sidecar.config.settings",), 450),
         (["inspect", str(RECORDING)], ("structlog", *TRACES, *SERVES, "sidecar.config.settings"), 500),
         (["schema", "events"], DRAWS + TRACES + ("websockets", "uvloop", "sqlite3", *OPTIONAL), 400),
