@@ -13,7 +13,7 @@ from typing import NamedTuple
 from normalize import events as ev
 from normalize.core import Stats
 from normalize.events import AgentEvent, CompleteData
-from normalize.families import MODEL_CALLS, recorded_core
+from normalize.families import model_calls, recorded_core
 from normalize.inputs import Received, SessionInput
 from normalize.model_calls import Said, Tokens
 from sidecar.prices import Prices, Took
@@ -231,7 +231,7 @@ class Inspector:
 
 def _count(turn: Turn, item: Received) -> None:
     """Note the call of the model that a line tells of; the last line of one has its tokens whole."""
-    read = MODEL_CALLS.get(type(item.message))
+    read = model_calls().get(type(item.message))
     for call in () if read is None else read(item.message):
         if isinstance(call, Said) and call.tokens is not None and call.model and not call.is_synthetic:
             turn.calls[call.message_id or f"call-{len(turn.calls)}"] = Call(call.model, call.tokens)
