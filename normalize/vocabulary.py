@@ -8,7 +8,9 @@ Policy: TypeAlias = Literal["autonomous", "supervised", "plan"]
 Priority: TypeAlias = Literal["now", "next", "later"]
 """When a prompt is served: at once, after the running turn, after all that wait."""
 
-SessionState: TypeAlias = Literal["starting", "idle", "running", "waiting", "stopping", "exited", "replaying"]
+SessionState: TypeAlias = Literal[
+    "starting", "idle", "running", "waiting", "stopping", "exited", "replaying", "unreachable"
+]
 """What a session does, in a word."""
 
 VoidReason: TypeAlias = Literal["cancelled", "interrupted", "turn_ended", "process_exited"]

@@ -26,6 +26,7 @@ class TurnwireError(Exception):
         adapter.session.executor.AnswerRefused
         adapter.workspace.changes.UnknownFile
         adapter.workspace.repository.GitFailed
+        fleet.errors.NameTaken
         hub.delivery.subscription.LogUnreadable
         hub.delivery.subscription.SinkClosed
         hub.host.CommandRefused

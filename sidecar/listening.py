@@ -53,13 +53,15 @@ async def with_hub(
     metrics: Metrics,
     new_tokens: bool = False,
     work: Work | None = None,
+    trouble: Callable[[], str | None] | None = None,
 ) -> None:
     """Run a hub until a signal, or until its work is done; raises AccessError, PortError and what `start` and `work` raise.
 
     `stop` ends the host's sessions, also one that `start` is about to begin. A second Ctrl-C ends the process at once, as
     does the end of `stop_timeout_s`: the supervisors end the CLIs, and the next start closes what is open in the journal.
+    `trouble` says why it is not ready, where that is more than the journal's.
     """
-    probes = Probes(metrics=metrics.text, trouble=lambda: journal.trouble)
+    probes = Probes(metrics=metrics.text, trouble=trouble or (lambda: journal.trouble))
     access = KeptAccess(settings.state_dir, keeps_tokens=settings.keep_tokens)
     if new_tokens:
         access.renew()

@@ -9,6 +9,7 @@ import typer
 from hub.host import CommandRefused
 from hub.hub import Hub
 from hub.wire.frames import SessionCreate
+from journal.base import JournalUnavailable
 from protocol.errors import TurnwireError
 from sidecar.config.agents import find, with_spoken
 from sidecar.config.known_agents import Family
@@ -67,6 +68,15 @@ async def run(settings: Settings, first: First | None, *, new_tokens: bool = Fal
         raise StartError(error.message) from error
     with claimed(settings, workspace) as placed:
         await serve(placed, start, ready, grants=grants, new_tokens=new_tokens)
+
+
+async def run_hub(settings: Settings, *, new_tokens: bool = False) -> None:
+    """Serve the frontends of a fleet until a signal; raises what sidecar.fleet.hub raises, and JournalUnavailable without the extra."""
+    try:
+        from sidecar.fleet.hub import serve_hub  # noqa: PLC0415 - an optional extra
+    except ImportError as error:
+        raise JournalUnavailable("A fleet needs the extra `redis`: pip install 'turnwire[redis]'.") from error
+    await serve_hub(settings, _announce, new_tokens=new_tokens)
 
 
 async def _start(host: LiveHost, settings: Settings, first: First) -> LiveSession:

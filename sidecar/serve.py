@@ -5,10 +5,11 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.grants import GrantStore
@@ -16,8 +17,9 @@ from adapter.process.watchdog import Watchdog
 from hub.hub import Hub
 from hub.wire.frames_out import SessionSummary
 from journal.base import Journal, JournalError
+from journal.sessions import SessionStore
 from sidecar.config.rulebook import read_rulebook
-from sidecar.config.settings import Settings
+from sidecar.config.settings import ConfigurationError, Settings
 from sidecar.config.storage import open_journal
 from sidecar.listening import Ready, Work, with_hub
 from sidecar.metrics import Metrics
@@ -31,6 +33,9 @@ from sidecar.sessions.services import SessionServices
 from sidecar.supervision import supervised
 from sidecar.webhooks.configured import wanted, watching
 from sidecar.webhooks.watching import Wanted
+
+if TYPE_CHECKING:
+    from journal.redis.journal import RedisJournal
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -52,6 +57,10 @@ async def serve(
     With `work`, it ends when that is done, too. Raises JournalUnavailable, hub.server.access.AccessError and PortError before
     anything is served, and what `start` and `work` raise.
     """
+    if settings.worker is not None and settings.journal != "redis":
+        raise ConfigurationError(
+            "setting worker: a worker of a fleet keeps its events in Redis, which its hubs read; give --journal redis://HOST:PORT/0, too"
+        )
     rulebook = read_rulebook(settings.rules)
     told = wanted(settings.webhooks) if settings.webhooks else []
     metrics = Metrics()
@@ -84,8 +93,9 @@ async def serve(
                     grants=None if settings.journal == "memory" else GrantStore(grants),
                 )
                 journal.watch_trouble(registry.changed)
+                records = store if settings.worker is None else _claimed(store, journal)
                 host = LiveHost(
-                    services, store, registry, rulebook, push=None if push is None else push.execute
+                    services, records, registry, rulebook, push=None if push is None else push.execute
                 )
 
                 async def reached(hub: Hub) -> None:
@@ -94,7 +104,9 @@ async def serve(
                     await ready(hub)
 
                 try:
+                    begin = await last.enter_async_context(_in_fleet(settings, host, journal))
                     await host.restore()
+                    begin()
                     await with_hub(
                         settings,
                         journal,
@@ -122,6 +134,26 @@ def _push(settings: Settings, registry: Registry[LiveSession]) -> Push | None:
         return None
     named = tuple(settings.push_services)
     return Push(settings.state_dir, summary_of, named=named, contact=settings.push_contact)
+
+
+def _claimed(store: SessionStore, journal: Journal) -> SessionStore:
+    from sidecar.fleet.sessions import ClaimedRecords  # noqa: PLC0415 - an optional extra
+
+    return ClaimedRecords(store, cast("RedisJournal", journal))
+
+
+@asynccontextmanager
+async def _in_fleet(
+    settings: Settings, host: LiveHost, journal: Journal
+) -> AsyncIterator[Callable[[], None]]:
+    """Be a worker of a fleet, where one is configured, from the call of the given function on."""
+    if settings.worker is None:
+        yield lambda: None
+        return
+    from sidecar.fleet.worker import working  # noqa: PLC0415 - an optional extra
+
+    async with working(settings, settings.worker, host, cast("RedisJournal", journal)) as begin:
+        yield begin
 
 
 async def _retaining(journal: Journal) -> None:

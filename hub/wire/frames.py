@@ -188,6 +188,8 @@ class SessionCreate(Command):
     """Additional environment of the CLI; only names of `frontend_env`."""
     title: str | None = Field(default=None, max_length=NAME_LENGTH)
     """What to call it."""
+    worker: str | None = Field(default=None, max_length=NAME_LENGTH)
+    """Of a fleet: name or label of the worker to begin it; the one with most room when absent."""
     prompt: str | None = None
     """First prompt."""
     resume: str | None = Field(default=None, max_length=NAME_LENGTH)

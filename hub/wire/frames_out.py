@@ -48,7 +48,7 @@ class SessionSummary(Published, frozen=True, kw_only=True):
     title: str | None = None
     """What to call it."""
     state: SessionState
-    """`waiting`: for a human's answer; `exited`: no CLI runs, it can be resumed."""
+    """`waiting`: for a human's answer; `exited`: no CLI runs, it can be resumed; `unreachable`: the worker that has it is gone."""
     agent: str | None = None
     """Which agent; scripted ones say so."""
     workspace: str | None = None
@@ -77,6 +77,8 @@ class SessionSummary(Published, frozen=True, kw_only=True):
     """What its agent can do; absent of a replay."""
     followed: bool | None = None
     """True while somebody's own CLI has the conversation open: it is shown as it grows, and takes no prompt."""
+    worker: str | None = None
+    """Of a fleet: the worker that has it."""
     position: float | None = None
     """Of a replay: share of the recording that was played."""
     speed: float | None = None

@@ -180,6 +180,9 @@ class RedisJournal:
     ) -> Page:
         """Return what follows the cursor: from the cache when it reaches that far back, else from the server."""
         last = self._logs.last(session)
+        if cursor.seq > last and cursor.epoch == self._epoch and self._listening is not None:
+            # Another hub has told the reader of what was not heard here yet.
+            last = await self._newest(session)
         after = place(cursor, self._epoch, last) or 0
         envelopes: Sequence[Envelope] = ()
         if after < last:
@@ -190,6 +193,13 @@ class RedisJournal:
                 rows = await self._read(session, after, last, count=count, size=size)
                 envelopes = [Envelope(session, row.seq, stamp(row.micros), row.event) for row in rows]
         return page_of(cursor, self._epoch, last, envelopes)
+
+    async def _newest(self, session: str) -> int:
+        try:
+            self._take_over(await self._server.states(session))
+        except RedisError as error:
+            raise self._server.explain(error) from error
+        return self._logs.last(session)
 
     async def whole(self, session: str, seq: int) -> Whole | None:
         """Return one event uncut."""
@@ -233,6 +243,10 @@ class RedisJournal:
             except RedisError as error:
                 raise self._server.explain(error) from error
             self._cache.forget(known.session, known.extent.first)
+
+    def fence(self, session: str) -> int:
+        """Return the number of a log's owner and life, as far as this journal knows it."""
+        return self._server.fence(session)
 
     async def ownership(self, session: str) -> Ownership | None:
         """Return whose a log is; None where it is nobody's. Raises JournalUnavailable."""

@@ -234,8 +234,12 @@ class RedisServer:
         members = cast("set[bytes]", await self._redis.smembers(f"{self._prefix}sessions"))
         return {name for member in members if (name := _text(member)) is not None}
 
+    def fence(self, session: str) -> int:
+        """Return the number of a log's owner and life; of a log that was begun here, the first."""
+        return self._fences.get(session, 1)
+
     def _fence(self, session: str) -> tuple[str, str]:
-        return (self._owner, str(self._fences.get(session, 1))) if self._owner else ("", "")
+        return (self._owner, str(self.fence(session))) if self._owner else ("", "")
 
     def _keys(self, session: str) -> tuple[str, str, str, str]:
         stream, state, beside = (f"{self._prefix}{kind}:{session}" for kind in ("log", "state", "beside"))

@@ -21,8 +21,20 @@ Port = Annotated[
     typer.Option(help="Port to listen on; 0 takes any free one.", show_default="8790, or the next free one"),
 ]
 Journal = Annotated[
-    Literal["sqlite", "memory", "redis"] | None,
-    typer.Option(help="Where events are kept.", show_default="sqlite"),
+    str | None,
+    typer.Option(
+        help="Where events are kept: sqlite, memory, redis, or redis://HOST:PORT/0.", show_default="sqlite"
+    ),
+]
+FleetJournal = Annotated[
+    str | None,
+    typer.Option(help="The fleet's Redis: redis://HOST:PORT/0.", show_default=False),
+]
+WorkerName = Annotated[
+    str | None,
+    typer.Option(
+        "--worker", help="Be a worker of this name in a fleet, reached by `turnwire hub`.", show_default=False
+    ),
 ]
 StateDir = Annotated[
     Path | None,
@@ -135,6 +147,7 @@ def serve_command(
     host: Host = None,
     port: Port = None,
     journal: Journal = None,
+    worker: WorkerName = None,
     state_dir: StateDir = None,
     new_tokens: NewTokens = False,
     record: Record = None,
@@ -146,6 +159,27 @@ def serve_command(
     from sidecar.run import run
 
     serving(run(configured(context), None, new_tokens=new_tokens))
+
+
+@app.command("hub")
+def hub_command(
+    context: typer.Context,
+    *,
+    host: Host = None,
+    port: Port = None,
+    journal: FleetJournal = None,
+    state_dir: StateDir = None,
+    new_tokens: NewTokens = False,
+    log_level: LogLevel = None,
+    config: ConfigOption = None,
+) -> None:
+    """Serve the frontends of a fleet, whose sessions are in workers: `turnwire serve --worker NAME` with the same journal."""
+    from sidecar.run import run_hub
+
+    settings = configured(context)
+    if settings.journal != "redis":
+        fail("a hub finds the sessions of its fleet in Redis; give --journal redis://HOST:PORT/0", 2)
+    serving(run_hub(settings, new_tokens=new_tokens))
 
 
 @app.command("replay")
@@ -208,6 +242,7 @@ def serving(work: Coroutine[None, None, None]) -> None:
     """Run the sidecar's event loop; what the user can mend is one sentence."""
     import asyncio
 
+    from fleet.errors import NameTaken
     from hub.hub import CertificateError
     from hub.server.access import AccessError
     from journal.base import JournalError
@@ -224,6 +259,7 @@ def serving(work: Coroutine[None, None, None]) -> None:
         CertificateError,
         ConfigurationError,
         JournalError,
+        NameTaken,
         PortError,
         RecordingError,
         StartError,

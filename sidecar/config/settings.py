@@ -237,7 +237,15 @@ class Settings(BaseSettings):
     durability: Literal["process", "power"] = "process"
     """What the SQLite journal survives: the death of the sidecar, or a power failure too, with a sync for each group of events."""
     redis_url: str = "redis://127.0.0.1:6379/0"
-    """The server of the redis journal."""
+    """The server of the redis journal; `journal` takes it, too: `--journal redis://HOST:PORT/0`."""
+    worker: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
+    """Name in a fleet, whose hubs (`turnwire hub`) then reach the sessions of `serve`; needs the redis journal. Keep it, with the state directory: sessions are known by it."""
+    worker_labels: Names = []
+    """What else a frontend may choose this worker by."""
+    worker_group: str | None = Field(default=None, min_length=1, max_length=64)
+    """Workers of one group see the same workspaces and the same files of the CLI: one takes the sessions of another that is gone. Without one they wait for it."""
+    fleet_lease_s: float = Field(default=10, ge=1, le=600)
+    """Seconds after which a worker that is not heard of is gone; the same in all workers and hubs of a fleet."""
     state_dir: Path = Field(default_factory=state_directory)
     """Directory of the journal, the session store, the access tokens and the audit trail. Without one `run` takes one of the workspace's own below the default. It is shut to others (mode 700), and refused when it is another user's."""
     retain_days: float | None = Field(default=30, gt=0)
@@ -352,6 +360,15 @@ class Settings(BaseSettings):
     """Link to a trace, with {trace_id} in it, shown in the console."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Which log lines are written to standard error."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _journal_by_address(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Let `journal` be the address of the server where it is one."""
+        address = given.get("journal")
+        if not isinstance(address, str) or "://" not in address:
+            return given
+        return {**given, "journal": "redis", "redis_url": address}
 
     @classmethod
     def settings_customise_sources(

@@ -43,16 +43,16 @@ async def open_journal(settings: Settings) -> AsyncIterator[tuple[Journal, Sessi
         stack.push_async_callback(file.close)
         journal: Journal = file
         if settings.journal == "redis":
-            journal = await _open_redis(settings.redis_url, retention)
+            journal = await _open_redis(settings.redis_url, retention, settings.worker)
             stack.push_async_callback(journal.close)
         yield journal, await SqliteSessions.open(file)
 
 
-async def _open_redis(url: str, retention: Retention) -> Journal:
+async def _open_redis(url: str, retention: Retention, worker: str | None) -> Journal:
     try:
         from journal.redis.journal import RedisJournal  # noqa: PLC0415 - an optional extra
     except ImportError as error:
         raise JournalUnavailable(
             "The journal in Redis needs the extra `redis`: pip install 'turnwire[redis]'."
         ) from error
-    return await RedisJournal.open(url, retention)
+    return await RedisJournal.open(url, retention, owner=worker)

@@ -87,6 +87,36 @@ class LiveHost:
         self._operators: set[str] = set()
         """Sessions that the operator has begun in this life."""
 
+    @property
+    def processes(self) -> int:
+        """How many CLIs run."""
+        return sum(session.has_process for session in self._registry.sessions.values())
+
+    def workspaces(self) -> Sequence[Path]:
+        """Return the directories that sessions of frontends may work in, and what is below them."""
+        return self._floor.workspaces
+
+    def record(self, session: str) -> SessionRecord | None:
+        """Return what must be known of a session to go on with it; None where there is none."""
+        known = self._registry.sessions.get(session)
+        return None if known is None else known.record
+
+    async def take_over(self, record: SessionRecord) -> None:
+        """Go on with a session that another sidecar had, whose log is this one's now; raises JournalError."""
+        # What its record said of it then is not what its log says.
+        known = await self._closed(replace(record, pid=None, process=None, state="starting"))
+        await self._services.keep(known)
+        self._registry.sessions[record.session] = LiveSession(known, self._services)
+        self._services.changed()
+
+    async def abandon(self, name: str) -> None:
+        """End what runs of a session that another sidecar has by now, and forget it here; its log is the other's."""
+        async with self._alone_with(name) as session:
+            await session.stop()
+            del self._registry.sessions[name]
+            await self._services.forget(name)
+        self._services.changed()
+
     async def restore(self) -> None:
         """List the sessions of earlier lives, and end the CLIs a crashed sidecar left behind."""
         left: list[ProcessIdentity] = []
@@ -559,7 +589,7 @@ class LiveHost:
         await self._check_history(session)
         if self._stopping:
             refuse("cannot_start", "the sidecar is stopping")
-        running = sum(other.has_process for other in self._registry.sessions.values())
+        running = self.processes
         if running >= self._settings.max_processes:
             refuse(
                 "limit_processes",

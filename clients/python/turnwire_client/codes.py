@@ -50,7 +50,9 @@ REPLY_CODES: dict[str, str] = {
     "invalid_answer": "The answer does not fit the request; the message says how.",
     "refused_by_cli": "The CLI refused the request, or the message to go back to; it says why.",
     "not_supported": "The session's agent cannot do this at all, see its `abilities`. Nothing was stopped.",
-    "timeout": "The CLI, or git, did not answer in time.",
+    "timeout": "The CLI, git, or the worker that runs them, did not answer in time.",
+    "no_worker": "No worker of the fleet that is there fits; the message says what was looked for.",
+    "unreachable": "The worker that has the session is gone, or ended before it answered; the message says whether it may have been done.",
     "internal": "The sidecar failed at this command; its log says why.",
 }
 """`code` of CommandFailed."""

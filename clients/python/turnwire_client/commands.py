@@ -305,6 +305,8 @@ class SessionCreate(Command, frozen=True, kw_only=True, tag="session.create"):
     """Additional environment of the CLI; only names of `frontend_env`."""
     title: str | None = None
     """What to call it."""
+    worker: str | None = None
+    """Of a fleet: name or label of the worker to begin it; the one with most room when absent."""
     prompt: str | None = None
     """First prompt."""
     resume: str | None = None

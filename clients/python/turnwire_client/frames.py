@@ -44,8 +44,8 @@ class SessionSummary(Value, frozen=True, kw_only=True):
     """turnwire's session id."""
     title: str | None = None
     """What to call it."""
-    state: Literal["starting", "idle", "running", "waiting", "stopping", "exited", "replaying"]
-    """`waiting`: for a human's answer; `exited`: no CLI runs, it can be resumed."""
+    state: Literal["starting", "idle", "running", "waiting", "stopping", "exited", "replaying", "unreachable"]
+    """`waiting`: for a human's answer; `exited`: no CLI runs, it can be resumed; `unreachable`: the worker that has it is gone."""
     agent: str | None = None
     """Which agent; scripted ones say so."""
     workspace: str | None = None
@@ -74,6 +74,8 @@ class SessionSummary(Value, frozen=True, kw_only=True):
     """What its agent can do; absent of a replay."""
     followed: bool | None = None
     """True while somebody's own CLI has the conversation open: it is shown as it grows, and takes no prompt."""
+    worker: str | None = None
+    """Of a fleet: the worker that has it."""
     position: float | None = None
     """Of a replay: share of the recording that was played."""
     speed: float | None = None

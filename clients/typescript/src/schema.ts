@@ -28,8 +28,8 @@ export interface SessionSummary {
   session: string;
   /** What to call it. */
   title?: string;
-  /** `waiting`: for a human's answer; `exited`: no CLI runs, it can be resumed. */
-  state: "starting" | "idle" | "running" | "waiting" | "stopping" | "exited" | "replaying";
+  /** `waiting`: for a human's answer; `exited`: no CLI runs, it can be resumed; `unreachable`: the worker that has it is gone. */
+  state: "starting" | "idle" | "running" | "waiting" | "stopping" | "exited" | "replaying" | "unreachable";
   /** Which agent; scripted ones say so. */
   agent?: string;
   /** Directory the CLI runs in. */
@@ -58,6 +58,8 @@ export interface SessionSummary {
   abilities?: Abilities;
   /** True while somebody's own CLI has the conversation open: it is shown as it grows, and takes no prompt. */
   followed?: boolean;
+  /** Of a fleet: the worker that has it. */
+  worker?: string;
   /** Of a replay: share of the recording that was played. */
   position?: number;
   /** Of a replay: times the recorded pace; 0 when paused. */
@@ -1976,6 +1978,8 @@ export interface SessionCreate {
   env?: Record<string, string>;
   /** What to call it. */
   title?: string;
+  /** Of a fleet: name or label of the worker to begin it; the one with most room when absent. */
+  worker?: string;
   /** First prompt. */
   prompt?: string;
   /**

@@ -57,15 +57,17 @@ export function SessionHead(props: { onMenu: () => void; onPanel: () => void; pa
   const { state, pending, running } = live.conversation;
   const cost = summary?.total_cost_usd ?? state.cost;
   const [text, tone]: [string, Tone] =
-    pending.size > 0
-      ? ["asks you", "warn"]
-      : summary?.state === "replaying"
-        ? ["replaying", "busy"]
-        : running
-          ? ["working", "busy"]
-          : state.exited || summary?.state === "exited"
-            ? ["exited", "plain"]
-            : ["idle", "good"];
+    summary?.state === "unreachable"
+      ? ["unreachable", "bad"]
+      : pending.size > 0
+        ? ["asks you", "warn"]
+        : summary?.state === "replaying"
+          ? ["replaying", "busy"]
+          : running
+            ? ["working", "busy"]
+            : state.exited || summary?.state === "exited"
+              ? ["exited", "plain"]
+              : ["idle", "good"];
   return (
     <header class="session-head">
       <IconButton icon="menu" label="Sessions" className="menu" onClick={props.onMenu} />

@@ -18,6 +18,7 @@ const TONES: Record<SessionSummary["state"], Tone> = {
   waiting: "warn",
   stopping: "warn",
   exited: "plain",
+  unreachable: "bad",
   replaying: "busy",
 };
 

@@ -1,0 +1,1 @@
+"""Sessions here, frontends there: what workers and hubs say to each other through Redis."""

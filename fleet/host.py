@@ -1,0 +1,322 @@
+"""The fleet as a hub sees it: a Host whose sessions live in workers. It keeps nothing that another hub has not.
+
+A command goes into the stream of the worker that has the session, and its reply comes back by this hub's own stream. A frontend
+hears `unreachable` as soon as the worker is known to be gone.
+"""
+
+import asyncio
+import logging
+import uuid
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import msgspec
+from msgspec import to_builtins
+from pydantic import JsonValue
+from redis.exceptions import RedisError
+
+from fleet.choice import candidates
+from fleet.directory import Directory, KnownSession
+from fleet.store import FleetStore
+from fleet.tasks import ended
+from fleet.timing import Timing
+from fleet.wire import Answer, From, Order, decode, encode
+from hub.host import CommandRefused, Frontend
+from hub.wire import frames
+from hub.wire.frames_out import AgentChoice, SessionSummary
+
+log = logging.getLogger(f"turnwire.{__name__}")
+
+IN_FLIGHT = 4096
+"""Commands that wait for workers; more are refused."""
+
+TRIES = 4
+"""How often a command follows its session to another worker."""
+
+TAKES_UP = (frames.Prompt, frames.SessionResume)
+"""Commands for which another worker takes a session whose worker is gone."""
+
+LIVE = "live:"
+"""Before the id of a session, where a command of the library names one."""
+
+FULL = frozenset({"limit_sessions", "limit_processes"})
+"""Refusals after which another worker may begin the session."""
+
+UNREACHABLE = "unreachable"
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    worker: str
+    answer: asyncio.Future[Answer]
+
+
+class FleetHost:
+    """Implements `hub.host.Host`; lives inside `running`."""
+
+    def __init__(self, store: FleetStore, last: Callable[[str], int], timing: Timing | None = None) -> None:
+        """`last` returns the newest number of a session's log."""
+        self._store = store
+        self._last = last
+        self._timing = timing or Timing()
+        self._name = f"hub-{uuid.uuid4().hex}"
+        self._sent = self._in_flight = 0
+        self._waiting: defaultdict[str, list[_Waiting]] = defaultdict(list)
+        self._directory = Directory(store, self._timing)
+        self._directory.watch_gone(self._worker_is_gone)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Know the fleet, and hear its answers, as long as the context lasts; raises RedisError when it cannot begin."""
+        await self._directory.load()
+        parts = [
+            asyncio.create_task(self._directory.look_again(), name="fleet's leases"),
+            asyncio.create_task(self._directory.follow(), name="fleet's changes"),
+            asyncio.create_task(self._hear(), name="fleet's answers"),
+        ]
+        try:
+            yield
+        finally:
+            await ended(parts)
+
+    @property
+    def trouble(self) -> str | None:
+        """Why the fleet is not seen as it is; None when it is."""
+        return self._directory.trouble
+
+    @property
+    def workers(self) -> Sequence[str]:
+        """The workers that are there."""
+        return sorted(self._directory.workers)
+
+    def sessions(self) -> Sequence[SessionSummary]:
+        """Return all sessions as they are now."""
+        return self._directory.summaries(self._last)
+
+    def agents(self) -> Sequence[AgentChoice]:
+        """Return what agents the workers have, each once."""
+        found: dict[str, AgentChoice] = {}
+        for _, known in sorted(self._directory.workers.items()):
+            for choice in known.about.agents:
+                found.setdefault(choice.agent, choice)
+        return list(found.values())
+
+    def watch_sessions(self, watcher: Callable[[], None]) -> Callable[[], None]:
+        """Tell the watcher when the list has changed."""
+        return self._directory.watch(watcher)
+
+    async def execute(self, command: frames.AnyCommand, frontend: Frontend) -> JsonValue:
+        """Have a command done; raises CommandRefused."""
+        try:
+            return await self._execute(command, frontend)
+        except (RedisError, OSError) as error:
+            raise CommandRefused(
+                "journal_unavailable",
+                f"the fleet's Redis cannot be used: {error}; whether the command was done shows in the session's events",
+            ) from error
+
+    async def _execute(self, command: frames.AnyCommand, frontend: Frontend) -> JsonValue:
+        match command:
+            case frames.SessionList():
+                return [to_builtins(summary) for summary in self.sessions()]
+            case frames.Hello():
+                raise CommandRefused("invalid_params", "hello is the hub's own", "type")
+            case frames.SessionCreate():
+                return await self._create(command, frontend)
+            case frames.LibraryExport() if command.conversation.startswith(LIVE):
+                return await self._route(command, command.conversation.removeprefix(LIVE), frontend)
+            case frames.SessionCommand():
+                return await self._route(command, command.session, frontend)
+            case frames.LibraryCommand():
+                raise CommandRefused(
+                    "no_library",
+                    "a hub of a fleet has no machine whose conversations it could list; ask the hub of a worker itself",
+                )
+            case _:
+                raise CommandRefused(
+                    "not_supported",
+                    f"{command.type} is about one machine, and this is the hub of a fleet; ask the hub of a worker itself",
+                    "type",
+                )
+
+    async def _create(self, command: frames.SessionCreate, frontend: Frontend) -> JsonValue:
+        if command.resume is not None:
+            raise CommandRefused(
+                "no_library",
+                "a hub of a fleet has no machine whose conversations it could go on with; ask the hub of a worker itself",
+                "resume",
+            )
+        order, repeats = self._order_id(command)
+        names = candidates(command, self._directory.workers)
+        if repeats:
+            # A repetition goes where the command went before, whoever has most room by now.
+            names = [await self._store.route(order, names[0], self._timing.repeat_ms)]
+        for index, name in enumerate(names):
+            if (known := self._directory.workers.get(name)) is not None:
+                known.given += 1
+            answer = await self._send(order if index == 0 else f"{order}-{index}", name, command, frontend)
+            if answer.error is not None and answer.error.code in FULL and name != names[-1]:
+                continue
+            result = _result(answer)
+            if isinstance(result, dict):
+                # The same frontend will ask for it at once.
+                await self._directory.refresh(str(result.get("session")))
+            return result
+        raise AssertionError("the last worker's answer is returned")
+
+    async def _route(self, command: frames.AnyCommand, session: str, frontend: Frontend) -> JsonValue:
+        order, _ = self._order_id(command)
+        known = self._directory.sessions.get(session)
+        for _ in range(TRIES):
+            if known is None and (known := await self._directory.refresh(session)) is None:
+                raise CommandRefused(
+                    "unknown_session", f"there is no session {session!r}; session.list names them", "session"
+                )
+            adopt, worker = None, known.worker
+            if worker not in self._directory.workers:
+                # Somebody else may have it by now.
+                known = await self._directory.refresh(session) or known
+                worker = known.worker
+            if worker not in self._directory.workers:
+                worker, adopt = self._heir(command, known), From(worker=known.worker, fence=known.fence)
+            answer = await self._send(order, worker, command, frontend, adopt)
+            if not answer.moved:
+                result = _result(answer)
+                if isinstance(command, frames.SessionFork) and isinstance(result, dict):
+                    await self._directory.refresh(str(result.get("session")))
+                elif isinstance(command, frames.SessionDelete):
+                    await self._directory.refresh(session)
+                return result
+            await asyncio.sleep(self._timing.pause_s)
+            known = await self._directory.refresh(session)
+        raise CommandRefused(
+            UNREACHABLE, "the session goes from one worker to another; send the command again", "session"
+        )
+
+    def _heir(self, command: frames.AnyCommand, known: KnownSession) -> str:
+        """Return who can take a session whose worker is gone; refuses where nobody can."""
+        gone = f"the worker {known.worker!r}, which has this session, has not been heard of for {self._timing.lease_s:g} s"
+        if (group := known.group) is None:
+            raise CommandRefused(
+                UNREACHABLE, f"{gone}; the session goes on when it is there again", "session"
+            )
+        if not isinstance(command, TAKES_UP):
+            raise CommandRefused(
+                UNREACHABLE,
+                f"{gone}; a prompt, or session.resume, lets another worker of its group take it",
+                "session",
+            )
+        heirs = [
+            (-worker.room, name)
+            for name, worker in self._directory.workers.items()
+            if worker.about.group == group and worker.room > 0
+        ]
+        if not heirs:
+            raise CommandRefused(
+                UNREACHABLE, f"{gone}, and no other worker of the group {group!r} has room for it", "session"
+            )
+        return min(heirs)[1]
+
+    async def _send(
+        self,
+        order: str,
+        worker: str,
+        command: frames.AnyCommand,
+        frontend: Frontend,
+        adopt: From | None = None,
+    ) -> Answer:
+        if self._in_flight >= IN_FLIGHT:
+            raise CommandRefused("rate_limited", "too many commands wait for workers; send it again later")
+        text = command.model_dump_json(exclude_unset=True).encode()
+        waiting = _Waiting(worker, asyncio.get_running_loop().create_future())
+        self._waiting[order].append(waiting)
+        self._in_flight += 1
+        place: str | None = None
+        try:
+            place = await self._store.send(
+                worker,
+                encode(
+                    Order(id=order, hub=self._name, command=msgspec.Raw(text), frontend=frontend, adopt=adopt)
+                ),
+            )
+            async with asyncio.timeout(self._timing.done_s):
+                return await waiting.answer
+        except TimeoutError:
+            await self._withdraw(worker, place)
+            raise CommandRefused(
+                "timeout",
+                f"the worker {worker!r} has not answered for {self._timing.done_s:g} s; whether it was done shows in the events",
+            ) from None
+        except CommandRefused:
+            await self._withdraw(worker, place)
+            raise
+        finally:
+            self._in_flight -= 1
+            if not waiting.answer.cancel() and not waiting.answer.cancelled():
+                waiting.answer.exception()  # seen, also where Redis failed first
+            self._waiting[order].remove(waiting)
+            if not self._waiting[order]:
+                del self._waiting[order]
+
+    async def _withdraw(self, worker: str, place: str | None) -> None:
+        try:
+            if place is not None:
+                await self._store.withdraw(worker, place)
+        except (RedisError, OSError):
+            pass  # the worker looks at its age
+
+    def _worker_is_gone(self, worker: str) -> None:
+        for waiting in [one for some in self._waiting.values() for one in some if one.worker == worker]:
+            if not waiting.answer.done():
+                waiting.answer.set_exception(
+                    CommandRefused(
+                        UNREACHABLE,
+                        f"the worker {worker!r} has not been heard of for {self._timing.lease_s:g} s. If it had begun this command "
+                        "it shows in the session's events; if not, it will not",
+                    )
+                )
+
+    async def _hear(self) -> None:
+        """Hear answers until cancelled."""
+        place = "0-0"
+        while True:
+            try:
+                place, answers = await self._store.replies(self._name, place, self._timing.block_ms)
+                for order, answer in answers:
+                    self._heard(order, answer)
+            except (RedisError, OSError):
+                # the directory tells of it
+                await asyncio.sleep(self._timing.pause_s)
+            except Exception:
+                log.exception("the fleet's answers were not heard; it is tried again")
+                await asyncio.sleep(self._timing.pause_s)
+
+    def _heard(self, order: str, data: bytes) -> None:
+        try:
+            answer = decode(data, Answer)
+        except msgspec.DecodeError as error:
+            log.warning("an answer of a worker cannot be read", extra={"error": str(error)})
+            return
+        for waiting in self._waiting.get(order, ()):
+            if not waiting.answer.done():
+                waiting.answer.set_result(answer)
+
+    def _order_id(self, command: frames.AnyCommand) -> tuple[str, bool]:
+        """Return the order's id, and whether the frontend may repeat it: its own one, where that is a UUID."""
+        try:
+            if len(command.id) == 36:
+                return str(uuid.UUID(command.id)), True
+        except ValueError:
+            pass
+        self._sent += 1
+        return f"{self._name}-{self._sent}", False
+
+
+def _result(answer: Answer) -> JsonValue:
+    """Return what came of a command; raises CommandRefused."""
+    if answer.error is not None:
+        raise CommandRefused(answer.error.code, answer.error.message, answer.error.field)
+    result: JsonValue = to_builtins(answer.result)
+    return result

@@ -1,0 +1,100 @@
+"""What workers and hubs keep in Redis for each other, as JSON.
+
+Their releases may differ while a fleet is upgraded: a field that is new has a default, and one that is not known is passed over.
+"""
+
+from typing import TypeVar
+
+import msgspec
+
+from hub.host import Frontend
+from hub.wire.frames_out import AgentChoice, ReplyError
+from normalize.model import JsonValue
+
+Kind = TypeVar("Kind")
+
+
+class About(msgspec.Struct, frozen=True, kw_only=True):
+    """A worker as hubs know it."""
+
+    name: str
+    """Unique in the fleet."""
+    version: str
+    """turnwire's."""
+    labels: list[str] = []
+    """By what a frontend may choose it."""
+    workspaces: list[str]
+    """Absolute directories that sessions may work in, and what is below them."""
+    agents: list[AgentChoice]
+    """What sessions may be created with, the default one first."""
+    group: str | None = None
+    """Workers of one group see the same files: any of them may take a session whose worker is gone."""
+    sessions: int = 0
+    """How many it has."""
+    max_sessions: int
+    """How many it may have."""
+    processes: int = 0
+    """How many CLIs run."""
+    max_processes: int
+    """How many may."""
+
+    @property
+    def room(self) -> int:
+        """How many sessions more it can begin."""
+        return max(0, min(self.max_sessions - self.sessions, self.max_processes - self.processes))
+
+
+class From(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose session is taken, as the hub knew it when it asked."""
+
+    worker: str
+    fence: int
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """A command on its way to a worker."""
+
+    id: str
+    """Of all repetitions of one command the same; of no other."""
+    hub: str
+    """Who waits for the reply."""
+    command: msgspec.Raw
+    """The frontend's command."""
+    frontend: Frontend
+    """Who sends it."""
+    adopt: From | None = None
+    """Take the session from a worker that is gone before."""
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """A worker's reply; which order's it is stands beside it."""
+
+    result: JsonValue = None
+    error: ReplyError | None = None
+    moved: bool = False
+    """The session is not this worker's; nothing was done."""
+
+
+class Begun(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands in the place of an answer until there is one."""
+
+    worker: str
+    instance: str
+    """The worker's life in which it was begun."""
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of an order."""
+
+    digest: str
+    """Of the command, so that an id is not used for two."""
+    begun: Begun
+    answer: Answer | None = None
+
+
+encode = msgspec.json.Encoder().encode
+
+
+def decode(data: bytes, kind: type[Kind]) -> Kind:
+    """Read what `encode` wrote; raises msgspec.DecodeError."""
+    return msgspec.json.decode(data, type=kind)

@@ -1,0 +1,388 @@
+"""A worker: holds a lease, takes the commands that hubs send it, each with one effect, and keeps its sessions in the directory.
+
+What it was told and could not answer before it ended is answered by its next life: with what came of it, or that this is not
+known. As long as Redis is away its sessions go on; what they say waits in the journal, and commands wait for their answers.
+"""
+
+import asyncio
+import hashlib
+import logging
+import uuid
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import msgspec
+from msgspec import structs
+from redis.exceptions import RedisError, ResponseError
+
+from fleet.errors import NameTaken
+from fleet.store import Entry, FleetStore
+from fleet.tasks import ended
+from fleet.timing import Timing
+from fleet.wire import About, Answer, Begun, Order, Outcome, decode, encode
+from hub.host import CommandRefused, Host
+from hub.wire.commands import parse
+from hub.wire.frames import AnyCommand, LibraryExport, LibraryOpen, SessionCommand, SessionCreate, SessionFork
+from hub.wire.frames_out import Reply, ReplyError, SessionSummary
+
+log = logging.getLogger(f"turnwire.{__name__}")
+
+AT_ONCE = 256
+"""Commands that are being done; no more are begun meanwhile."""
+
+TAKEN = 64
+"""Commands that are taken in one request."""
+
+NEW_SESSIONS = (LibraryOpen, SessionCreate, SessionFork)
+"""Commands that may begin a session."""
+
+NOT_KNOWN = "the worker that began this command ended before it had answered; whether it was done shows in the session's events"
+TOO_LATE = "the worker did not come to it in time, so it was not done; send it again"
+LIVE = "live:"
+"""Before the id of a session, where a command of the library names one."""
+
+
+class WorkerHost(Host, Protocol):
+    """The sessions of this machine."""
+
+    def owns(self, session: str) -> bool:
+        """Tell whether a session is here."""
+        ...
+
+    def fence(self, session: str) -> int:
+        """Return the number of the session's owner and life (journal/redis)."""
+        ...
+
+    def record(self, session: str) -> bytes | None:
+        """Return what another worker needs to go on with a session; None where it cannot be gone on with."""
+        ...
+
+    async def adopt(self, session: str, record: bytes, worker: str, fence: int) -> bool:
+        """Take a session whose worker is gone; False where it has another owner by now. Raises CommandRefused."""
+        ...
+
+    async def still_owns(self, session: str) -> bool:
+        """Ask Redis whether a session is this worker's; raises JournalError."""
+        ...
+
+    async def abandon(self, session: str) -> None:
+        """End what runs of a session that has another owner by now, and forget it here."""
+        ...
+
+
+@dataclass(slots=True)
+class _Doing:
+    """A command that is being done."""
+
+    digest: str
+    waiting: list[tuple[str, str]] = field(default_factory=list)
+    """Hubs that wait for its answer, and the places of the entries by which they asked."""
+
+
+class Worker:
+    """The fleet's side of a sidecar; `running` is its life."""
+
+    def __init__(
+        self,
+        store: FleetStore,
+        host: WorkerHost,
+        about: Callable[[], About],
+        place: str,
+        timing: Timing | None = None,
+    ) -> None:
+        """`about` says what the worker is now. Two lives at one `place`, a state directory, are never at once."""
+        self._store = store
+        self._host = host
+        self._about = about
+        self._place = place
+        self._timing = timing or Timing()
+        self._name = about().name
+        self._instance = uuid.uuid4().hex
+        self._shown: dict[str, bytes] = {}
+        """What the directory has of each session."""
+        self._showing = asyncio.Lock()
+        self._changed = asyncio.Event()
+        self._doing: dict[str, _Doing] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        """Commands that are being done; their parent is `running`."""
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._clock_ms = 0.0
+        """Redis's clock less ours."""
+        self._holds = False
+        """Whether the lease is this worker's."""
+
+    async def register(self) -> None:
+        """Take the lease; raises NameTaken and RedisError."""
+        if not await self._renew():
+            raise NameTaken(
+                f"A worker named {self._name!r} lives already, elsewhere or with another state directory: "
+                "give this one another --worker NAME, or wait until the lease of the other has ended."
+            )
+        await self._store.join(self._name)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[Callable[[], None]]:
+        """Hold the lease as long as the context lasts, and serve once the function it gives is called; `register` comes before."""
+        serving = asyncio.Event()
+        unwatch = self._host.watch_sessions(self._changed.set)
+
+        async def once_serving(part: Callable[[], Coroutine[None, None, None]]) -> None:
+            await serving.wait()
+            self._changed.set()
+            await self._again(part)
+
+        parts = [
+            asyncio.create_task(self._again(self._beat), name="worker's lease"),
+            asyncio.create_task(once_serving(self._show), name="worker's sessions"),
+            asyncio.create_task(once_serving(self._take), name="worker's commands"),
+        ]
+        try:
+            yield serving.set
+        finally:
+            unwatch()
+            await ended([*parts, *self._tasks])
+
+    async def leave(self) -> None:
+        """Let go of the lease, once all sessions have ended."""
+        try:
+            async with asyncio.timeout(self._timing.lease_s):
+                await self._show_all()
+                await self._store.release(self._name, self._instance)
+        except (RedisError, OSError, TimeoutError) as error:
+            log.warning("the fleet was not told that this worker ends", extra={"error": str(error)})
+
+    async def _again(self, part: Callable[[], Coroutine[None, None, None]]) -> None:
+        """Do one of the parts for ever; what Redis cannot do now it can later."""
+        failing = False
+        while True:
+            try:
+                await part()
+                if failing:
+                    log.info("the fleet's Redis can be used again")
+                failing = False
+            except (RedisError, OSError) as error:
+                if not failing:
+                    log.warning("the fleet's Redis cannot be used at present", extra={"error": str(error)})
+                failing = True
+                if isinstance(error, ResponseError) and "NOGROUP" in str(error):
+                    await self._rejoin()
+                await asyncio.sleep(self._timing.pause_s)
+            except Exception:
+                log.exception("a part of the fleet's worker failed and begins again")
+                await asyncio.sleep(self._timing.pause_s)
+
+    async def _rejoin(self) -> None:
+        """Redis has lost what it knew of this worker."""
+        try:
+            self._shown.clear()
+            self._changed.set()
+            await self._store.join(self._name)
+        except (RedisError, OSError):
+            pass  # it is tried again
+
+    async def _beat(self) -> None:
+        if not await self._renew():
+            log.error(
+                "another worker of this name has the lease; this one takes no commands",
+                extra={"worker": self._name},
+            )
+        await asyncio.sleep(self._timing.beat_s)
+
+    async def _renew(self) -> bool:
+        renewal = await self._store.renew(
+            self._name, self._instance, self._place, encode(self._about()), self._timing.key_ms
+        )
+        held, self._holds = self._holds, renewal.is_ours
+        if not renewal.is_ours:
+            if held:
+                await self._let_go_of_what_moved()
+            return False
+        self._clock_ms = renewal.now_ms - asyncio.get_running_loop().time() * 1000
+        if renewal.had_lapsed and self._shown:
+            # Others may have taken sessions meanwhile.
+            await self._let_go_of_what_moved()
+            await self._store.join(self._name)
+        return True
+
+    async def _let_go_of_what_moved(self) -> None:
+        for session in tuple(self._shown):
+            if self._host.owns(session) and not await self._host.still_owns(session):
+                log.warning("a session has another worker by now, and ends here", extra={"session": session})
+                await self._host.abandon(session)
+
+    async def _show(self) -> None:
+        """Bring the directory up to date once something has changed."""
+        await self._changed.wait()
+        self._changed.clear()
+        try:
+            await self._show_all()
+        except BaseException:
+            self._changed.set()
+            raise
+        await asyncio.sleep(self._timing.pause_s)
+
+    async def _show_all(self) -> None:
+        async with self._showing:
+            there = {summary.session: summary for summary in self._host.sessions()}
+            for summary in there.values():
+                await self._show_one(summary)
+            for session in [one for one in self._shown if one not in there]:
+                del self._shown[session]
+                await self._store.remove(session, self._host.fence(session))
+
+    async def _show_one(self, summary: SessionSummary) -> None:
+        session = summary.session
+        shown = encode(structs.replace(summary, last_seq=0, worker=self._name))
+        if self._shown.get(session) == shown:
+            return
+        group = self._about().group
+        record = None if group is None else self._host.record(session)
+        entry = Entry(session, self._name, self._host.fence(session), shown, group, record)
+        if await self._store.put(entry):
+            self._shown[session] = shown
+        else:
+            await self._host.abandon(session)
+
+    async def _take(self) -> None:
+        left = "0"
+        while rows := await self._store.left(self._name, left, TAKEN):
+            for place, data in rows:
+                await self._begin(place, data)
+            left = rows[-1][0]
+        while True:
+            if not self._holds:
+                await asyncio.sleep(self._timing.beat_s)
+                continue
+            for place, data in await self._store.take(self._name, self._timing.block_ms, TAKEN):
+                await self._begin(place, data)
+
+    async def _begin(self, place: str, data: bytes) -> None:
+        """Begin a command, or answer it with what is known of it."""
+        try:
+            order = decode(data, Order)
+        except msgspec.DecodeError as error:
+            if data:
+                log.warning(
+                    "something that is no command came in the worker's stream",
+                    extra={"place": place, "error": str(error)},
+                )
+            await self._store.done(self._name, place)
+            return
+        digest = hashlib.sha256(order.command).hexdigest()
+        if (doing := self._doing.get(order.id)) is not None and doing.digest == digest:
+            if (order.hub, place) not in doing.waiting:
+                doing.waiting.append((order.hub, place))
+            return
+        now_ms = asyncio.get_running_loop().time() * 1000 + self._clock_ms
+        command = parse(bytes(order.command).decode())
+        if isinstance(command, Reply):
+            assert command.error is not None
+            await self._answer(order, place, Answer(error=command.error))
+            return
+        session = _session_of(command)
+        moved = session is not None and order.adopt is None and not self._host.owns(session)
+        outcome = Outcome(digest=digest, begun=Begun(worker=self._name, instance=self._instance))
+        if moved or now_ms - int(place.partition("-")[0]) > self._timing.fresh_ms:
+            # What was begun before has its answer all the same.
+            noted = await self._store.outcome(order.id)
+        else:
+            noted = await self._store.begin(order.id, encode(outcome), self._timing.repeat_ms)
+            # Its own note, of a request whose answer was lost, or of a session that had moved: nothing was done.
+            if noted is None or decode(noted, Outcome) == outcome:
+                self._doing[order.id] = _Doing(digest, [(order.hub, place)])
+                await self._slots.acquire()
+                task = asyncio.create_task(self._do(order, command, outcome))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+                return
+        if noted is None:
+            answer = Answer(moved=True) if moved else _refused("unreachable", TOO_LATE)
+        else:
+            answer = _answer_of(decode(noted, Outcome), digest)
+        await self._answer(order, place, answer)
+
+    async def _do(self, order: Order, command: AnyCommand, outcome: Outcome) -> None:
+        try:
+            answer = await self._result(order, command)
+            if isinstance(command, NEW_SESSIONS):
+                # Whoever hears of a new session finds it in the directory.
+                await self._until_redis_takes_it(self._show_all)
+            await self._until_redis_takes_it(lambda: self._tell_all(order, outcome, answer))
+        finally:
+            self._doing.pop(order.id, None)
+            self._slots.release()
+
+    async def _result(self, order: Order, command: AnyCommand) -> Answer:
+        try:
+            session = _session_of(command)
+            if session is not None and not await self._has(session, order):
+                return Answer(moved=True)
+            result = await self._host.execute(command, order.frontend)
+        except CommandRefused as refused:
+            return _refused(refused.code, refused.message, refused.field)
+        except Exception:
+            log.exception("A command failed.", extra={"command": command.type})
+            return _refused("internal", "The worker failed at this command; its log says why.")
+        return Answer(result=result)
+
+    async def _has(self, session: str, order: Order) -> bool:
+        """Tell whether a session is here, or can be taken as the hub has seen it."""
+        former = order.adopt
+        if former is None or self._host.owns(session):
+            return True
+        entry = (await self._store.entries([session])).get(session)
+        if (
+            entry is None
+            or entry.record is None
+            or (entry.worker, entry.fence) != (former.worker, former.fence)
+        ):
+            return False
+        return await self._host.adopt(session, entry.record, former.worker, former.fence)
+
+    async def _tell_all(self, order: Order, outcome: Outcome, answer: Answer) -> None:
+        if not answer.moved:
+            await self._store.note(
+                order.id, encode(structs.replace(outcome, answer=answer)), self._timing.repeat_ms
+            )
+        doing = self._doing[order.id]
+        while doing.waiting:
+            hub, place = doing.waiting[0]
+            await self._answer(structs.replace(order, hub=hub), place, answer)
+            del doing.waiting[0]
+
+    async def _answer(self, order: Order, place: str, answer: Answer) -> None:
+        await self._store.answer(order.hub, order.id, encode(answer), int(self._timing.done_s * 1000))
+        await self._store.done(self._name, place)
+
+    async def _until_redis_takes_it(self, work: Callable[[], Coroutine[None, None, None]]) -> None:
+        while True:
+            try:
+                await work()
+            except (RedisError, OSError):
+                await asyncio.sleep(self._timing.pause_s)
+            else:
+                return
+
+
+def _session_of(command: AnyCommand) -> str | None:
+    """Return the session that a command is about, which has to be here."""
+    if isinstance(command, SessionCommand):
+        return command.session
+    if isinstance(command, LibraryExport) and command.conversation.startswith(LIVE):
+        return command.conversation.removeprefix(LIVE)
+    return None
+
+
+def _refused(code: str, message: str, field: str | None = None) -> Answer:
+    return Answer(error=ReplyError(code=code, message=message, field=field))
+
+
+def _answer_of(known: Outcome, digest: str) -> Answer:
+    """Return the answer to a repetition."""
+    if known.digest != digest:
+        return _refused(
+            "invalid_params", "another command had this id; give each its own, and repeat one as it was", "id"
+        )
+    return known.answer or _refused("unreachable", NOT_KNOWN)

@@ -1,0 +1,46 @@
+"""`turnwire hub`: frontends here, sessions in the workers of a fleet."""
+
+from redis.exceptions import RedisError
+
+from fleet.host import FleetHost
+from fleet.store import FleetStore
+from fleet.timing import Timing
+from journal.base import JournalUnavailable
+from journal.redis.journal import RedisJournal
+from sidecar.config.settings import Settings
+from sidecar.listening import Ready, with_hub
+from sidecar.metrics import Metrics
+
+
+async def serve_hub(settings: Settings, ready: Ready, *, new_tokens: bool = False) -> None:
+    """Serve frontends until a signal; raises JournalUnavailable, hub.server.access.AccessError and PortError."""
+    metrics = Metrics()
+    journal = await RedisJournal.open(settings.redis_url, reads_only=True)
+    store = FleetStore(settings.redis_url)
+    try:
+        host = FleetHost(store, journal.last, Timing(lease_s=settings.fleet_lease_s))
+        try:
+            async with host.running():
+                await with_hub(
+                    settings,
+                    journal,
+                    host,
+                    ready,
+                    start=_nothing,
+                    stop=_nothing,
+                    metrics=metrics,
+                    new_tokens=new_tokens,
+                    trouble=lambda: journal.trouble or host.trouble,
+                )
+        except RedisError as error:
+            raise JournalUnavailable(
+                f"The fleet's Redis cannot be used: {error}. Check that it runs."
+            ) from error
+    finally:
+        await store.close()
+        await journal.close()
+        metrics.close()
+
+
+async def _nothing() -> None:
+    """A hub has no sessions to begin or to end."""

@@ -1,0 +1,113 @@
+"""A worker's sessions: the live ones of this machine, each with a claim on its log that no other worker has.
+
+Session records stay in the worker's own file. At its start it claims the logs of all of them in a new life, and forgets those
+that another worker has taken; what is taken over from a worker that is gone comes with its record, out of the directory.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+
+import msgspec
+from pydantic import JsonValue
+
+from hub.host import CommandRefused, Frontend
+from hub.wire.frames import AnyCommand
+from hub.wire.frames_out import AgentChoice, SessionSummary
+from journal.redis.journal import RedisJournal
+from journal.redis.server import Ownership
+from journal.sessions import SessionRecord, SessionStore
+from sidecar.sessions.host import LiveHost
+
+log = logging.getLogger(f"turnwire.{__name__}")
+
+
+class ClaimedRecords:
+    """A SessionStore that lists what is still this worker's."""
+
+    def __init__(self, store: SessionStore, journal: RedisJournal) -> None:
+        self._store = store
+        self._journal = journal
+
+    async def list(self) -> list[SessionRecord]:
+        """Claim the logs of all records and return these, the oldest session first; raises JournalError."""
+        claimed: list[SessionRecord] = []
+        for record in await self._store.list():
+            if await self._journal.claim(record.session):
+                claimed.append(record)
+            else:
+                log.warning("a session went to another worker meanwhile", extra={"session": record.session})
+                await self._store.delete(record.session)
+        return claimed
+
+    async def put(self, record: SessionRecord) -> None:
+        """Keep a record."""
+        await self._store.put(record)
+
+    async def get(self, session: str) -> SessionRecord | None:
+        """Return a session's record."""
+        return await self._store.get(session)
+
+    async def delete(self, session: str) -> None:
+        """Forget a record."""
+        await self._store.delete(session)
+
+
+class WorkerSessions:
+    """Implements `fleet.worker.WorkerHost`."""
+
+    def __init__(self, name: str, host: LiveHost, journal: RedisJournal) -> None:
+        self._name = name
+        self._host = host
+        self._journal = journal
+
+    async def execute(self, command: AnyCommand, frontend: Frontend) -> JsonValue:
+        """Do a command; raises CommandRefused."""
+        return await self._host.execute(command, frontend)
+
+    def sessions(self) -> Sequence[SessionSummary]:
+        """Return all sessions as they are now."""
+        return self._host.sessions()
+
+    def agents(self) -> Sequence[AgentChoice]:
+        """Return the agents that frontends may choose."""
+        return self._host.agents()
+
+    def watch_sessions(self, watcher: Callable[[], None]) -> Callable[[], None]:
+        """Tell the watcher when the list has changed."""
+        return self._host.watch_sessions(watcher)
+
+    def owns(self, session: str) -> bool:
+        """Tell whether a session is here."""
+        return self._host.record(session) is not None
+
+    def fence(self, session: str) -> int:
+        """Return the number of the session's owner and life."""
+        return self._journal.fence(session)
+
+    def record(self, session: str) -> bytes | None:
+        """Return a session's record as JSON; None where it has had no conversation yet."""
+        record = self._host.record(session)
+        return None if record is None else msgspec.json.encode(record)
+
+    async def adopt(self, session: str, record: bytes, worker: str, fence: int) -> bool:
+        """Take a session whose worker is gone; False where it has another owner by now. Raises CommandRefused."""
+        try:
+            known = msgspec.json.decode(record, type=SessionRecord)
+        except msgspec.DecodeError as error:
+            raise CommandRefused(
+                "cannot_start", f"what the worker {worker!r} left of the session cannot be read here: {error}"
+            ) from error
+        if not await self._journal.claim(session, Ownership(worker, fence)):
+            return False
+        log.info("a session is taken over", extra={"session": session, "from": worker})
+        await self._host.take_over(known)
+        return True
+
+    async def still_owns(self, session: str) -> bool:
+        """Ask Redis whether a session is this worker's, in this life; raises JournalError."""
+        known = await self._journal.ownership(session)
+        return known is None or known == Ownership(self._name, self._journal.fence(session))
+
+    async def abandon(self, session: str) -> None:
+        """End what runs of a session that has another owner by now, and forget it here."""
+        await self._host.abandon(session)

@@ -1,0 +1,303 @@
+"""Commands between hubs and workers over a real Redis: one effect each, whoever ends in between."""
+
+import asyncio
+import shutil
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from pydantic import JsonValue
+
+from fleet.errors import NameTaken
+from fleet.host import FleetHost
+from fleet.store import FleetStore
+from fleet.timing import Timing
+from fleet.wire import About
+from fleet.worker import Worker
+from hub.host import CommandRefused, Frontend
+from hub.wire import frames
+from hub.wire.frames_out import AgentChoice, SessionSummary
+from journals import RedisProcess
+from waiting import until
+
+pytestmark = pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
+
+ANN = Frontend("ann", "control")
+CALM = Timing(lease_s=30, pause_s=0.02)
+QUICK = Timing(lease_s=2, pause_s=0.02)
+"""Where a worker has to be missed."""
+
+
+class Sessions:
+    """A machine's sessions, without agents: what was said to them, and what they wait for before they answer."""
+
+    def __init__(self, prefix: str) -> None:
+        self.said: list[tuple[str, str]] = []
+        self.there: dict[str, int] = {}
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+        self._prefix = prefix
+        self._watchers: list[Callable[[], None]] = []
+
+    async def execute(self, command: frames.AnyCommand, frontend: Frontend) -> JsonValue:
+        match command:
+            case frames.SessionCreate():
+                session = f"{self._prefix}{len(self.there)}"
+                self.there[session] = 1
+                self._changed()
+                return {"session": session}
+            case frames.Prompt():
+                self.said.append((command.session, command.text))
+                await self.may_answer.wait()
+                if command.text == "fail":
+                    raise CommandRefused("not_running", "as asked", "text")
+                return {"by": frontend.name}
+            case _:
+                raise RuntimeError("not for this machine")
+
+    def sessions(self) -> Sequence[SessionSummary]:
+        return [SessionSummary(session=name, state="idle", last_seq=7, pending=0) for name in self.there]
+
+    def agents(self) -> Sequence[AgentChoice]:
+        return []
+
+    def watch_sessions(self, watcher: Callable[[], None]) -> Callable[[], None]:
+        self._watchers.append(watcher)
+        return lambda: self._watchers.remove(watcher)
+
+    def owns(self, session: str) -> bool:
+        return session in self.there
+
+    def fence(self, session: str) -> int:
+        return self.there.get(session, 1)
+
+    def record(self, session: str) -> bytes | None:
+        return session.encode()
+
+    async def adopt(self, session: str, record: bytes, worker: str, fence: int) -> bool:
+        assert record == session.encode()
+        assert worker == "former"
+        self.there[session] = fence + 1
+        self._changed()
+        return True
+
+    async def still_owns(self, session: str) -> bool:
+        return session in self.there
+
+    async def abandon(self, session: str) -> None:
+        del self.there[session]
+        self._changed()
+
+    def _changed(self) -> None:
+        for watcher in self._watchers:
+            watcher()
+
+
+class Fleet:
+    """Workers and hubs in this process."""
+
+    def __init__(self, url: str, timing: Timing) -> None:
+        self.url = url
+        self._timing = timing
+
+    @asynccontextmanager
+    async def worker(
+        self, sessions: Sessions, name: str = "w", place: str = "here", group: str | None = None
+    ) -> AsyncIterator[Worker]:
+        def about() -> About:
+            return About(
+                name=name,
+                version="1",
+                workspaces=[],
+                agents=[],
+                group=group,
+                sessions=len(sessions.there),
+                max_sessions=9,
+                max_processes=9,
+            )
+
+        store = FleetStore(self.url)
+        worker = Worker(store, sessions, about, place, self._timing)
+        try:
+            await worker.register()
+            async with worker.running() as begin:
+                begin()
+                yield worker
+        finally:
+            await store.close()
+
+    @asynccontextmanager
+    async def hub(self) -> AsyncIterator[FleetHost]:
+        store = FleetStore(self.url)
+        host = FleetHost(store, lambda _: 42, self._timing)
+        try:
+            async with host.running():
+                yield host
+        finally:
+            await store.close()
+
+
+@pytest.fixture
+def redis() -> Iterator[RedisProcess]:
+    with TemporaryDirectory(prefix="redis-") as folder:
+        server = RedisProcess(Path(folder), "--appendonly", "yes", "--appendfsync", "always")
+        server.start()
+        yield server
+        server.kill()
+
+
+@pytest.fixture
+def fleet(redis: RedisProcess) -> Fleet:
+    return Fleet(redis.url, CALM)
+
+
+@pytest.fixture
+def quick(redis: RedisProcess) -> Fleet:
+    return Fleet(redis.url, QUICK)
+
+
+def create(command_id: str = "1", **more: str) -> frames.SessionCreate:
+    return frames.SessionCreate(type="session.create", id=command_id, **more)  # type: ignore[arg-type]  # its fields
+
+
+def prompt(session: str, text: str, command_id: str = "1") -> frames.Prompt:
+    return frames.Prompt(type="prompt", id=command_id, session=session, text=text)
+
+
+async def code(host: FleetHost, command: frames.AnyCommand) -> str:
+    with pytest.raises(CommandRefused) as refused:
+        await host.execute(command, ANN)
+    return refused.value.code
+
+
+async def session_of(host: FleetHost, **more: str) -> str:
+    result = await host.execute(create(**more), ANN)
+    assert isinstance(result, dict)
+    return str(result["session"])
+
+
+async def test_any_hub_lists_and_reaches_a_session_that_another_has_begun(fleet: Fleet) -> None:
+    sessions = Sessions("s")
+    async with fleet.worker(sessions), fleet.hub() as one, fleet.hub() as two:
+        assert await session_of(one) == "s0"
+        assert [(each.session, each.worker, each.last_seq) for each in one.sessions()] == [("s0", "w", 42)]
+        await until(two.sessions)
+        assert await two.execute(prompt("s0", "hello"), ANN) == {"by": "ann"}
+        assert await code(two, prompt("s0", "fail")) == "not_running"
+        assert await code(two, prompt("s1", "hello")) == "unknown_session"
+        assert await code(two, frames.Interrupt(type="interrupt", id="1", session="s0")) == "internal"
+        assert await code(two, frames.LibraryList(type="library.list", id="1")) == "no_library"
+        assert await code(two, create(resume="old")) == "no_library"
+        assert await code(two, create(worker="other")) == "no_worker"
+        assert sessions.said == [("s0", "hello"), ("s0", "fail")]
+
+
+async def test_a_command_that_is_sent_again_with_its_uuid_is_done_once_and_gets_its_first_reply(
+    fleet: Fleet,
+) -> None:
+    sessions, again = Sessions("s"), str(uuid.uuid4())
+    async with fleet.worker(sessions), fleet.hub() as one, fleet.hub() as two:
+        first, second = str(uuid.uuid4()), str(uuid.uuid4())
+        assert await one.execute(create(first), ANN) == await two.execute(create(first), ANN)
+        assert list(sessions.there) == ["s0"]
+        sessions.may_answer.clear()
+        both = asyncio.gather(
+            one.execute(prompt("s0", "hello", again), ANN), two.execute(prompt("s0", "hello", again), ANN)
+        )
+        await until(lambda: sessions.said)
+        sessions.may_answer.set()
+        assert list(await both) == [{"by": "ann"}] * 2
+        assert await two.execute(prompt("s0", "hello", again), Frontend("eve", "control")) == {"by": "ann"}
+        assert await code(one, prompt("s0", "something else", again)) == "invalid_params"
+        assert await code(one, prompt("s0", "fail", second)) == "not_running"
+        assert await code(two, prompt("s0", "fail", second)) == "not_running"
+        assert sessions.said == [("s0", "hello"), ("s0", "fail")]
+
+
+async def test_what_a_worker_had_begun_when_it_ended_is_not_done_again_by_its_next_life(fleet: Fleet) -> None:
+    sessions, command = Sessions("s"), str(uuid.uuid4())
+    sessions.there["s0"] = 1
+    sessions.may_answer.clear()
+    async with fleet.hub() as hub:
+        async with AsyncExitStack() as life:
+            await life.enter_async_context(fleet.worker(sessions))
+            await until(hub.sessions)
+            asked = asyncio.create_task(code(hub, prompt("s0", "hello", command)))
+            await until(lambda: sessions.said)
+        async with fleet.worker(sessions):
+            assert await asked == "unreachable"
+            assert await code(hub, prompt("s0", "hello", command)) == "unreachable"
+    assert sessions.said == [("s0", "hello")]
+
+
+async def test_commands_to_a_worker_that_is_gone_are_refused_and_never_done_later(quick: Fleet) -> None:
+    sessions = Sessions("s")
+    sessions.there["s0"] = 1
+    async with quick.hub() as hub:
+        async with quick.worker(sessions):
+            await until(hub.sessions)
+        # It has no lease any more, which the hub does not know yet.
+        assert await code(hub, prompt("s0", "too early")) == "unreachable"
+        await until(lambda: hub.sessions()[0].state == "unreachable")
+        assert await code(hub, prompt("s0", "too late")) == "unreachable"
+        assert await code(hub, create()) == "no_worker"
+        async with quick.worker(sessions):
+            await until(lambda: hub.sessions()[0].state == "idle")
+            assert await hub.execute(prompt("s0", "in time"), ANN) == {"by": "ann"}
+    assert sessions.said == [("s0", "in time")]
+
+
+async def test_a_prompt_has_another_worker_of_the_group_take_a_session_and_its_owner_lets_go_of_it(
+    quick: Fleet,
+) -> None:
+    former, heir, stranger = Sessions("a"), Sessions("b"), Sessions("c")
+    former.there["a0"] = 1
+    async with quick.worker(heir, "heir", group="g"), quick.worker(stranger, "x"), quick.hub() as hub:
+        async with quick.worker(former, "former", group="g"):
+            await until(hub.sessions)
+        await until(lambda: hub.sessions()[0].state == "unreachable")
+        interrupt = frames.Interrupt(type="interrupt", id="1", session="a0")
+        assert await code(hub, interrupt) == "unreachable", "nothing of it is running anywhere"
+        assert await hub.execute(prompt("a0", "go on"), ANN) == {"by": "ann"}
+        assert (heir.there, heir.said) == ({"a0": 2}, [("a0", "go on")])
+        await until(lambda: hub.sessions()[0].worker == "heir")
+        async with quick.worker(former, "former", group="g"):
+            await until(lambda: not former.there)
+            assert await hub.execute(prompt("a0", "more"), ANN) == {"by": "ann"}
+    assert stranger.there == {}
+    assert heir.said == [("a0", "go on"), ("a0", "more")]
+
+
+async def test_two_workers_of_one_name_are_refused_unless_the_second_is_the_first_s_next_life(
+    fleet: Fleet,
+) -> None:
+    async with fleet.worker(Sessions("a")):
+        with pytest.raises(NameTaken, match="lives already"):
+            async with fleet.worker(Sessions("b"), place="elsewhere"):
+                pass
+        async with fleet.worker(Sessions("c")):
+            pass
+
+
+async def test_redis_that_is_killed_and_comes_back_costs_no_command_that_waits(
+    fleet: Fleet, redis: RedisProcess
+) -> None:
+    sessions = Sessions("s")
+    sessions.there["s0"] = 1
+    async with fleet.worker(sessions), fleet.hub() as hub:
+        await until(hub.sessions)
+        sessions.may_answer.clear()
+        asked = asyncio.create_task(hub.execute(prompt("s0", "hello"), ANN))
+        await until(lambda: sessions.said)
+        redis.kill()
+        sessions.may_answer.set()
+        await until(lambda: hub.trouble is not None)
+        assert await code(hub, prompt("s0", "nobody hears this")) == "journal_unavailable"
+        redis.start()
+        assert await asked == {"by": "ann"}
+        await until(lambda: hub.trouble is None)
+        assert await hub.execute(prompt("s0", "again"), ANN) == {"by": "ann"}
+    assert sessions.said == [("s0", "hello"), ("s0", "again")]
