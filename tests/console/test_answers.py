@@ -1,32 +1,47 @@
 """What a dialog's buttons and fields become on the wire."""
 
-import pytest
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
 
+import pytest
+import pytest_asyncio
 from hub_harness import until
 from msgspec.structs import replace
 from playwright.async_api import Browser, Page, expect
 
 from console_page import console
-from console_states import HubHarness, empty_hub, entries, made, show, hub_harness
+from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
+from journal.base import Entry
 from normalize.events import PermissionOption, PermissionRequest, PermissionResolved
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-@asynccontextmanager
-async def asked(
-    browser: Browser, scenario: str, event: str, version: str = "2.1.330"
-) -> AsyncIterator[tuple[HubHarness, Page]]:
-    """A session that waits for a human at the first such event of a recording."""
-    async with hub_harness(host=empty_hub()) as where:
-        await show(
-            where, "asked", entries(scenario, up_to=event, version=version), state="waiting", pending=1
-        )
-        async with console(browser, where.url) as page:
-            await expect(page.locator(".request")).to_be_visible()
-            yield where, page
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shown(browser: Browser) -> AsyncIterator[tuple[HubHarness, Page]]:
+    """One hub and one page: each test looks at a session of its own."""
+    async with hub_harness(host=empty_hub()) as where, console(browser, where.url) as page:
+        yield where, page
+
+
+Asked = Callable[..., Awaitable[tuple[HubHarness, Page]]]
+
+
+@pytest.fixture
+def asked(shown: tuple[HubHarness, Page]) -> Asked:
+    """A session that waits for a human at some events, or at the first of a sort in a recording."""
+    where, page = shown
+    where.host.commands.clear()
+
+    async def ask(events: str | list[Entry], up_to: str | None = None) -> tuple[HubHarness, Page]:
+        session = f"asked-{len(where.host.summaries)}"
+        waiting = entries(events, up_to=up_to) if isinstance(events, str) else events
+        await show(where, session, waiting, state="waiting", pending=1)
+        await page.evaluate(f"location.hash = '#/s/{session}'")
+        await expect(page.locator(".session-head h1")).to_have_text(session.replace("-", " "))
+        await expect(page.locator(".request")).to_be_visible()
+        return where, page
+
+    return ask
 
 
 async def command(where: HubHarness) -> dict[str, object]:
@@ -40,14 +55,14 @@ async def command(where: HubHarness) -> dict[str, object]:
     }
 
 
-async def test_always_in_this_project_names_the_option_that_says_so(browser: Browser) -> None:
-    async with asked(browser, "perm-allow-always", "permission_request") as (where, page):
-        await page.get_by_role("button", name="Always …").click()
-        await page.get_by_role("button", name="in this project, for me").click()
-        assert await command(where) == {"option_id": "allow_always:localSettings"}
+async def test_always_in_this_project_names_the_option_that_says_so(asked: Asked) -> None:
+    where, page = await asked("perm-allow-always", "permission_request")
+    await page.get_by_role("button", name="Always …").click()
+    await page.get_by_role("button", name="in this project, for me").click()
+    assert await command(where) == {"option_id": "allow_always:localSettings"}
 
 
-async def test_an_option_that_leaves_the_place_open_gets_the_chosen_one(browser: Browser) -> None:
+async def test_an_option_that_leaves_the_place_open_gets_the_chosen_one(asked: Asked) -> None:
     request = PermissionRequest(
         pending_id="p",
         permission_title="Fetch a page",
@@ -57,78 +72,77 @@ async def test_an_option_that_leaves_the_place_open_gets_the_chosen_one(browser:
         ],
         action_type="network",
     )
-    async with hub_harness(host=empty_hub()) as where:
-        await show(where, "asked", made([request]))
-        async with console(browser, where.url) as page:
-            await page.get_by_role("button", name="Always …").click()
-            await page.get_by_label("“Always” is remembered").select_option("projectSettings")
-            await page.get_by_role("button", name="Always allow").click()
-            assert await command(where) == {"option_id": "allow_always", "destination": "projectSettings"}
+    where, page = await asked(made([request]))
+    await page.get_by_role("button", name="Always …").click()
+    await page.get_by_label("“Always” is remembered").select_option("projectSettings")
+    await page.get_by_role("button", name="Always allow").click()
+    assert await command(where) == {"option_id": "allow_always", "destination": "projectSettings"}
 
 
-async def test_an_input_edited_as_json_is_checked_before_it_is_sent(browser: Browser) -> None:
-    async with asked(browser, "plan-reject", "permission_request") as (where, page):
-        await page.get_by_role("button", name="Edit input").click()
-        field = page.get_by_role("textbox", name="Input as JSON")
-        await field.fill("[1]")
-        await page.get_by_role("button", name="Allow").first.click()
-        await expect(page.locator(".request [role=alert]")).to_contain_text("must be a JSON object")
-        assert where.host.commands == []
-        await field.fill('{"plan": "Another plan"}')
-        await page.get_by_role("button", name="Allow").first.click()
-        assert (await command(where))["updated_input"] == {"plan": "Another plan"}
+async def test_an_input_edited_as_json_is_checked_before_it_is_sent(asked: Asked) -> None:
+    where, page = await asked("plan-reject", "permission_request")
+    await page.get_by_role("button", name="Edit input").click()
+    field = page.get_by_role("textbox", name="Input as JSON")
+    await field.fill("[1]")
+    await page.get_by_role("button", name="Allow").first.click()
+    await expect(page.locator(".request [role=alert]")).to_contain_text("must be a JSON object")
+    assert where.host.commands == []
+    await field.fill('{"plan": "Another plan"}')
+    await page.get_by_role("button", name="Allow").first.click()
+    assert (await command(where))["updated_input"] == {"plan": "Another plan"}
 
 
-async def test_a_plan_is_approved_with_the_mode_to_go_on_in(browser: Browser) -> None:
-    async with asked(browser, "plan-reject", "permission_request") as (where, page):
-        await page.get_by_label("Permissions while it is carried out:").select_option("acceptEdits")
-        await page.get_by_role("button", name="Allow").first.click()
-        assert await command(where) == {"option_id": "allow_once", "mode": "acceptEdits"}
+async def test_a_plan_is_approved_with_the_mode_to_go_on_in(asked: Asked) -> None:
+    where, page = await asked("plan-reject", "permission_request")
+    await page.get_by_label("Permissions while it is carried out:").select_option("acceptEdits")
+    await page.get_by_role("button", name="Allow").first.click()
+    assert await command(where) == {"option_id": "allow_once", "mode": "acceptEdits"}
 
 
-async def test_a_plan_is_rejected_with_what_should_be_different(browser: Browser) -> None:
-    async with asked(browser, "plan-reject", "permission_request") as (where, page):
-        await page.get_by_label("What should be different?").fill("Smaller steps")
-        await page.get_by_role("button", name="Reject").first.click()
-        assert await command(where) == {"option_id": "reject_once", "message": "Smaller steps"}
+async def test_a_plan_is_rejected_with_what_should_be_different(asked: Asked) -> None:
+    where, page = await asked("plan-reject", "permission_request")
+    await page.get_by_label("What should be different?").fill("Smaller steps")
+    await page.get_by_role("button", name="Reject").first.click()
+    assert await command(where) == {"option_id": "reject_once", "message": "Smaller steps"}
 
 
-async def test_questions_take_one_several_or_other_answers(browser: Browser) -> None:
-    async with asked(browser, "ask-denied", "question_request") as (where, page):
-        answer = page.get_by_role("button", name="Answer", exact=True)
-        await page.get_by_label("SQLite").check()
-        await expect(answer).to_be_disabled()
-        await page.get_by_label("Auth").check()
-        await page.get_by_label("API").check()
-        await page.get_by_label("Another answer").last.fill("Search")
-        await answer.click()
-        assert (await command(where))["answers"] == {
-            "Which database?": "SQLite",
-            "Which features?": "Auth, API, Search",
-        }
+async def test_questions_take_one_several_or_other_answers(asked: Asked) -> None:
+    where, page = await asked("ask-denied", "question_request")
+    answer = page.get_by_role("button", name="Answer", exact=True)
+    await page.get_by_label("SQLite").check()
+    await expect(answer).to_be_disabled()
+    await page.get_by_label("Auth").check()
+    await page.get_by_label("API").check()
+    await page.get_by_label("Another answer").last.fill("Search")
+    await answer.click()
+    assert (await command(where))["answers"] == {
+        "Which database?": "SQLite",
+        "Which features?": "Auth, API, Search",
+    }
 
 
-async def test_a_form_of_an_mcp_server_is_filled_in(browser: Browser) -> None:
-    async with asked(browser, "mcp-elicitation", "question_request") as (where, page):
-        await page.get_by_label("name").fill("Ada")
-        await page.get_by_role("button", name="Accept").click()
-        assert (await command(where))["content"] == {"name": "Ada"}
+async def test_a_form_of_an_mcp_server_is_filled_in(asked: Asked) -> None:
+    where, page = await asked("mcp-elicitation", "question_request")
+    await page.get_by_label("name").fill("Ada")
+    await page.get_by_role("button", name="Accept").click()
+    assert (await command(where))["content"] == {"name": "Ada"}
 
 
-async def test_a_form_can_be_declined(browser: Browser) -> None:
-    async with asked(browser, "mcp-elicitation", "question_request") as (where, page):
-        await page.get_by_role("button", name="Decline").click()
-        assert await command(where) == {"action": "decline"}
+async def test_a_form_can_be_declined(asked: Asked) -> None:
+    where, page = await asked("mcp-elicitation", "question_request")
+    await page.get_by_role("button", name="Decline").click()
+    assert await command(where) == {"action": "decline"}
 
 
-async def test_what_was_begun_in_a_dialog_is_kept_while_it_is_out_of_sight(browser: Browser) -> None:
-    async with asked(browser, "perm-allow-always", "permission_request") as (where, page):
-        await page.get_by_label("What to tell the agent").fill("half a sen")
-        await show(where, "other", entries("tool-bash"))
-        await page.evaluate("location.hash = '#/s/other'")
-        await expect(page.locator(".request")).to_have_count(0)
-        await page.evaluate("location.hash = '#/s/asked'")
-        await expect(page.get_by_label("What to tell the agent")).to_have_value("half a sen")
+async def test_what_was_begun_in_a_dialog_is_kept_while_it_is_out_of_sight(asked: Asked) -> None:
+    where, page = await asked("perm-allow-always", "permission_request")
+    await page.get_by_label("What to tell the agent").fill("half a sen")
+    await show(where, "other", entries("tool-bash"))
+    asking = await page.evaluate("location.hash")
+    await page.evaluate("location.hash = '#/s/other'")
+    await expect(page.locator(".request")).to_have_count(0)
+    await page.evaluate(f"location.hash = '{asking}'")
+    await expect(page.get_by_label("What to tell the agent")).to_have_value("half a sen")
 
 
 @pytest.mark.long
