@@ -7,7 +7,7 @@ import pytest
 from hub_harness import until
 from playwright.async_api import Browser, expect
 
-from console_page import console, screenshot, violations
+from console_page import console, go_to, screenshot, violations
 from console_states import empty_hub, entries, made, show, hub_harness
 from normalize.events import AgentEvent, MessageChunk, ToolUpdate
 from normalize.payloads import ShellExecPayload
@@ -71,7 +71,7 @@ async def test_axe_finds_no_violation_in_any_state(
         async with console(browser, where.url, width=width, scheme=scheme) as page:
             found: dict[str, list[str]] = {}
             for scenario in (*STATES, "words"):
-                await page.evaluate(f"location.hash = '#/s/{scenario}'")
+                await go_to(page, f"#/s/{scenario}")
                 await expect(page.locator(".session-head h1")).to_have_text(scenario.replace("-", " "))
                 await expect(page.locator(".row").first).to_be_visible()
                 if (picture := PICTURES.get((scenario, width, scheme))) is not None:
@@ -150,7 +150,7 @@ async def test_nothing_is_wider_than_the_page(browser: Browser, width: int) -> N
             await show(where, scenario, entries(scenario, up_to=up_to))
         async with console(browser, where.url, width=width) as page:
             for scenario in STATES:
-                await page.evaluate(f"location.hash = '#/s/{scenario}'")
+                await go_to(page, f"#/s/{scenario}")
                 await expect(page.locator(".session-head h1")).to_have_text(scenario.replace("-", " "))
                 await expect(page.locator(".row").first).to_be_visible()
                 wide = await page.evaluate(

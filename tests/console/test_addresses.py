@@ -6,7 +6,7 @@ import pytest
 
 from playwright.async_api import Browser, expect
 
-from console_page import console, watch, Problems
+from console_page import Problems, console, go_to, watch
 from turnwire_client import connect
 from turnwire_process import environment, preloaded_turnwire as turnwire
 
@@ -64,7 +64,7 @@ async def test_an_address_of_no_session_shows_none_in_its_place(browser: Browser
         await page.get_by_role("button", name="Open the newest session").click()
         await expect(page.locator(".session-head")).to_be_visible()
         await expect(page).to_have_url(f"{served.base}/#/s/{served.session}")
-        await page.evaluate("location.hash = '#/s/%E0%A4%A'")
+        await go_to(page, "#/s/%E0%A4%A")
         await expect(page.get_by_text("The session %E0%A4%A is not here")).to_be_visible()
         await page.go_back()
         await expect(page.locator(".session-head")).to_be_visible()

@@ -8,7 +8,7 @@ from hub_harness import until
 from msgspec.structs import replace
 from playwright.async_api import Browser, Page, expect
 
-from console_page import console
+from console_page import console, go_to
 from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
 from journal.base import Entry
 from normalize.events import PermissionOption, PermissionRequest, PermissionResolved
@@ -36,7 +36,7 @@ def asked(shown: tuple[HubHarness, Page]) -> Asked:
         session = f"asked-{len(where.host.summaries)}"
         waiting = entries(events, up_to=up_to) if isinstance(events, str) else events
         await show(where, session, waiting, state="waiting", pending=1)
-        await page.evaluate(f"location.hash = '#/s/{session}'")
+        await go_to(page, f"#/s/{session}")
         await expect(page.locator(".session-head h1")).to_have_text(session.replace("-", " "))
         await expect(page.locator(".request")).to_be_visible()
         return where, page
@@ -139,9 +139,9 @@ async def test_what_was_begun_in_a_dialog_is_kept_while_it_is_out_of_sight(asked
     await page.get_by_label("What to tell the agent").fill("half a sen")
     await show(where, "other", entries("tool-bash"))
     asking = await page.evaluate("location.hash")
-    await page.evaluate("location.hash = '#/s/other'")
+    await go_to(page, "#/s/other")
     await expect(page.locator(".request")).to_have_count(0)
-    await page.evaluate(f"location.hash = '{asking}'")
+    await go_to(page, asking)
     await expect(page.get_by_label("What to tell the agent")).to_have_value("half a sen")
 
 

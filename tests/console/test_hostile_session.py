@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from playwright.async_api import Browser, Page, expect
 
-from console_page import console
+from console_page import console, go_to
 from console_states import empty_hub, made, show, hub_harness
 from journal.base import Entry
 from normalize.events import (
@@ -203,7 +203,7 @@ async def test_lines_of_five_megabytes_and_bombs_of_colours_do_not_freeze_the_pa
         async with console(browser, where.url) as page:
             await settled(page)
             async with no_long_task(browser, page):
-                await page.evaluate("location.hash = '#/s/long'")
+                await go_to(page, "#/s/long")
                 await expect(page.locator(".session-head h1")).to_have_text("long")
                 await open_everything(page)
 
@@ -259,7 +259,7 @@ async def test_a_hundred_thousand_events_load_and_scroll_without_a_long_task(bro
         async with console(browser, where.url) as page:
             await settled(page)
             async with no_long_task(browser, page):
-                await page.evaluate("location.hash = '#/s/many'")
+                await go_to(page, "#/s/many")
                 await expect(page.locator(".session-head h1")).to_have_text("many")
                 await settled(page)
                 await page.evaluate(SCROLL)
@@ -286,7 +286,7 @@ async def test_ten_thousand_tools_in_one_turn_are_listed_and_inspected(browser: 
         async with console(browser, where.url) as page:
             await settled(page)
             async with no_long_task(browser, page):
-                await page.evaluate("location.hash = '#/s/tools'")
+                await go_to(page, "#/s/tools")
                 await expect(page.get_by_text("echo 9999").first).to_be_visible()
                 await page.keyboard.press("Alt+i")
                 await expect(page.locator(".spans li").first).to_be_visible()

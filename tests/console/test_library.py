@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 from pydantic import JsonValue
 
-from console_page import console, violations
+from console_page import console, go_to, violations
 from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
 from hub.wire.frames import AnyCommand
 from normalize.events import (
@@ -135,7 +135,7 @@ def commands(where: HubHarness, kind: str) -> list[dict[str, Any]]:
 async def visit(page: Page, name: str) -> None:
     """Go to a page by its address."""
     await expect(page.locator(".session-head h1")).to_be_attached()
-    await page.evaluate(f"location.hash = '#/{name}'")
+    await go_to(page, f"#/{name}")
 
 
 async def search(page: Page, words: str) -> None:

@@ -256,8 +256,9 @@ async def test_folder_and_agent_are_in_sight(browser: Browser) -> None:
             title="T" * 200,
             workspace=folder,
         )
-        for width in (1280, 390):
-            async with console(browser, where.url, width=width) as page:
+        async with console(browser, where.url) as page:
+            for width in (1280, 390):
+                await page.set_viewport_size({"width": width, "height": 800})
                 head = page.locator(".session-head")
                 await in_sight(page, head.get_by_text("demo", exact=True), head.locator(".path .name"))
                 assert await page.evaluate("document.documentElement.scrollWidth") <= width

@@ -116,13 +116,20 @@ def watch(page: Page, problems: Problems, url: str) -> None:
 
 async def violations(page: Page) -> list[str]:
     """Run axe in the page: the rules of WCAG 2.2 AA and the best practices."""
-    await page.evaluate(AXE.read_text())
+    if not await page.evaluate("'axe' in window"):
+        await page.evaluate(AXE.read_text())
     found: dict[str, Any] = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
     return [
         f"{violation['id']}: {node['target']} {node['failureSummary']}"
         for violation in found["violations"]
         for node in violation["nodes"]
     ]
+
+
+async def go_to(page: Page, address: str) -> None:
+    """Go to a place of the console, as `#/s/SESSION`, once the page has logged in, which gives it its address."""
+    await page.wait_for_url(lambda url: "token=" not in url)
+    await page.evaluate("address => { location.hash = address }", address)
 
 
 async def say(page: Page, text: str) -> None:
