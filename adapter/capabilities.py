@@ -60,6 +60,8 @@ OF_THEIR_OWN = frozenset(
         "resume",
         "resume_at",
         "skip_permissions",
+        "thinking_disabled",
+        "unattended",
     }
 )
 """Fields of CommandOptions that a capability of their own is about, or that change nothing where they mean nothing."""

@@ -77,6 +77,10 @@ class CommandOptions:
     """Settings of the CLI, above those of its files."""
     checkpointing: bool = False
     """Remember files before they are changed, so that they can be put back (`rewind_files`); an environment variable."""
+    thinking_disabled: bool = False
+    """No extended thinking."""
+    unattended: bool = False
+    """One prompt, and nobody who could be asked: no permission questions, no echo of what is said, no MCP servers but those given."""
     bare: bool = False
     """Add nothing at all: the agent is not the CLI and takes its protocol for granted."""
 
@@ -113,6 +117,8 @@ class SessionOptions:
     """Send the agent back once when it stops with uncommitted changes (supervised and plan)."""
     answer_timeout: float | None = None
     """Seconds that a human has to answer; None for as long as it takes."""
+    nobody: str | None = None
+    """Who refuses at once what is left to a human, where nobody can be asked; None where somebody can."""
     max_pending: int = 256
     """Requests of the CLI that may wait for an answer at a time, messages to hosted servers apart; more are refused."""
     hosted_servers: Mapping[str, HostedServer] = field(default_factory=dict)
@@ -133,5 +139,7 @@ class SessionOptions:
     """Seconds of silence in a turn, nobody being asked, after which `stalled` is told."""
     stop: StopDeadlines = field(default_factory=StopDeadlines)
     """The stop ladder's times."""
+    ahead: int = 8 * 1024 * 1024
+    """Bytes of lines that may wait for whoever follows the session, with what each costs beside its bytes, before no more are read."""
     line_limit: int = DEFAULT_LIMIT
     """Bytes of one line that are held, at most."""

@@ -39,8 +39,6 @@ class TurnwireError(Exception):
             journal.base.JournalUnavailable
                 journal.base.JournalInUse
         protocol.claude.encode.EncodeError
-        runner.agent.AgentFailed
-            runner.agent.AgentGone
         runner.client.RunError
         runner.family.RunFailed
         runner.output.OutputLost

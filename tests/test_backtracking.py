@@ -19,8 +19,8 @@ import protocol
 import runner
 import sidecar
 import tracing
-from adapter.claude.version import parse_version
 from adapter.permissions.patterns import finds
+from adapter.process.version import parse_version
 from protocol.depth import outermost
 from tracing.redaction.redaction import Redaction, _lower, _matches
 from tracing.redaction.secret_kinds import ASSIGNMENT, LINE, NAMES, RULES, Rule

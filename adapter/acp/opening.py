@@ -131,7 +131,7 @@ def _parts(
         notify=context.notify,
         looks_for_changes=settings.wants_stop,
     )
-    inbox, opened = Inbox(), OpenRequests(hooks)
+    inbox, opened = Inbox(options.ahead), OpenRequests(hooks)
     wire = AcpWire(core, hooks, opened)
 
     def on_sent(item: Sent) -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Literal
 from uuid import uuid4
 
+import msgspec
+
 from adapter.acp.client import AcpClient
 from adapter.acp.handshake import BEFORE, AgentFacts, Choice, Conversation, capabilities, named
 from adapter.acp.prompts import Prompt, PromptQueue
@@ -132,19 +134,18 @@ class AcpSession(RunningAgent):
                 raise
         return uuid
 
-    async def prompt_blocks(self, blocks: tuple[JsonObject, ...]) -> str:
-        """Say content blocks of the protocol as they are, at their turn, and return the prompt's uuid.
+    async def say(self, words: bytes) -> None:
+        """Say content blocks of the protocol, a JSON array, as they are and at their turn.
 
         Raises as `prompt` does, and RequestFailed for images that the agent does not take.
         """
         await asyncio.shield(self.initialized)
         facts, _ = await self._open()
+        blocks = msgspec.json.decode(words, type=tuple[JsonObject, ...])
         if not facts.images and any(block.get("type") == "image" for block in blocks):
             raise RequestFailed(f"{facts.name or 'the agent'} takes no images; leave them out")
-        prompt = Prompt(str(uuid4()), blocks)
         async with self._composing:
-            self._put(prompt)
-        return prompt.uuid
+            self._put(Prompt(str(uuid4()), blocks))
 
     def _put(self, prompt: Prompt) -> None:
         if self.process.has_exited:

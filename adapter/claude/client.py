@@ -15,7 +15,7 @@ from adapter.session.agent import RequestFailed, RequestTimeout
 from adapter.session.lines import Lines, fail
 from normalize.inputs import Received, Sent
 from protocol.claude.control import ControlRequest, ControlResponse
-from protocol.claude.decode import malformed
+from protocol.claude.decode import decode, malformed
 from protocol.claude.encode import encode
 from protocol.claude.messages import Message
 from protocol.claude.requests import AnyRequest
@@ -82,6 +82,10 @@ class Client:
                     self._settle(answer)
 
         return self.lines.post(b"".join(said.lines), before, after)
+
+    def post_line(self, line: bytes) -> asyncio.Future[None]:
+        """Queue a line of the wire, without its newline, byte for byte."""
+        return self.lines.post(line + b"\n", lambda: self._on_sent(Sent(line, decode(line))))
 
     async def send(self, message: Message) -> None:
         """Write a message; raises EncodeError and ProcessGone."""

@@ -7,8 +7,9 @@ in words, before a process exists: an unknown option makes the CLI exit with not
 import json
 from collections.abc import Mapping, Sequence
 
-from adapter.claude.version import PERMISSION_MODES, Version, capabilities, check_resume_at
+from adapter.claude.version import PERMISSION_MODES, capabilities, check_resume_at
 from adapter.options import CommandError, CommandOptions
+from adapter.process.version import Version
 from protocol.json_values import JsonObject
 
 PROTOCOL_OPTIONS = (
@@ -21,6 +22,16 @@ PROTOCOL_OPTIONS = (
     "--verbose",
 )
 """What makes the CLI speak stream-json in both directions (spec 3, "Protocol Overview")."""
+
+UNATTENDED_OPTIONS = (
+    "-p",
+    "--output-format=stream-json",
+    "--input-format=stream-json",
+    "--verbose",
+    "--include-partial-messages",
+    "--strict-mcp-config",
+)
+"""The same where one prompt is said and nobody can be asked (spec 4): no permission requests, no echo of the prompt."""
 
 FORWARD_SUBAGENTS = "--forward-subagent-text"
 """Has the CLI say what subagents say and think; without, only their calls are told."""
@@ -58,8 +69,8 @@ def build_command(
     if options.bare:
         return list(executable)
     _check(options, version)
-    argv = [*executable, *PROTOCOL_OPTIONS]
-    if capabilities(version).forwards_subagents:
+    argv = [*executable, *(UNATTENDED_OPTIONS if options.unattended else PROTOCOL_OPTIONS)]
+    if not options.unattended and capabilities(version).forwards_subagents:
         argv.append(FORWARD_SUBAGENTS)
     for name, value in _values(options):
         if value is not None:
@@ -79,13 +90,14 @@ def _values(options: CommandOptions) -> list[tuple[str, str | None]]:
         ("--resume", options.resume),
         ("--resume-session-at", options.resume_at),
         ("--permission-mode", options.permission_mode),
-        ("--mcp-config", mcp_config(options.mcp_servers)),
+        ("--mcp-config", _mcp_config(options)),
         ("--allowedTools", ",".join(options.allowed_tools) or None),
         ("--disallowedTools", ",".join(options.disallowed_tools) or None),
         ("--tools", None if options.tools is None else ",".join(options.tools)),
         ("--max-turns", None if options.max_turns is None else str(options.max_turns)),
         ("--max-budget-usd", None if options.max_budget_usd is None else str(options.max_budget_usd)),
         ("--effort", options.effort),
+        ("--thinking", "disabled" if options.thinking_disabled else None),
         ("--fallback-model", options.fallback_model),
         ("--system-prompt", options.system_prompt),
         ("--append-system-prompt", options.append_system_prompt),
@@ -128,6 +140,13 @@ def _is_given(options: CommandOptions, name: str) -> bool:
     value = getattr(options, name)
     # an empty list of tools or of sources says something: none of them
     return value is not None if name in ("tools", "setting_sources", "output_schema") else bool(value)
+
+
+def _mcp_config(options: CommandOptions) -> str | None:
+    if options.unattended:
+        # whoever waits for its servers is told by the CLI which of them it does not take
+        return json_text({"mcpServers": dict(options.mcp_servers)}) if options.mcp_servers else None
+    return mcp_config(options.mcp_servers)
 
 
 def mcp_config(servers: Mapping[str, JsonObject]) -> str | None:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from adapter.claude.command import build_command
-from adapter.claude.version import ClaudeCapabilities, Version, capabilities
+from adapter.claude.version import ClaudeCapabilities, capabilities
 from adapter.options import CommandOptions
+from adapter.process.version import Version
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from adapter.claude.flavour import CLAUDE_CODE, Flavour
 from adapter.claude.mcp_requests import McpRequests
 from adapter.claude.permissions import hook_table, launch
 from adapter.claude.session import Session
-from adapter.claude.version import ClaudeCapabilities, Version, detect_version, parse_version
+from adapter.claude.version import ClaudeCapabilities
 from adapter.claude.wire import ClaudeWire
 from adapter.mcp.hosting import host_servers
 from adapter.options import CommandError, CommandOptions, SessionOptions
@@ -21,6 +21,7 @@ from adapter.permissions.policies import PermissionSettings
 from adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
 from adapter.process.cli import CliProcess, find_program
 from adapter.process.transport import ProcessGone
+from adapter.process.version import Version, detect_version, parse_version
 from adapter.process.watchdog import Watchdog
 from adapter.session.agent import RequestFailed, RequestTimeout
 from adapter.session.inbox import Inbox
@@ -112,7 +113,7 @@ async def _parts(
     settings: PermissionSettings,
     tasks: asyncio.TaskGroup,
 ) -> FamilyParts[Session]:
-    inbox, wire = Inbox(), ClaudeWire()
+    inbox, wire = Inbox(options.ahead), ClaudeWire()
 
     def on_message(item: Sent | Received) -> None:
         executor.handle(item)

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from adapter.claude.command import json_text, mcp_config, option_text
 from adapter.claude.flavour import Flavour
-from adapter.claude.version import ClaudeCapabilities, Version
+from adapter.claude.version import ClaudeCapabilities
 from adapter.options import CommandError, CommandOptions
+from adapter.process.version import Version
 
 PROTOCOL_OPTIONS = (
     "--output-format=stream-json",

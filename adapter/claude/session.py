@@ -86,6 +86,12 @@ class Session(RunningAgent):
             await self._client.send(message)
         return uuid
 
+    async def say(self, words: bytes) -> None:
+        """Say a user message as it stands on the wire, without its newline; raises as `prompt` does."""
+        await asyncio.shield(self.initialized)
+        async with self._prompting:
+            await self._client.post_line(words)
+
     async def interrupt(
         self, deadline: float | None = None, *, escalate_after: float | None = None
     ) -> JsonObject:

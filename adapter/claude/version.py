@@ -1,48 +1,18 @@
-"""Versions of the CLI, and what each of them can do.
-
-A CLI says its version with `--version` ("2.1.330 (Claude Code)"). One that does not say is taken for a new one: all
-that depends on a version here is about what old ones lack.
+"""What each version of Claude Code can do. One that does not say its version is taken for a new one: all that depends on a version
+here is about what old ones lack.
 """
 
-import asyncio
-import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import NamedTuple
 
 from adapter.capabilities import OF_THEIR_OWN, Capabilities
 from adapter.options import CommandError, CommandOptions
-from adapter.process.cli import CliProcess, ProgramNotFound
-from adapter.process.watchdog import Watchdog
-
-VERSION_DEADLINE = 10.0
-"""Seconds that `--version` may take."""
-
-EXIT_DEADLINE = 1.0
-"""Seconds that it has to go once it has said all."""
-
-MOST_SAID = 1 << 16
-"""Bytes that are read of what it answers."""
+from adapter.process.version import Version
 
 PERMISSION_MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dontAsk", "auto")
 """The modes that some version knows."""
 
 _OPTIONS = frozenset(field.name for field in fields(CommandOptions)) - OF_THEIR_OWN
 """All that some version knows; build_command refuses what one does not."""
-
-_NUMBER = re.compile(r"(?<!\d)(\d{1,9})\.(\d{1,9})\.(\d{1,9})")
-
-
-class Version(NamedTuple):
-    """A version of the CLI; compares as versions do."""
-
-    major: int
-    minor: int
-    patch: int
-
-    def __str__(self) -> str:
-        return f"{self.major}.{self.minor}.{self.patch}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +31,6 @@ class ClaudeCapabilities(Capabilities):
 
 NEWEST = Version(2, 1, 330)
 """The newest version tried: what a CLI is taken for that does not say its own."""
-
-
-def parse_version(text: str) -> Version | None:
-    """Return the first version number in a text; None when there is none."""
-    found = _NUMBER.search(text)
-    return Version(int(found[1]), int(found[2]), int(found[3])) if found else None
 
 
 def capabilities(version: Version | None) -> ClaudeCapabilities:
@@ -117,55 +81,3 @@ def check_resume_at(message: str, version: Version | None) -> None:
             )
         case _:
             pass
-
-
-_known: dict[tuple[str, ...], Version | None] = {}
-
-
-async def detect_version(
-    executable: Sequence[str],
-    environment: Mapping[str, str],
-    workspace: Path,
-    watchdog: Watchdog | None = None,
-) -> Version | None:
-    """Ask a CLI for its version; None when it does not say one in time.
-
-    The answer is kept for the life of this process, for as long as the file of the CLI is the same.
-    """
-    key = (*executable, _stamp(executable[0]))
-    if key not in _known:
-        _known[key] = await _ask(executable, environment, workspace, watchdog)
-    return _known[key]
-
-
-async def _ask(
-    executable: Sequence[str], environment: Mapping[str, str], workspace: Path, watchdog: Watchdog | None
-) -> Version | None:
-    try:
-        process = await CliProcess.spawn(
-            [*executable, "--version"], workspace=workspace, environment=environment, watchdog=watchdog
-        )
-    except (ProgramNotFound, OSError):
-        return None
-    process.close_input()
-    said = bytearray()
-    try:
-        async with asyncio.timeout(VERSION_DEADLINE):
-            while len(said) < MOST_SAID and (chunk := await process.read()):
-                said += chunk
-            await process.exits_within(EXIT_DEADLINE)
-    except TimeoutError:
-        return None
-    finally:
-        if not process.has_exited:
-            process.kill()
-        await process.wait()
-    return parse_version(said.decode("utf-8", "replace"))
-
-
-def _stamp(program: str) -> str:
-    try:
-        status = Path(program).stat()
-    except OSError:
-        return ""
-    return f"{status.st_mtime_ns}:{status.st_size}"

@@ -38,6 +38,9 @@ TOO_MANY = "Too many requests of this session wait for an answer; this one was r
 TIMED_OUT = "Nobody answered in time."
 """What the agent is told on expiry."""
 
+NOBODY = "Nobody can be asked."
+"""What the agent is told where no human is there."""
+
 _STOPS = "reject_interrupt"
 """The option that stops the turn besides."""
 

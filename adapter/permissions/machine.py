@@ -308,9 +308,22 @@ def _git_checked(state: State, checked: GitChecked, at: float) -> Step:
 
 
 def _wait_for_human(state: State, request: ForHumans, at: float) -> Step:
+    if state.settings.nobody is not None:
+        return _finish(state, request, _unasked(request, state.settings.nobody))
     name, seconds = request.request_id, state.settings.answer_timeout
     pending = {**state.pending, name: Pending(request, at, "human")}
     return replace(state, pending=pending), [] if seconds is None else [StartTimer(name, seconds)]
+
+
+def _unasked(request: ForHumans, by: str) -> Outcome:
+    """Return what becomes of a request that nobody is there for."""
+    match request:
+        case ToolRequest():
+            return answers.deny(
+                request, answers.NOBODY, by, 0, request.option_of("reject_once", "reject_always")
+            )
+        case QuestionRequest():
+            return answers.answer_question(request, QuestionAnswer(action="decline"), by, 0)
 
 
 def _wait_for_machine(state: State, request: HookRequest, at: float) -> State:

@@ -44,6 +44,8 @@ class PermissionSettings:
     """Under supervised and plan: send the agent back once when it stops with uncommitted changes."""
     answer_timeout: float | None = None
     """Seconds that a human has; None for as long as it takes."""
+    nobody: str | None = None
+    """Who refuses at once what is left to a human, where nobody can be asked; None where somebody can."""
     max_pending: int = 256
     """Requests that may wait at a time; more are refused at once."""
     asks_despite_hooks: bool = False

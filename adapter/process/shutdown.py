@@ -16,7 +16,7 @@ class StopDeadlines:
     """Seconds that a CLI has on each rung before the next one."""
 
     interrupt: float = 3.0
-    """For the running turn to end."""
+    """For the running turn to end; 0 for none: the agent is not told before its stdin is closed."""
     close: float = 3.0
     """To exit after its stdin was closed; with background commands the CLI waits for them."""
     terminate: float = 3.0
@@ -35,7 +35,7 @@ async def climb(
     """
     if process.has_exited:
         return None
-    for act in before:
+    for act in before if deadlines.interrupt else ():
         try:
             async with asyncio.timeout(deadlines.interrupt):
                 await act()

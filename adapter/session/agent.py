@@ -100,6 +100,13 @@ class AgentSession(Protocol):
         """
         ...
 
+    async def say(self, words: bytes) -> None:
+        """Say a prompt in the family's own JSON, as it is: of Claude a user message, of ACP a list of content blocks.
+
+        Raises as `prompt` does.
+        """
+        ...
+
     async def interrupt(
         self, deadline: float | None = None, *, escalate_after: float | None = None
     ) -> JsonObject:
@@ -131,6 +138,10 @@ class AgentSession(Protocol):
 
     async def withdraw(self, uuid: str) -> bool:
         """Take back a prompt that still waits, and tell whether it did; raises RequestFailed where the agent cannot."""
+        ...
+
+    def close_input(self) -> None:
+        """Say that nothing more will be said: the agent does what it has to do, and exits."""
         ...
 
     async def stop(self, reason: Literal["stopped", "hung"] = "stopped") -> None:

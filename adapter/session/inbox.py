@@ -12,9 +12,6 @@ from collections.abc import AsyncIterator
 from normalize.core import Happened
 from normalize.inputs import Ended, Received, Sent
 
-CAPACITY = 8 * 1024 * 1024
-"""Bytes of lines that may wait before reading stops, with what each costs beside its bytes."""
-
 EACH = 256
 """Bytes that a line counts beside its own: short ones cost more than they are long."""
 
@@ -28,7 +25,8 @@ BATCH_BYTES = 1024 * 1024
 class Inbox:
     """A queue with one consumer."""
 
-    def __init__(self, capacity: int = CAPACITY) -> None:
+    def __init__(self, capacity: int) -> None:
+        """`capacity`: bytes of lines that may wait before reading stops, with what each costs beside its bytes."""
         self._capacity = capacity
         self._waiting: deque[Happened] = deque()
         self._size = 0

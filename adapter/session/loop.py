@@ -22,7 +22,7 @@ from adapter.process.transport import ProcessGone
 from adapter.process.watchdog import Watchdog
 from adapter.session.core import SessionCore
 from adapter.session.executor import Output, SessionExecutor
-from adapter.session.notices import Notify
+from adapter.session.notices import Notify, SessionNotice
 from adapter.session.running_agent import RunningAgent
 from adapter.session.wire import AgentWire
 from normalize.core import Core
@@ -94,7 +94,7 @@ async def run_session(
         async with asyncio.TaskGroup() as tasks:
             parts = await bring(tasks)
             session = parts.session
-            reader = tasks.create_task(_read(parts))
+            reader = tasks.create_task(_read(parts, notify))
             helpers = [tasks.create_task(one) for one in (parts.client.write_posted(), *parts.beside)]
             if options.stall_after is not None:
                 watch = session.executor.turns.report(
@@ -123,7 +123,7 @@ async def run_session(
         raise failed
 
 
-async def _read(parts: FamilyParts[Agent]) -> None:
+async def _read(parts: FamilyParts[Agent], notify: Notify) -> None:
     """Read everything, and tell how the agent ended."""
     session, process = parts.session, parts.session.process
     async for batch in parts.client.batches():
@@ -131,7 +131,11 @@ async def _read(parts: FamilyParts[Agent]) -> None:
             session.executor.handle(received)
             parts.on_received(received)
         await session.inbox.room()
-    if not await process.exits_within(session.options.exit_deadline):
+    deadline = session.options.exit_deadline
+    if not await process.exits_within(deadline):
+        session.stopping = session.stopping or "stopped"
+        message = f"the agent lived on for {deadline:g} s after the end of its output and is stopped"
+        notify(SessionNotice("lived_on", message))
         process.kill()
     exit_ = await process.wait()
     gone = ProcessGone(f"the agent has exited ({exit_.signal or f'code {exit_.code}'})")
@@ -192,6 +196,7 @@ def permission_settings(
         places=session_places(options.rules, str(options.workspace), options.environment.get("HOME", "")),
         check_uncommitted=options.check_uncommitted,
         answer_timeout=options.answer_timeout,
+        nobody=options.nobody,
         max_pending=options.max_pending,
         asks_despite_hooks=asks_despite_hooks,
         answers_cancelled=answers_cancelled,

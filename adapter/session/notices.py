@@ -11,6 +11,7 @@ class SessionNotice:
 
     code: Literal[
         "stalled",
+        "lived_on",
         "spoke",
         "initialize_failed",
         "hook_failed",

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from adapter.claude.version import Version, detect_version
 from adapter.process.environment import build_environment
+from adapter.process.version import Version, detect_version
 from sidecar.config.agents import Agent, AgentNotFoundError, AgentSetting, find
 from sidecar.config.known_agents import KNOWN, Family, KnownAgent, recognised
 from sidecar.doctor.finding import Finding

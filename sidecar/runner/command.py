@@ -12,19 +12,19 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from adapter.families import open_session
 from adapter.process.watchdog import Watchdog
 from files.private import open_private
 from runner.family import RunFamily
 from runner.input import Input
 from runner.output import Output, OutputLost
-from runner.run import claude_runs
 from runner.server import Runner, RunnerOptions
 from runner.wire import fatal_line
 from sidecar import logs
 from sidecar.config.agents import Agent, AgentNotFoundError, find
 from sidecar.config.rulebook import Rulebook, read_rulebook
 from sidecar.config.settings import Settings
-from sidecar.runner.agent import RunnerAgents
+from sidecar.runner.claude import claude_runs
 from sidecar.runner.log import RunnerLogFile
 from sidecar.signals import on_stop
 
@@ -74,8 +74,8 @@ def _family(agent: Agent, rulebook: Rulebook, settings: Settings, watchdog: Watc
     if agent.family == "acp":
         from sidecar.runner.acp import acp_runs  # noqa: PLC0415 - a tenth of a second that Claude's runs need not wait for
 
-        return acp_runs(agent, rulebook, settings, watchdog)
-    return claude_runs(RunnerAgents(agent.argv, settings.pass_env, watchdog).start)
+        return acp_runs(agent, rulebook, settings, open_session, watchdog)
+    return claude_runs(agent.argv, settings.pass_env, open_session, watchdog)
 
 
 async def _serve(agent: Agent, rulebook: Rulebook, settings: Settings, options: RunnerOptions) -> int:

@@ -8,7 +8,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from adapter.attachments import AttachmentSettings
-from adapter.families import FAMILIES, AgentFamily
+from adapter.families import FAMILIES
+from adapter.family import AgentFamily
 from adapter.mcp.host import HostedServer, McpError
 from adapter.options import CommandError, CommandOptions, SessionOptions
 from adapter.process.cli import ProgramNotFound

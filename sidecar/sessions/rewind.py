@@ -8,7 +8,7 @@ name is looked at before the CLI that runs is stopped for it. What a conversatio
 from collections.abc import Awaitable, Callable
 from enum import Enum
 
-from adapter.families import AgentFamily
+from adapter.family import AgentFamily
 from adapter.options import CommandError
 from journal.base import Journal
 from journal.sessions import SessionRecord

@@ -9,8 +9,9 @@ from adapter.claude.command import (
     build_command,
 )
 from adapter.claude.opening import build_argv, claude_permissions
-from adapter.claude.version import Version, capabilities
+from adapter.claude.version import capabilities
 from adapter.options import CommandError, CommandOptions, SessionOptions
+from adapter.process.version import Version
 from protocol.json_values import JsonObject
 
 OLD, MIDDLE, NEW = Version(1, 0, 120), Version(2, 0, 14), Version(2, 1, 330)

@@ -9,13 +9,15 @@ from normalize.core import Happened
 from normalize.inputs import Decision, Ended, Received
 from protocol.claude.messages import Unknown
 
+CAPACITY = 8 * 1024 * 1024
+
 
 def received(number: int, size: int = 0) -> Received:
     return Received(b"%d" % number + b" " * size, Unknown({}))
 
 
 async def test_what_waits_is_given_in_order_a_part_at_a_time_and_others_go_on_between() -> None:
-    inbox = Inbox()
+    inbox = Inbox(CAPACITY)
     items = [received(number) for number in range(10 * BATCH)]
     for item in items:
         inbox.put(Happened(item, ()))
@@ -38,7 +40,7 @@ async def test_what_waits_is_given_in_order_a_part_at_a_time_and_others_go_on_be
 
 
 async def test_large_lines_are_given_one_after_the_other() -> None:
-    inbox = Inbox()
+    inbox = Inbox(CAPACITY)
     for number in range(3):
         inbox.put(Happened(received(number, BATCH_BYTES), ()))
     inbox.put(Happened(Ended("exited"), ()))
@@ -60,7 +62,7 @@ async def test_short_lines_fill_it_as_well_and_room_comes_as_they_are_taken() ->
 
 
 async def test_what_failed_is_raised_behind_all_that_waits() -> None:
-    inbox = Inbox()
+    inbox = Inbox(CAPACITY)
     inbox.put(Happened(received(1), ()))
     inbox.fail(ValueError("broken"))
     batches = inbox.batches()

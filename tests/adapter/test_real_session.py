@@ -11,12 +11,12 @@ from session_harness import RealCliHarness, SessionHarness, always
 
 from adapter.attachments import Attachment, AttachmentSettings
 from adapter.claude.session import Session
-from adapter.claude.version import Version, parse_version
 from adapter.mcp.host import HostedServer
 from adapter.options import CommandOptions
 from adapter.permissions.decisions import QuestionAnswer
 from adapter.process.identity import members
 from adapter.process.shutdown import StopDeadlines
+from adapter.process.version import Version, parse_version
 from adapter.session.agent import RequestFailed
 from adapter.session.executor import AnswerRefused
 from normalize.claude.core import ClaudeCore

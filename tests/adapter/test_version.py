@@ -3,7 +3,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from adapter.claude.version import Version, capabilities, detect_version, parse_version
+from adapter.claude.version import capabilities
+from adapter.process.version import Version, detect_version, parse_version
 
 
 def test_a_version_is_found_in_what_the_cli_says() -> None:

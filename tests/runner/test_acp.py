@@ -12,6 +12,7 @@ import acp_agent
 import pytest
 from runner_harness import DEADLINE, Caller, cancel, request, serving
 
+from adapter.families import open_session
 from adapter.permissions.rules import read_rules
 from adapter.process.watchdog import Watchdog
 from protocol.claude.decode import decode
@@ -46,7 +47,7 @@ def ask(run_id: str, content: object, **params: object) -> bytes:
 async def family(*ways: str, rulebook: Rulebook | None = None) -> AsyncIterator[RunFamily]:
     agent = Agent("tester", (sys.executable, "-I", PROGRAM, *ways), family="acp")
     async with asyncio.timeout(DEADLINE), Watchdog.start() as watchdog:
-        yield acp_runs(agent, rulebook or Rulebook(), Settings(), watchdog)
+        yield acp_runs(agent, rulebook or Rulebook(), Settings(), open_session, watchdog)
 
 
 async def served(

@@ -5,6 +5,8 @@ import json
 import os
 import random
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from runner_harness import (
     Agents,
     Fails,
     Hang,
+    Start,
     Step,
     cancel,
     limited,
@@ -25,14 +28,15 @@ from runner_harness import (
     serving,
 )
 
+from adapter.families import open_session
 from adapter.process.watchdog import Watchdog
 from normalize.inputs import Ended
-from runner import mcp, server
-from runner import run as performance
-from runner.agent import Start
+from runner import server
+from runner.family import RunFamily
 from runner.output import OutputLost
 from runner.server import RunnerOptions
-from sidecar.runner.agent import RunnerAgents
+from sidecar.runner.claude import claude_runs
+from sidecar.runner.mcp import ServerDeadlines
 from waiting import until
 
 GOOD: list[Step] = [INIT, said("hello"), RESULT]
@@ -52,23 +56,48 @@ async def test_a_run_gets_its_lines_byte_for_byte_and_one_end() -> None:
     ]
     assert caller.notes == []
     (agent,) = agents.started
-    assert agent.heard == [b'{"type": "user", "message": {"role": "user", "content": "hi"}}\n']
+    assert agent.heard == [b'{"type": "user", "message": {"role": "user", "content": "hi"}}']
     assert agent.closed
     assert agent.stopped
 
 
-async def test_the_control_protocol_is_no_event_and_requests_are_answered() -> None:
-    asked = b'{"type":"control_request","request_id":"1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{}}}'
-    other = b'{"type":"control_request","request_id":"2","request":{"subtype":"elicitation"}}'
-    answer = b'{"type":"control_response","response":{"subtype":"success","request_id":"0"}}'
-    withdrawn = b'{"type":"control_cancel_request","request_id":"1"}'
-    agents = always(INIT, asked, other, answer, withdrawn, RESULT)
-    caller = await served(agents, request("a"))
+@asynccontextmanager
+async def real(tmp_path: Path, program: str, lingers: float = 10.0) -> AsyncIterator[RunFamily]:
+    """Runs of a CLI that is a small program."""
+    file = tmp_path / "agent.py"
+    file.write_text(
+        "import json, os, signal, sys, time\n"
+        "def say(message): print(json.dumps(message), flush=True)\n"
+        "def hear(): return json.loads(sys.stdin.readline())\n"
+        'prompt = hear()\nsay({"type": "system", "subtype": "init", "session_id": "s"})\n' + program
+    )
+    async with asyncio.timeout(DEADLINE), Watchdog.start() as watchdog:
+        yield claude_runs([sys.executable, str(file)], (), open_session, watchdog, lingers=lingers)
+
+
+async def test_the_control_protocol_is_no_event_and_requests_are_answered(tmp_path: Path) -> None:
+    program = """
+def ask(number, **request): say({"type": "control_request", "request_id": number, "request": request}); return hear()
+answers = [
+    ask("1", subtype="can_use_tool", tool_name="Bash", input={}),
+    ask("2", subtype="elicitation", mcp_server_name="s", message="?"),
+    ask("3", subtype="brand_new"),
+]
+say({"type": "control_response", "response": {"subtype": "success", "request_id": "0"}})
+say({"type": "control_cancel_request", "request_id": "1"})
+say({"type": "result", "subtype": "success", "is_error": False, "result": json.dumps(answers), "argv": sys.argv[1:]})
+"""
+    async with real(tmp_path, program) as runs:
+        caller = await served(runs, request("a"))
     assert [event["type"] for event in caller.events("a")] == ["system", "result"]
-    denied, refused = agents.started[0].responses
-    assert (denied.request_id, refused.request_id) == ("1", "2")
-    assert denied.payload["behavior"] == "deny"
-    assert refused.error == "a run answers no elicitation"
+    denied, declined, refused = (answer["response"] for answer in json.loads(caller.events("a")[1]["result"]))
+    assert denied["response"]["behavior"] == "deny"
+    assert declined["response"] == {"action": "decline"}
+    assert refused["error"] == "turnwire does not answer brand_new"
+    assert "--permission-prompt-tool=stdio" not in caller.events("a")[1]["argv"]
+    assert {"--tools=", "--strict-mcp-config", "--permission-mode=bypassPermissions"} <= set(
+        caller.events("a")[1]["argv"]
+    )
 
 
 async def test_a_line_that_is_no_message_becomes_a_note() -> None:
@@ -321,7 +350,7 @@ async def test_two_hundred_runs_at_once_each_say_what_they_say_alone() -> None:
         chance = random.Random(number)
         return [INIT, *(said("x" * chance.randrange(3000)) for _ in range(chance.randrange(40))), RESULT]
 
-    agents = Agents(lambda start, number: lines(int(start.params.model or 0)))
+    agents = Agents(lambda start, number: lines(int(start.model or 0)))
     requests = [request(f"r{number}", model=str(number)) for number in range(200)]
     caller = await served(agents, *requests)
     together: dict[str, list[bytes]] = {}
@@ -394,7 +423,7 @@ async def test_a_reader_that_has_gone_ends_the_runner() -> None:
 
 async def test_a_defect_of_ours_ends_its_run_alone() -> None:
     def script(start: Start, number: int) -> list[Step]:
-        if start.params.model == "bad":
+        if start.model == "bad":
             raise LookupError("oh")
         return GOOD
 
@@ -405,10 +434,9 @@ async def test_a_defect_of_ours_ends_its_run_alone() -> None:
     assert len(caller.log.failures) == 1
 
 
-async def test_a_cli_that_stays_after_its_result_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(performance, "LINGER", 0.01)
+async def test_a_cli_that_stays_after_its_result_is_stopped() -> None:
     agents = always(INIT, RESULT, Hang())
-    caller = await served(agents, request("a"))
+    caller = await served(agents.runs(lingers=0.01), request("a"))
     assert caller.ends()["a"]["status"] == "ok"
     assert agents.started[0].stopped
     assert "silent" in caller.diags()[0]["message"]
@@ -427,43 +455,28 @@ async def test_a_cli_that_stays_after_its_result_is_stopped(monkeypatch: pytest.
     ],
 )
 async def test_a_cli_that_hangs_at_its_end_is_stopped_whether_its_output_has_ended_or_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: str, status: str, error: str | None
+    tmp_path: Path, last: str, status: str, error: str | None
 ) -> None:
-    monkeypatch.setattr(performance, "LINGER", 0.5)
-    program = tmp_path / "agent.py"
-    program.write_text(
-        "import json, os, signal, sys, time\n"
-        "def say(message): print(json.dumps(message), flush=True)\n"
-        "sys.stdin.readline()\n"
-        'say({"type": "system", "subtype": "init", "session_id": "s"})\n'
-        f"{last}\n"
-        "time.sleep(600)\n"
-    )
-    async with asyncio.timeout(DEADLINE), Watchdog.start() as watchdog:
-        agents = RunnerAgents([sys.executable, str(program)], (), watchdog)
-        async with serving(agents) as (caller, task):
-            caller.send(request("a"))
-            caller.close()
-            await caller.read()
-            await task
+    async with real(tmp_path, f"{last}\ntime.sleep(600)\n", lingers=0.5) as runs:
+        caller = await served(runs, request("a"))
     end = caller.ends()["a"]
     assert (end["status"], end.get("error")) == (status, error)
     assert [note["message"].endswith("and is stopped") for note in caller.diags()] == [True]
 
 
-async def test_a_server_that_the_cli_never_lists_fails_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mcp, "UNLISTED", 0.0)
+async def test_a_server_that_the_cli_never_lists_fails_the_run() -> None:
     agents = always(INIT, Hang())
     agents.answers = {"mcp_status": [{"mcpServers": [{"name": "other", "status": "connected"}]}]}
-    caller = await served(agents, request("a", mcp_servers={"s": {"command": "x"}}))
+    runs = agents.runs(servers=ServerDeadlines(unlisted=0.0))
+    caller = await served(runs, request("a", mcp_servers={"s": {"command": "x"}}))
     assert caller.ends()["a"]["error"] == "MCP server s: the CLI does not take its configuration"
 
 
-async def test_servers_that_never_connect_fail_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mcp, "DEADLINE", 0.01)
+async def test_servers_that_never_connect_fail_the_run() -> None:
     agents = always(INIT, Hang())
     agents.answers = {"mcp_status": [{"mcpServers": [{"name": "s", "status": "pending"}]}]}
-    caller = await served(agents, request("a", mcp_servers={"s": {"command": "x"}}))
+    runs = agents.runs(servers=ServerDeadlines(connect=0.01))
+    caller = await served(runs, request("a", mcp_servers={"s": {"command": "x"}}))
     assert caller.ends()["a"]["error"].startswith("MCP server s did not connect")
 
 

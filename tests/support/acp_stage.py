@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 import acp_agent
 
 from adapter.acp.opening import Graces, open_acp_session
-from adapter.families import Opener, open_session
+from adapter.families import open_session
+from adapter.family import Opener
 from adapter.options import SessionOptions
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.grants import GrantStore

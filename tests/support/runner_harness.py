@@ -6,19 +6,19 @@ import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
-from normalize.inputs import Ended, Received
-from protocol.claude.control import ControlResponse
+from adapter.family import Opener
+from adapter.options import SessionOptions
+from adapter.process.cli import ProgramNotFound
+from normalize.core import Core, Happened
+from normalize.inputs import Ended, Received, Sent, SessionInput
 from protocol.claude.decode import decode
-from protocol.claude.requests import AnyRequest
 from protocol.json_values import JsonObject
-from runner.agent import AgentFailed, Start
 from runner.family import RunFamily
 from runner.output import Output
-from runner.run import claude_runs
 from runner.server import Runner, RunnerOptions
-from sidecar.runner.agent import RunnerAgents
+from sidecar.runner.claude import GO_ON, claude_runs
 
 JSON = dict[str, Any]
 DEADLINE = 30.0
@@ -54,52 +54,74 @@ class Fails:
 Step = bytes | Hang | Fails
 
 
-class ScriptedAgent:
-    """Plays steps: bytes are lines that the CLI writes, each in a chunk of its own."""
+@dataclass(frozen=True)
+class Start:
+    """What a run starts a CLI with."""
 
-    def __init__(self, steps: Sequence[Step], start: Start, answers: dict[str, list[JsonObject]]) -> None:
+    model: str | None
+    resume: str | None
+    goes_on: bool
+
+
+class ScriptedAgent:
+    """A session that plays steps: bytes are lines that the CLI writes, each in a batch of its own."""
+
+    def __init__(
+        self, steps: Sequence[Step], start: Start, answers: dict[str, list[JsonObject]], core: Core
+    ) -> None:
         self.start = start
         self.heard: list[bytes] = []
-        self.responses: list[ControlResponse] = []
         self.closed = False
         self.stopped = False
         self.given = 0
-        self._steps = steps
+        self.initialized: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
+        self.initialized.set_result({})
+        self._steps = iter(steps)
         self._answers = answers
-        self._ended = Ended("exited", 0)
+        self._core = core
+        self._told: list[Happened] = []
+        self._stop = asyncio.Event()
 
-    async def batches(self) -> AsyncIterator[list[Received]]:
+    async def batches(self) -> AsyncIterator[list[Happened]]:
+        ended = Ended("exited", 0)
         for step in self._steps:
-            if isinstance(step, Hang):
-                await asyncio.Event().wait()
+            if isinstance(step, Hang) and not self._stop.is_set():
+                await self._stop.wait()
+            if self._stop.is_set():
+                break
             if isinstance(step, Fails):
-                self._ended = step.ended
-                return
+                ended = step.ended
+                break
             assert isinstance(step, bytes)
             await asyncio.sleep(0)
             self.given += 1
-            yield [Received(step, decode(step))]
+            self._handle(Received(step, decode(step)))
+            told, self._told = self._told, []
+            yield told
+        self._handle(Ended("stopped") if self._stop.is_set() else ended)
+        yield self._told
 
-    async def say(self, line: bytes) -> None:
-        self.heard.append(line)
+    async def say(self, words: bytes) -> None:
+        self.heard.append(words)
+        self._handle(Sent(words, decode(words)))
 
-    def answer(self, response: ControlResponse) -> None:
-        self.responses.append(response)
-
-    async def ask(self, request: AnyRequest, deadline: float) -> JsonObject:  # noqa: ARG002 - answers at once
-        answers = self._answers.get(request.subtype, [{}])
+    async def control(self, request: JsonObject, deadline: float | None = None) -> JsonObject:  # noqa: ARG002 - answers at once
+        answers = self._answers.get(str(request["subtype"]), [{}])
         return answers.pop(0) if len(answers) > 1 else answers[0]
 
     def close_input(self) -> None:
         self.closed = True
 
-    async def ended(self) -> Ended:
-        return self._ended
+    async def stop(self, reason: str = "stopped") -> None:  # noqa: ARG002 - an AgentSession's
+        self._stop.set()
+
+    def _handle(self, happened: SessionInput) -> None:
+        self._told.append(Happened(happened, self._core.handle(happened)))
 
 
 @dataclass
 class Agents:
-    """A factory: the prompt's text, or what `scripts` says of it, is what each agent plays."""
+    """Opens sessions with CLIs that play what `script` says."""
 
     script: Callable[[Start, int], Sequence[Step]]
     """What the agent plays that is the n-th of all (from 0)."""
@@ -108,15 +130,23 @@ class Agents:
     started: list[ScriptedAgent] = field(default_factory=list)
 
     @asynccontextmanager
-    async def start(self, start: Start) -> AsyncIterator[ScriptedAgent]:
+    async def open(
+        self, options: SessionOptions, *, core: Core | None = None, **_: object
+    ) -> AsyncIterator[ScriptedAgent]:
         if self.refuse is not None:
-            raise AgentFailed(self.refuse)
-        agent = ScriptedAgent(self.script(start, len(self.started)), start, self.answers)
+            raise ProgramNotFound(self.refuse)
+        start = Start(options.command.model, options.command.resume, GO_ON in options.environment)
+        assert core is not None
+        agent = ScriptedAgent(self.script(start, len(self.started)), start, self.answers, core)
         self.started.append(agent)
         try:
             yield agent
         finally:
             agent.stopped = True
+
+    def runs(self, **deadlines: Any) -> RunFamily:
+        """The runs of these agents."""
+        return claude_runs(("claude",), (), cast("Opener", self.open), None, **deadlines)
 
 
 class Log:
@@ -203,12 +233,12 @@ def _read_all(fd: int) -> list[bytes]:
 
 @asynccontextmanager
 async def serving(
-    agents: Agents | RunnerAgents | RunFamily, options: RunnerOptions | None = None, now: float = 1000.0
+    agents: Agents | RunFamily, options: RunnerOptions | None = None, now: float = 1000.0
 ) -> AsyncIterator[tuple[Caller, asyncio.Task[None]]]:
     """Serve while the context is open; its output is closed once `serve` returns."""
     (out_read, out_write), (note_read, note_write) = os.pipe(), os.pipe()
     output, notes, log = Output(out_write), Output(note_write), Log()
-    family = agents if isinstance(agents, RunFamily) else claude_runs(agents.start)
+    family = agents if isinstance(agents, RunFamily) else agents.runs()
     runner = Runner(family, output, notes, log=log, options=options, now=lambda: now)
     caller = Caller(runner, out_read, note_read, log)
 

@@ -1,0 +1,54 @@
+"""CLIs that speak Claude's protocol, and agents that speak a dialect of it, as families."""
+
+from functools import partial
+
+from adapter.claude import qwen
+from adapter.claude.opening import open_foreign, open_session
+from adapter.claude.version import FOREIGN, capabilities, check_resume_at
+from adapter.family import AgentFamily, no_way_back
+from adapter.process.version import parse_version
+from normalize.families import FAMILIES as CORES
+from protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD, Dialect
+
+
+def _of_claude(dialect: Dialect) -> AgentFamily:
+    return AgentFamily(
+        dialect.name,
+        CORES["claude"].core,
+        lambda version: capabilities(parse_version(version or "")),
+        partial(open_session, dialect=dialect),
+        lambda message, version: check_resume_at(message, parse_version(version or "")),
+    )
+
+
+def _foreign(dialect: Dialect) -> AgentFamily:
+    return AgentFamily(
+        dialect.name,
+        CORES[dialect.name].core,
+        lambda _: FOREIGN,
+        partial(open_foreign, dialect=dialect),
+        partial(no_way_back, dialect.name),
+    )
+
+
+def _of_qwen() -> AgentFamily:
+    return AgentFamily(
+        "qwen",
+        CORES["claude"].core,
+        lambda _: qwen.CAPABILITIES,
+        partial(open_session, flavour=qwen.QWEN),
+        partial(no_way_back, "qwen"),
+    )
+
+
+CLAUDES = {
+    family.name: family
+    for family in (
+        _of_claude(CLAUDE),
+        _of_claude(AUTOMATIC),
+        _of_qwen(),
+        _foreign(MIRIAD),
+        _foreign(JSON_RPC),
+    )
+}
+"""By their names; `auto` is a CLI whose dialect is heard."""

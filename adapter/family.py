@@ -1,0 +1,68 @@
+"""What a family of agents is to those who run one: its core, what its agents can do, and what opens a session."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from adapter.capabilities import Capabilities
+from adapter.options import CommandError, SessionOptions
+from adapter.permissions.audit import AuditTrail
+from adapter.permissions.grants import GrantStore
+from adapter.process.watchdog import Watchdog
+from adapter.session.agent import AgentSession
+from adapter.session.notices import Notify
+from normalize.core import Core, CoreFactory
+
+
+class Opener(Protocol):
+    """Runs an agent while the context is open; leaving it stops the agent and all that it started."""
+
+    def __call__(
+        self,
+        options: SessionOptions,
+        *,
+        core: Core | None = None,
+        watchdog: Watchdog | None = None,
+        audit: AuditTrail | None = None,
+        grants: GrantStore | None = None,
+        notify: Notify = ...,
+    ) -> AbstractAsyncContextManager[AgentSession]:
+        """Open a session.
+
+        Args:
+            options: what to run, and how.
+            core: what the family makes of what happens; a new one for a session that has no past.
+            watchdog: ends the agent should the sidecar die.
+            audit: the trail of decisions.
+            grants: always-answers beyond the session, for the policy `supervised`.
+            notify: is told what no line tells.
+
+        Raises:
+            CommandError: the options ask for what cannot be done.
+            ProgramNotFound: the program or the workspace does not exist.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFamily:
+    """Agents that share a wire, and are run alike."""
+
+    name: str
+    """Its name, as the configuration spells it."""
+    core: CoreFactory
+    """Makes the state machine of one session."""
+    capabilities: Callable[[str | None], Capabilities]
+    """What an agent can do, by the version that it says; before one runs, or where it says none."""
+    open: Opener
+    """Runs one."""
+    check_resume_at: Callable[[str, str | None], None]
+    """Raises CommandError for a message that a version cannot go back to, named like this."""
+
+
+def no_way_back(name: str, message: str, version: str | None) -> None:  # noqa: ARG001 - whatever the message
+    """Raise CommandError: agents of this family cannot go back to a message."""
+    raise CommandError(
+        "resume_at", f"an agent that speaks {name} cannot go back to a message; resume without it"
+    )

@@ -1,0 +1,90 @@
+"""Versions of programs: what they answer to `--version` ("2.1.330 (Claude Code)")."""
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from adapter.process.cli import CliProcess, ProgramNotFound
+from adapter.process.watchdog import Watchdog
+
+VERSION_DEADLINE = 10.0
+"""Seconds that `--version` may take."""
+
+EXIT_DEADLINE = 1.0
+"""Seconds that it has to go once it has said all."""
+
+MOST_SAID = 1 << 16
+"""Bytes that are read of what it answers."""
+
+_NUMBER = re.compile(r"(?<!\d)(\d{1,9})\.(\d{1,9})\.(\d{1,9})")
+
+
+class Version(NamedTuple):
+    """A version of the CLI; compares as versions do."""
+
+    major: int
+    minor: int
+    patch: int
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}.{self.patch}"
+
+
+def parse_version(text: str) -> Version | None:
+    """Return the first version number in a text; None when there is none."""
+    found = _NUMBER.search(text)
+    return Version(int(found[1]), int(found[2]), int(found[3])) if found else None
+
+
+_known: dict[tuple[str, ...], Version | None] = {}
+
+
+async def detect_version(
+    executable: Sequence[str],
+    environment: Mapping[str, str],
+    workspace: Path,
+    watchdog: Watchdog | None = None,
+) -> Version | None:
+    """Ask a CLI for its version; None when it does not say one in time.
+
+    The answer is kept for the life of this process, for as long as the file of the CLI is the same.
+    """
+    key = (*executable, _stamp(executable[0]))
+    if key not in _known:
+        _known[key] = await _ask(executable, environment, workspace, watchdog)
+    return _known[key]
+
+
+async def _ask(
+    executable: Sequence[str], environment: Mapping[str, str], workspace: Path, watchdog: Watchdog | None
+) -> Version | None:
+    try:
+        process = await CliProcess.spawn(
+            [*executable, "--version"], workspace=workspace, environment=environment, watchdog=watchdog
+        )
+    except (ProgramNotFound, OSError):
+        return None
+    process.close_input()
+    said = bytearray()
+    try:
+        async with asyncio.timeout(VERSION_DEADLINE):
+            while len(said) < MOST_SAID and (chunk := await process.read()):
+                said += chunk
+            await process.exits_within(EXIT_DEADLINE)
+    except TimeoutError:
+        return None
+    finally:
+        if not process.has_exited:
+            process.kill()
+        await process.wait()
+    return parse_version(said.decode("utf-8", "replace"))
+
+
+def _stamp(program: str) -> str:
+    try:
+        status = Path(program).stat()
+    except OSError:
+        return ""
+    return f"{status.st_mtime_ns}:{status.st_size}"
