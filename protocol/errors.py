@@ -59,6 +59,7 @@ class TurnwireError(Exception):
         sidecar.principals.file.TokensUnusable
         sidecar.push.endpoints.EndpointRefused
         sidecar.push.keys.KeyRefused
+        sidecar.qr.NoCode
         sidecar.run.StartError
             sidecar.acp.command.NoHub
         sidecar.stdio.arguments.UsageError

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import typer
@@ -15,6 +16,7 @@ from sidecar.config.agents import find, with_spoken
 from sidecar.config.known_agents import Family
 from sidecar.config.settings import Settings
 from sidecar.config.state_directory import claimed
+from sidecar.qr import drawn, reachable
 from sidecar.serve import serve
 from sidecar.sessions.host import LiveHost, workspace_of
 from sidecar.sessions.live import LiveSession
@@ -41,12 +43,18 @@ class First:
     resume_point: ResumePoint = NEW
 
 
-async def run(settings: Settings, first: First | None, *, new_tokens: bool = False) -> None:
-    """Serve until a signal; raises StartError and what sidecar.serve raises."""
+async def run(settings: Settings, first: First | None, *, new_tokens: bool = False, qr: bool = False) -> None:
+    """Serve until a signal; raises StartError, NoCode and what sidecar.serve raises. With `qr` the URL is drawn, too."""
+    if qr:
+        drawn(
+            reachable("http://127.0.0.1:1/", settings.host, settings.public_url)
+        )  # before anything is started
     # Whoever allowed something everywhere meant all workspaces.
     grants = settings.state_dir / "grants.json"
     if first is None:
-        await serve(settings, _nothing, _announce, grants=grants, new_tokens=new_tokens)
+        await serve(
+            settings, _nothing, partial(_announce, settings, qr=qr), grants=grants, new_tokens=new_tokens
+        )
         return
     if first.argv:
         name, agents = with_spoken(settings.agents, first.argv, first.family)
@@ -60,7 +68,7 @@ async def run(settings: Settings, first: First | None, *, new_tokens: bool = Fal
         started = await _start(host, settings, first)
 
     async def ready(hub: Hub) -> None:
-        await _announce(hub, started.session)
+        await _announce(settings, hub, started.session, qr=qr)
 
     try:
         workspace = workspace_of(str(first.workspace) if first.workspace else None)
@@ -76,7 +84,7 @@ async def run_hub(settings: Settings, *, new_tokens: bool = False) -> None:
         from sidecar.fleet.hub import serve_hub  # noqa: PLC0415 - an optional extra
     except ImportError as error:
         raise JournalUnavailable("A fleet needs the extra `redis`: pip install 'turnwire[redis]'.") from error
-    await serve_hub(settings, _announce, new_tokens=new_tokens)
+    await serve_hub(settings, partial(_announce, settings, qr=False), new_tokens=new_tokens)
 
 
 async def _start(host: LiveHost, settings: Settings, first: First) -> LiveSession:
@@ -94,9 +102,13 @@ async def _start(host: LiveHost, settings: Settings, first: First) -> LiveSessio
         raise StartError(error.message) from error
 
 
-async def _announce(hub: Hub, session: str | None = None) -> None:
+async def _announce(settings: Settings, hub: Hub, session: str | None = None, *, qr: bool) -> None:
     typer.echo(f"turnwire is ready; {hub.invitation('control', session)}")
     typer.echo(f"to watch only: {hub.invitation('view', session)}")
+    if qr:
+        # A configured token is not shown, in a picture neither.
+        token = None if settings.token is not None else hub.tokens.control
+        typer.echo(drawn(reachable(hub.url(token, session), settings.host, settings.public_url)))
     await asyncio.sleep(0)
 
 

@@ -112,7 +112,7 @@ export function App({ hub }: { hub: Hub }) {
   }, [live, hub.view?.name, hub.view?.query]);
   useEffect(() => {
     function onKeyDown(event: KeyboardEvent): void {
-      if (event.key === "Escape" && menu) setMenu(false);
+      if (event.key === "Escape" && menu && dialog === undefined) setMenu(false);
       if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey) {
         event.preventDefault();
         return open("palette");
@@ -128,7 +128,7 @@ export function App({ hub }: { hub: Hub }) {
     }
     addEventListener("keydown", onKeyDown);
     return () => removeEventListener("keydown", onKeyDown);
-  }, [menu]);
+  }, [menu, dialog]);
 
   const bell = () => void setNotifications(hub, !notify).then(setNotify);
   const doings: Doing[] = [
@@ -171,7 +171,7 @@ export function App({ hub }: { hub: Hub }) {
             To the prompt
           </button>
         )}
-        <Sidebar making={making} onMake={make} />
+        <Sidebar making={making} onMake={make} onFind={() => open("palette")} />
         {menu && <button type="button" class="veil" aria-label="Close the menu" onClick={() => setMenu(false)} />}
         <main>
           <ConnectionBar />

@@ -66,6 +66,13 @@ NewTokens = Annotated[
     bool,
     typer.Option("--new-tokens", help="Make new access tokens: former URLs and cookies open nothing more."),
 ]
+Qr = Annotated[
+    bool,
+    typer.Option(
+        "--qr",
+        help="Draw the URL for a phone's camera; needs an address that others reach, and the extra `qr`.",
+    ),
+]
 LogLevel = Annotated[
     Literal["debug", "info", "warning", "error"] | None,
     typer.Option(help="Least level that is logged.", show_default="info"),
@@ -114,6 +121,7 @@ def run_command(
     journal: Journal = None,
     state_dir: StateDir = None,
     new_tokens: NewTokens = False,
+    qr: Qr = False,
     record: Record = None,
     record_dir: RecordDir = None,
     log_level: LogLevel = None,
@@ -133,7 +141,7 @@ def run_command(
         fail("--family says what the CLI after `--` speaks; of a configured agent [agents.NAME] says it", 2)
     first = First(tuple(argv), family, workspace, prompt or written, resume_point)
     settings = configured(context)
-    serving(run(settings, first, new_tokens=new_tokens))
+    serving(run(settings, first, new_tokens=new_tokens, qr=qr))
 
 
 @app.command("serve")
@@ -150,6 +158,7 @@ def serve_command(
     worker: WorkerName = None,
     state_dir: StateDir = None,
     new_tokens: NewTokens = False,
+    qr: Qr = False,
     record: Record = None,
     record_dir: RecordDir = None,
     log_level: LogLevel = None,
@@ -158,7 +167,7 @@ def serve_command(
     """Serve many sessions; frontends create, resume, fork and close them."""
     from sidecar.run import run
 
-    serving(run(configured(context), None, new_tokens=new_tokens))
+    serving(run(configured(context), None, new_tokens=new_tokens, qr=qr))
 
 
 @app.command("hub")
@@ -248,6 +257,7 @@ def serving(work: Coroutine[None, None, None]) -> None:
     from journal.base import JournalError
     from sidecar.config.settings import ConfigurationError
     from sidecar.listening import PortError
+    from sidecar.qr import NoCode
     from sidecar.run import StartError
     from sidecar.sessions.launch import CANNOT_START
     from tracing.export.wanted import TracingError
@@ -260,6 +270,7 @@ def serving(work: Coroutine[None, None, None]) -> None:
         ConfigurationError,
         JournalError,
         NameTaken,
+        NoCode,
         PortError,
         RecordingError,
         StartError,

@@ -227,6 +227,8 @@ class Settings(BaseSettings):
     """What such a user may: control or view."""
     proxy_user_sessions: Annotated[Names, AfterValidator(_scope)] = ["own"]
     """Which sessions such a user may see: own, folder:/PATH, all."""
+    public_url: Annotated[str, AfterValidator(_web_address)] | None = None
+    """Address at which other devices reach the console, as that of a proxy with https: for the QR code of `--qr`."""
     compression: bool = False
     """Offer permessage-deflate to frontends."""
     max_connections: int = Field(default=1024, ge=1)

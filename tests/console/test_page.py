@@ -126,6 +126,12 @@ async def test_on_a_phone_a_finger_hits_what_it_means(browser: Browser) -> None:
             await until(lambda: len(where.host.commands) == 1)
 
             await page.get_by_role("button", name="Sessions").tap()
+            assert await page.evaluate(SMALL) == []
+            await page.get_by_role("button", name="Find").tap()
+            await page.get_by_label("Session or action").fill("notify")
+            await expect(page.get_by_role("option", name="Notify me")).to_be_visible()
+            await page.get_by_label("Session or action").fill("")
+            await page.keyboard.press("Escape")
             await page.locator(".session", has_text="question").tap()
             await expect(page.locator(".request legend").first).to_be_visible()
             assert await page.evaluate(SMALL) == []

@@ -49,6 +49,7 @@ NEEDS_TRUST = {
     "webhooks": "sends what happens elsewhere",
     "push": "lets what happens be sent elsewhere where that was turned off",
     "push_services": "has this machine call addresses of others' choosing",
+    "public_url": "has a token shown as the way to another's server",
     "push_contact": "tells others an address",
     "pass_env": "hands secrets on",
     "permission_timeout_s": "decides permissions",

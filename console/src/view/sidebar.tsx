@@ -101,7 +101,7 @@ function Listed({ group, seen, all }: { group: Group; seen: Seen; all: boolean }
   );
 }
 
-export function Sidebar({ making, onMake }: { making: boolean; onMake: (making: boolean) => void }) {
+export function Sidebar({ making, onMake, onFind }: { making: boolean; onMake: (making: boolean) => void; onFind: () => void }) {
   const { hub } = usePage();
   useSource(hub.changed, hub.switched);
   const [query, setQuery] = useState("");
@@ -146,7 +146,10 @@ export function Sidebar({ making, onMake }: { making: boolean; onMake: (making: 
       {hub.sessions.length === 0 && hub.welcome && <p class="quiet">No session yet.</p>}
       {query !== "" && groups.length === 0 && <p class="quiet">No session fits.</p>}
       <p class="version">
-        <kbd>Ctrl K</kbd> {hub.welcome && `turnwire ${hub.welcome.version}`}
+        <button type="button" class="quiet-button" title="Go to a session, or do something by its name" onClick={onFind}>
+          Find <kbd>Ctrl K</kbd>
+        </button>
+        {hub.welcome && `turnwire ${hub.welcome.version}`}
       </p>
     </nav>
   );
