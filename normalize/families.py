@@ -4,11 +4,12 @@ Most processes meet one family, so each is imported when something of it is ther
 nearly all are of it, and everything else by the functions below.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from normalize.acp.files import KEPT_BY_OTHERS
 from normalize.claude.core import ClaudeCore
 from normalize.claude.files import ClaudeSessionFiles
 from normalize.core import Core, CoreFactory
@@ -60,17 +61,17 @@ class Family:
     """What its messages tell of calls of the model, by their types."""
     exchanges: "Callable[[], ExchangeReaders]" = dict
     """What its messages tell of requests and answers, by their types."""
-    files: "SessionFiles | None" = None
-    """How the files are read that the agent keeps of its conversations itself; None where it keeps none that we know."""
+    files: "Sequence[SessionFiles]" = ()
+    """How the files are read that its agents keep of their conversations themselves, as far as we know them."""
 
 
 FAMILIES: dict[str, Family] = {
     family.name: family
     for family in (
-        Family(CLAUDE, ClaudeCore, _claude_model_calls, _claude_exchanges, ClaudeSessionFiles()),
+        Family(CLAUDE, ClaudeCore, _claude_model_calls, _claude_exchanges, (ClaudeSessionFiles(),)),
         Family("miriad", ClaudeCore),
         Family("json_rpc", ClaudeCore),
-        Family(ACP, _acp_core, _acp_model_calls),
+        Family(ACP, _acp_core, _acp_model_calls, files=KEPT_BY_OTHERS),
         Family("auto", RecognisedCore),
     )
 }

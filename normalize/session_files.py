@@ -146,10 +146,17 @@ class Survey(Protocol):
 
 
 class SessionFiles(Protocol):
-    """The files of one family."""
+    """The files of one agent."""
+
+    agent: str
+    """The agent, by the name that `--agent` takes."""
 
     def recognises(self, line: bytes) -> bool:
         """Tell whether a line is one of such a file, and of no recording."""
+        ...
+
+    def session_of(self, line: bytes) -> str | None:
+        """Return the conversation's id, of a line that tells it; None also where a conversation is called as its file."""
         ...
 
     def moment(self, line: bytes) -> float | None:

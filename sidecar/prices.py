@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -141,7 +140,7 @@ def _day(at: float | None) -> date | None:
 
 @cache
 def _own() -> Mapping[str, list[Price]]:
-    return _decode((files("sidecar") / "prices.json").read_bytes()).models
+    return _decode(Path(__file__).with_name("prices.json").read_bytes()).models
 
 
 def _decode(content: bytes) -> _Table:

@@ -13,9 +13,15 @@ _HEAD = re.compile(rb'"(?:parentUuid|sessionId|leafUuid|isSnapshotUpdate)"\s*:')
 class ClaudeSessionFiles:
     """The files that Claude keeps."""
 
+    agent = "claude"
+
     def recognises(self, line: bytes) -> bool:
         """Tell whether a line is one of a session file: records have a parent, which no line of stdout has."""
         return _HEAD.search(line) is not None and self._records().recognises(line)
+
+    def session_of(self, line: bytes) -> str | None:
+        """Return None: a session is called as its file."""
+        return self._records().session_of(line)
 
     def moment(self, line: bytes) -> float | None:
         """Return when a line was written."""

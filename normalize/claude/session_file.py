@@ -14,7 +14,6 @@ and with it each answer's. The kinds of tokens are weighed against each other as
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, NamedTuple
 
 import msgspec
@@ -23,6 +22,7 @@ from normalize.claude.user_lines import INTERRUPTED
 from normalize.events import Notice
 from normalize.inputs import Announced, Received, Sent
 from normalize.session_files import Answer, Branch, Dated, Outline, Said
+from normalize.times import moment
 from protocol.claude import session_lines
 from protocol.claude.decode import decode
 from protocol.claude.notices import KeepAlive
@@ -57,6 +57,8 @@ _UNKNOWN_COMMAND = re.compile(r"Unknown (?:slash command|skill): (\S{1,200})")
 _SUMMARY = "This session is being continued from a previous conversation that ran out of context"
 """How the summary of a compaction begins, which 1.0 does not mark."""
 _CAVEAT = ("Caveat: The messages below were generated", "<local-command-caveat>")
+_FOREIGN = re.compile(rb'"systemPayload"\s*:|"role"\s*:\s*"(?:user|model)"\s*,\s*"parts"\s*:')
+"""What lines of descendants have that keep theirs in the same shape (Qwen Code), with messages of another API."""
 
 
 class _Kind:
@@ -93,16 +95,6 @@ class _Seen(NamedTuple):
     copied: bool
     state: int
     """How many totals had been noted before it."""
-
-
-def moment(timestamp: str | None) -> float | None:
-    """Return a time of the file as seconds since 1970; None for none."""
-    if timestamp is None:
-        return None
-    try:
-        return datetime.fromisoformat(timestamp).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 def _weight(tokens: Tokens | session_lines.CostState) -> float:
@@ -879,12 +871,20 @@ _decode_stamp = msgspec.json.Decoder(_Stamp).decode
 class Records:
     """What the files are made of (normalize/claude/files.py tells them from other lines)."""
 
+    agent = "claude"
+
     def recognises(self, line: bytes) -> bool:
         """Tell whether a line with the words of a record is one."""
+        if _FOREIGN.search(line):
+            return False
         told = session_lines.read(line)
         if told.type in ("user", "assistant", "system"):
             return told.session_id is not None and told.uuid is not None
         return told.type in BOOKKEEPING
+
+    def session_of(self, line: bytes) -> str | None:  # noqa: ARG002 - a fork's copies name others
+        """Return None: a session is called as its file."""
+        return None
 
     def moment(self, line: bytes) -> float | None:
         """Return when a line was written."""

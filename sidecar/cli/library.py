@@ -16,6 +16,12 @@ from sidecar.cli.live import StateDir, configured
 if TYPE_CHECKING:
     from sidecar.library.library import Library
 
+Agent = Annotated[
+    str | None,
+    typer.Option(
+        "--agent", help="Only conversations of this agent: claude, codex, gemini or qwen.", show_default=False
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Folder = Annotated[
     Path | None, typer.Option(help="Only conversations in this folder and below.", show_default=False)
@@ -45,6 +51,7 @@ def sessions_command(
     context: typer.Context,
     *,
     limit: Annotated[int, typer.Option(min=1, help="How many.")] = 50,
+    of_agent: Agent = None,
     folder: Folder = None,
     as_json: Json = False,
     state_dir: StateDir = None,
@@ -55,7 +62,9 @@ def sessions_command(
 
     with _library(context) as library:
         running = library.running()
-        found = library.index.newest(limit=limit, folder=None if folder is None else str(folder.resolve()))
+        found = library.index.newest(
+            limit=limit, agent=of_agent, folder=None if folder is None else str(folder.resolve())
+        )
         if as_json:
             for one in found:
                 typer.echo(json.dumps(conversation(one, running), ensure_ascii=False))
@@ -71,6 +80,7 @@ def search_command(
     ],
     *,
     limit: Annotated[int, typer.Option(min=1, help="How many.")] = 20,
+    of_agent: Agent = None,
     folder: Folder = None,
     as_json: Json = False,
     state_dir: StateDir = None,
@@ -82,7 +92,7 @@ def search_command(
     with _library(context) as library:
         text = " ".join(f'"{word}"' if " " in word else word for word in words)
         found = library.index.search(
-            text, limit=limit, folder=None if folder is None else str(folder.resolve())
+            text, limit=limit, agent=of_agent, folder=None if folder is None else str(folder.resolve())
         )
         if as_json:
             for one in found:

@@ -78,6 +78,16 @@ def family_named(name: str, configured: Mapping[str, AgentSetting]) -> Family:
     return setting.family or (about.family if about else "claude")
 
 
+def goes_on_with(name: str, kept: str, configured: Mapping[str, AgentSetting]) -> bool:
+    """Tell whether the agent of that name can go on with conversations that another, one of KNOWN, has kept."""
+    family = family_named(name, configured)
+    if kept == "claude":
+        return family == "claude"
+    setting = configured.get(name, AgentSetting())
+    about = recognised(setting.command) or (None if setting.command else KNOWN.get(name))
+    return name == kept or about is KNOWN.get(kept) or (about is None and family in ("acp", "qwen"))
+
+
 def find(name: str, configured: Mapping[str, AgentSetting]) -> Agent:
     """Return the agent of that name; raises AgentNotFoundError."""
     setting = configured.get(name)

@@ -321,7 +321,7 @@ class Settings(BaseSettings):
     history: bool = True
     """List the conversations that agents on this machine have kept themselves, those that turnwire did not start: to search, to open and to go on with. What is in them goes to whoever has a token."""
     history_dirs: Annotated[list[Path], NoDecode, BeforeValidator(_split)] | None = None
-    """Directories that hold such conversations, each with a folder for each project; without any this user's own, $CLAUDE_CONFIG_DIR/projects or ~/.claude/projects."""
+    """Directories that hold such conversations; without any this user's own: ~/.claude/projects, ~/.codex/sessions, ~/.gemini/tmp and ~/.qwen/projects, or where these agents' variables say."""
     prices: Path | None = None
     """JSON file with what models cost, for agents that tell no cost: `{"models": {"NAME": [{"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75}]}}`, in dollars for a million tokens. It comes before turnwire's own table."""
     webhooks: list[Webhook] = []

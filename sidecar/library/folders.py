@@ -1,6 +1,7 @@
 """Where agents keep their conversations: which files there are, and which of them somebody is writing now."""
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -9,8 +10,8 @@ import msgspec
 
 from sidecar.config.settings import Settings
 
-AGENT = "claude"
-"""The one family whose files are known."""
+_DIGITS = re.compile(r"\d{2,4}")
+"""Years, months and days, as folders."""
 
 
 class SessionPath(NamedTuple):
@@ -29,34 +30,57 @@ def folders(settings: Settings) -> Sequence[Path]:
         return []
     if settings.history_dirs is not None:
         return [folder.expanduser() for folder in settings.history_dirs]
-    configured = os.environ.get("CLAUDE_CONFIG_DIR")
-    return [(Path(configured) if configured else Path.home() / ".claude") / "projects"]
+    home = Path.home()
+    return [
+        Path(os.environ.get(variable) or usual) / below
+        for variable, usual, below in (
+            ("CLAUDE_CONFIG_DIR", home / ".claude", "projects"),
+            ("CODEX_HOME", home / ".codex", "sessions"),
+            ("GEMINI_CLI_HOME", home, ".gemini/tmp"),
+            ("QWEN_HOME", home / ".qwen", "projects"),
+        )
+    ]
 
 
 def files_in(folder: Path) -> Iterator[SessionPath]:
-    """Yield the session files of a folder, one level below it, in no order; what cannot be read is passed over.
+    """Yield the session files below a folder, in no order; what cannot be read is passed over.
 
-    Links are not followed: they could lead out of what the settings allow.
+    They lie in a folder for each project (Claude Code), in `chats` in such a folder (Gemini CLI, Qwen Code), or in folders
+    for year, month and day (Codex). Links are not followed: they could lead out of what the settings allow.
     """
-    try:
-        projects = [entry.path for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
-    except OSError:
-        return
-    for project in projects:
-        try:
-            entries = list(os.scandir(project))
-        except OSError:
-            continue
-        for entry in entries:
-            if not entry.name.endswith(".jsonl") or entry.name.startswith("agent-"):
-                continue
-            try:
-                if not entry.is_file(follow_symlinks=False):
+    waiting = [(entry, 1) for entry in _entries(folder) if _is_folder(entry)]
+    while waiting:
+        inside, depth = waiting.pop()
+        dated = _DIGITS.fullmatch(inside.name) is not None
+        for entry in _entries(inside.path):
+            if _is_folder(entry):
+                if (depth == 1 and entry.name == "chats") or (
+                    dated and depth < 3 and _DIGITS.fullmatch(entry.name)
+                ):
+                    waiting.append((entry, depth + 1))
+            elif entry.name.endswith(".jsonl") and not entry.name.startswith("agent-"):
+                try:
+                    if not entry.is_file(follow_symlinks=False):
+                        continue
+                    about = entry.stat(follow_symlinks=False)
+                except OSError:
                     continue
-                about = entry.stat(follow_symlinks=False)
-            except OSError:
-                continue
-            yield SessionPath(entry.path, about.st_mtime_ns, about.st_size)
+                yield SessionPath(entry.path, about.st_mtime_ns, about.st_size)
+
+
+def _entries(folder: Path | str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
 
 
 class _Running(msgspec.Struct):

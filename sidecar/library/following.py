@@ -4,16 +4,21 @@ Only whole lines are taken. Blocking: who has an event loop calls it in a thread
 """
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from normalize.core import Core
+from normalize.families import new_core
 from normalize.inputs import SessionInput
 from normalize.session_files import Reader, SessionFiles, Survey
 from tracing.recordings.session_file import agent_files, call_of
 
 CHUNK = 1 << 20
 """Bytes that are read at a time."""
+
+CoreFrom = Callable[[int], Core]
+"""Makes the core for a conversation, after so many turns."""
 
 LONGEST = 64 << 20
 """Bytes of a line; a longer one is passed over."""
@@ -73,10 +78,13 @@ class Follower:
         files: SessionFiles,
         leaf: str | None = None,
         *,
+        core: CoreFrom = lambda turns: new_core(first_turn=turns + 1),
         longest: int = LONGEST,
         chunk: int = CHUNK,
     ) -> None:
-        """`leaf`: the message to read up to; without one all of the branch that lives."""
+        """`leaf`: the message to read up to, without one all of the branch that lives; `core` makes what reads its inputs."""
+        self.agent = files.agent
+        self.core = core
         self._leaf = leaf
         self._path = path
         self._files = files

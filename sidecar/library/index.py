@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 from files.private import open_private
 from normalize.session_files import Answer, Outline, Said
 from protocol.errors import TurnwireError
-from sidecar.library.folders import AGENT, SessionPath, files_in, running
+from sidecar.library.folders import SessionPath, files_in, running
 from sidecar.library.within import Within
 from sidecar.prices import Prices, Took
 from tracing.recordings.session_file import format_of, survey_of
@@ -305,26 +305,43 @@ class Index:
         found = format_of(path) if file.size else None
         identity: str | None = None
         if found is not None:
-            identity = path.stem
-            said = _Sayings(self, identity)
-            outline = survey_of(path, found[1], said.take).outline()
+            identity = found.session
+            said = _Sayings(self, f"{identity}\0{file.path}")
+            outline = survey_of(path, found.files, said.take).outline()
             said.done()
             for leaf, title in outline.titles.items():
                 self._db.execute("INSERT OR REPLACE INTO titles VALUES (?, ?)", (leaf, title[:SHOWN]))
-            if outline.turns or outline.answers:
-                self._keep(identity, file, outline)
+            if (outline.turns or outline.answers) and self._is_fuller(identity, file.path, outline.turns):
+                self._db.execute(
+                    "UPDATE said SET session = ? WHERE session = ?", (identity, f"{identity}\0{file.path}")
+                )
+                self._keep(identity, file, found.files.agent, outline)
             else:
-                self._unsay(identity)
+                self._unsay(f"{identity}\0{file.path}")
                 identity = None
         self._db.execute(
             "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", (file.path, file.changed, file.size, identity)
         )
 
-    def _keep(self, identity: str, file: SessionPath, told: Outline) -> None:
+    def _is_fuller(self, identity: str, path: str, turns: int) -> bool:
+        """Tell whether a file has its conversation, and not another one that has more of it; that one is forgotten if not."""
+        row = self._db.execute(
+            "SELECT path, turns FROM sessions WHERE id = ? AND path <> ?", (identity, path)
+        ).fetchone()
+        if row is None:
+            return True
+        if row[1] >= turns:
+            return False
+        self._db.execute("DELETE FROM answers WHERE session = ?", (identity,))
+        self._unsay(identity)
+        self._db.execute("UPDATE files SET id = NULL WHERE path = ?", (row[0],))
+        return True
+
+    def _keep(self, identity: str, file: SessionPath, agent: str, told: Outline) -> None:
         self._db.execute(
             f"INSERT OR REPLACE INTO sessions VALUES ({', '.join('?' * 19)})",
             (
-                identity, file.path, AGENT, told.folder, None if told.title is None else told.title[:SHOWN],
+                identity, file.path, agent, told.folder, None if told.title is None else told.title[:SHOWN],
                 None if told.first_prompt is None else told.first_prompt[:SHOWN], told.began, told.ended, told.turns,
                 told.cost_usd, told.cost_is_whole, told.other_cost_usd, told.git_branch, told.model, told.version,
                 file.size, told.leaf, len(told.branches), told.unreadable,

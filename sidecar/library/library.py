@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from normalize.events import AgentEvent
-from normalize.families import new_core
-from normalize.session_files import SessionFiles
+from normalize.families import new_core, recorded_core
 from sidecar.config.settings import Settings, state_directory
 from sidecar.library.conversation import folded
 from sidecar.library.export import Heading, as_html, as_markdown
@@ -19,7 +18,7 @@ from sidecar.library.following import Follower
 from sidecar.library.index import Index, LibraryError, Listed, Looked, open_now
 from sidecar.prices import PricesError, prices
 from tracing.recordings.recorded import Timed, lines
-from tracing.recordings.session_file import format_of, read_session_file
+from tracing.recordings.session_file import KeptFormat, format_of, read_session_file
 from tracing.redaction.redaction import Redaction
 
 Format = Literal["markdown", "html"]
@@ -73,8 +72,8 @@ class Library:
             raise LibraryError(f"there is no conversation {name!r}; `turnwire sessions` lists them")
         return found
 
-    def _file(self, listed: Listed) -> tuple[Path, SessionFiles]:
-        """Return a conversation's file, and how it is read; raises LibraryError and OSError."""
+    def _file(self, listed: Listed) -> tuple[Path, KeptFormat]:
+        """Return a conversation's file, and what it is; raises LibraryError and OSError."""
         path = Path(listed.path)
         if not any(path.is_relative_to(folder) for folder in self.folders):
             raise LibraryError(
@@ -83,31 +82,39 @@ class Library:
         found = format_of(path)
         if found is None:
             raise LibraryError(f"{path} is no conversation any more; look again")
-        return path, found[1]
+        return path, found
 
     def follower(self, listed: Listed, leaf: str | None = None) -> Follower:
         """Return who reads a conversation's file as it grows, or up to a message; raises LibraryError."""
         try:
-            return Follower(*self._file(listed), leaf)
+            path, found = self._file(listed)
+            return Follower(
+                path, found.files, leaf, core=lambda turns: new_core(found.family, first_turn=turns + 1)
+            )
         except OSError as error:
             raise LibraryError(f"{listed.path} cannot be read: {error.strerror}") from error
 
     def has_message(self, conversation: str, message: str) -> bool | None:
         """Tell whether a conversation's file names a message anywhere; None where there is no such file."""
         wanted = json.dumps(message).encode()
+        listed = self.index.find(conversation)
+        named = [] if listed is None else [Path(listed.path)]
         for folder in self.folders:
-            for path in folder.glob(f"*/{glob.escape(conversation)}.jsonl"):
-                try:
-                    return any(isinstance(line, bytes) and wanted in line for line in lines(path))
-                except OSError:
-                    return None
+            # a file that was begun since the last look
+            named += folder.glob(f"*/{glob.escape(conversation)}.jsonl")
+        for path in named:
+            try:
+                return any(isinstance(line, bytes) and wanted in line for line in lines(path))
+            except OSError:
+                continue
         return None
 
     def read(self, listed: Listed, leaf: str | None = None) -> Iterator[Timed]:
         """Read a conversation; raises LibraryError."""
         path = Path(listed.path)
         try:
-            yield from read_session_file(*self._file(listed), leaf)
+            path, found = self._file(listed)
+            yield from read_session_file(path, found.files, leaf)
         except OSError as error:
             raise LibraryError(f"{path} cannot be read: {error.strerror}") from error
         except KeyError:
@@ -115,7 +122,7 @@ class Library:
 
     def events(self, listed: Listed, leaf: str | None = None) -> Iterator[AgentEvent]:
         """Read a conversation as events; raises LibraryError."""
-        core = new_core()
+        core = recorded_core()
         for timed in self.read(listed, leaf):
             yield from core.handle(timed.input)
 

@@ -1,5 +1,6 @@
 """What the library has found, for a terminal and as JSON."""
 
+import sys
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from datetime import UTC, date, datetime, time, timedelta
@@ -11,6 +12,9 @@ from rich.text import Text
 from normalize.model import JsonObject
 from sidecar.library.index import Hit, Listed, Spent
 from sidecar.library.library import moment, shown_title
+
+WIDE = 240
+"""Columns of a table that goes to no terminal."""
 
 BEGIN, END = "\x02", "\x03"
 """Around the words that were found, in a snippet."""
@@ -83,7 +87,8 @@ def time_of(day: str | None, later: int) -> float | None:
 
 
 def _console() -> Console:
-    return Console(highlight=False, soft_wrap=True)
+    """Return where tables go: as wide as the terminal, or as wide as they are where there is none."""
+    return Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else WIDE)
 
 
 def _plain(text: str | None, size: int) -> Text:
@@ -108,20 +113,27 @@ def _explain(found: Sequence[Listed] | Sequence[Spent], console: Console) -> Non
 def table(found: Sequence[Listed], running: Collection[str], count: int) -> None:
     """Print a list of conversations."""
     rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("id", "ended", "turns", "cost", "model", "folder", "title"):
+    console = _console()
+    # what is left beside the columns of a fixed size: of a narrow terminal all for the title
+    room = max(console.width - 64, 10)
+    wide = room >= 40
+    for name in ("id", "ended", "agent", "turns", "cost", "title", *(("folder", "model") if wide else ())):
         rows.add_column(name, no_wrap=True)
     for one in found:
         ended = "running" if one.id in running else (moment(one.ended) or "")[:16].replace("T", " ")
         rows.add_row(
             _plain(one.id[:8], 8),
             ended,
+            _plain(one.agent, 8),
             str(one.turns),
             _dollars(one),
-            _plain(one.model, 24),
-            _plain(one.folder, 40),
-            _plain(shown_title(one), 60),
+            _plain(shown_title(one), min(room // 2, 80) if wide else room),
+            *(
+                (_plain(one.folder, min(room * 3 // 10, 60)), _plain(one.model, min(room // 5, 30)))
+                if wide
+                else ()
+            ),
         )
-    console = _console()
     console.print(rows)
     _explain(found, console)
     if count > len(found):
@@ -153,13 +165,15 @@ def hits(found: Sequence[Hit]) -> None:
 def spending(found: Sequence[Spent], by: Sequence[str]) -> None:
     """Print what was used."""
     rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    console = _console()
+    room = min(max((console.width - 70) // max(len(by), 1), 10), 60)
     for name in by:
         rows.add_column(name, no_wrap=True)
     for name in ("answers", "in", "out", "cache read", "cache written", "cost"):
-        rows.add_column(name, no_wrap=True, justify="right")
+        rows.add_column(name, no_wrap=True, justify="right", min_width=len(name))
     for one in found:
         rows.add_row(
-            *(_plain(one.group[name], 48) for name in by),
+            *(_plain(one.group[name], room) for name in by),
             str(one.answers),
             str(one.input_tokens),
             str(one.output_tokens),
@@ -167,6 +181,5 @@ def spending(found: Sequence[Spent], by: Sequence[str]) -> None:
             str(one.cache_creation_input_tokens),
             _dollars(one),
         )
-    console = _console()
     console.print(rows)
     _explain(found, console)

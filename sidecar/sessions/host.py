@@ -22,6 +22,7 @@ from journal.base import Journal, JournalError
 from journal.sessions import SessionRecord, SessionStore
 from normalize import events as ev
 from normalize.model import JsonObject
+from sidecar.config.agents import goes_on_with
 from sidecar.config.rulebook import Rulebook
 from sidecar.library.within import Within
 from sidecar.sessions.choices import agent_choices
@@ -48,9 +49,6 @@ log = logging.getLogger(f"turnwire.{__name__}")
 
 Push = Callable[[frames.PushCommand, Frontend], JsonValue]
 """Does a command of web push; raises CommandRefused."""
-
-CLAUDES = frozenset({"auto", "claude", "miriad", "json_rpc"})
-"""Names of families whose agents go on with Claude's conversations, and whose core reads them."""
 
 FOLLOW_S = 1.0
 """How often a conversation is looked at that others may go on with."""
@@ -346,7 +344,12 @@ class LiveHost:
             session=f"s-{secrets.token_hex(5)}",
             created=timestamp(),
             title=short(asked.title or listed_title(listed)),
-            agent=asked.agent or settings.agent,
+            agent=asked.agent
+            or (
+                settings.agent
+                if goes_on_with(settings.agent, listed.agent, settings.agents)
+                else listed.agent
+            ),
             workspace=listed.folder,
             owner=frontend.user,
             policy=asked.policy or settings.policy,
@@ -363,7 +366,7 @@ class LiveHost:
             agent_options=merged(settings.session_options, asked.options),
             conversation=listed.id,
         )
-        if family_of(record, settings).name not in CLAUDES:
+        if not goes_on_with(record.agent or "", listed.agent, settings.agents):
             refuse(
                 "invalid_params",
                 f"the agent {record.agent!r} cannot go on with a conversation of {listed.agent}; name one that can",

@@ -176,6 +176,9 @@ class LiveSession:
             _history("began", "What follows was said before turnwire had this conversation.", about)
         )
         pieces, before = follower.first(), self.record
+        if follower.agent != "claude":
+            # what such agents keep is read in other words than they speak, by a core of its own
+            self._pipeline.core = follower.core(self.record.turns)
         self._importing = True
         try:
             while batch := await asyncio.to_thread(_some, pieces):
@@ -222,6 +225,8 @@ class LiveSession:
         """Start a CLI; returns once it runs. Raises what sidecar.sessions.launch.CANNOT_START names, and JournalError."""
         if self._follower is not None:
             await self._catch_up(over=True)
+            if self._follower.agent != "claude":
+                self._pipeline.core = self._new_core(self._pipeline.core.turns)
             self._follower, self.followed = None, False
         running: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task = self._services.spawn(self.session, self._live(options, resume_point, running))

@@ -23,6 +23,7 @@ from normalize.events.envelope import Cursor
 from normalize.families import ACP, FAMILIES, recorded_core
 from normalize.inputs import Ended, Received, Sent
 from normalize.lines import LineReader
+from normalize.session_files import SessionFiles
 from protocol.acp.decode import decode as decode_acp
 from protocol.claude.decode import decode as decode_claude
 from protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD, Dialect
@@ -324,8 +325,18 @@ def runner_lines() -> list[bytes]:
 
 
 def _session_file(data: bytes) -> Features:
-    files = FAMILIES[CLAUDE.name].files
-    assert files is not None
+    (files,) = FAMILIES[CLAUDE.name].files
+    return _kept(data, files, CLAUDE.name)
+
+
+def _kept_file(data: bytes) -> Features:
+    features: Features = set()
+    for files in FAMILIES[ACP].files:
+        features |= {(files.agent, one) for one in _kept(data, files, ACP)}
+    return features
+
+
+def _kept(data: bytes, files: SessionFiles, family: str) -> Features:
     lines = data.split(b"\n")
     survey = files.survey()
     for line in lines:
@@ -338,7 +349,7 @@ def _session_file(data: bytes) -> Features:
         (outline.turns, len(outline.branches), outline.cost_is_whole, outline.unreadable > 0)
     }
     for leaf in (None, *(branch.leaf for branch in outline.branches[:3])):
-        reader, core = survey.reader(leaf), new_core(CLAUDE.name)
+        reader, core = survey.reader(leaf), new_core(family)
         events: list[AgentEvent] = []
         for line in lines:
             for dated in reader.read(line):
@@ -356,6 +367,11 @@ def _session_file(data: bytes) -> Features:
 def session_files() -> list[bytes]:
     """Files that the CLI has kept."""
     return _small(path.read_bytes() for path in sorted((FIXTURES / "sessions").glob("**/*.jsonl")))
+
+
+def kept_files() -> list[bytes]:
+    """Files that other agents have kept."""
+    return _small(path.read_bytes() for path in sorted((FIXTURES / "kept").glob("**/*.jsonl")))
 
 
 LOGS = {"one": 40, "two": 7}
@@ -452,6 +468,7 @@ TARGETS = {
         Target("frames", commands, _frames),
         Target("runner", runner_lines, _runner),
         Target("session-file", session_files, _session_file),
+        Target("kept-file", kept_files, _kept_file),
         Target("journal", damages, _damaged_journal),
         Target("redaction", lines_of(claude_sessions), _redaction),
     )

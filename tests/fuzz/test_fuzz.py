@@ -7,7 +7,7 @@ import pytest
 from tests.fuzz.fuzzing import KEPT, Campaign, fails, fuzz, kept
 from tests.fuzz.targets import TARGETS, Features, Target
 
-INPUTS = {"journal": 200, "claude-junk": 1500, "auto": 1500, "session-file": 2000}
+INPUTS = {"journal": 200, "claude-junk": 1500, "auto": 1500, "session-file": 2000, "kept-file": 600}
 """So many, where the other targets get DEFAULT: a minute for all of them."""
 DEFAULT = 5000
 

@@ -396,7 +396,7 @@ def test_a_file_is_followed_by_its_whole_lines_and_a_line_without_end_is_left_ou
     file = next(projects.glob("*/*.jsonl"))
     found = format_of(file)
     assert found is not None
-    follower = Follower(file, found[1], longest=100_000, chunk=5000)
+    follower = Follower(file, found.files, longest=100_000, chunk=5000)
     assert sum(len(piece) for piece in follower.first()) > 0
     assert follower.more() == []
     with file.open("ab") as out:

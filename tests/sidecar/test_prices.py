@@ -27,7 +27,7 @@ def test_answers_whose_cost_the_cli_tells_are_estimated_alike() -> None:
         for path in one.files if one.version == "2.1.330" else []:
             found = format_of(path)
             assert found is not None
-            for answer in survey_of(path, found[1]).outline().answers:
+            for answer in survey_of(path, found.files).outline().answers:
                 if answer.cost_usd is not None:
                     took = Took(*answer[3:7], answer.cache_creation_1h_input_tokens)
                     assert prices().estimate(answer.model, took, answer.at) == pytest.approx(answer.cost_usd)
@@ -199,4 +199,4 @@ def test_inspect_estimates_nothing_that_the_cli_tells() -> None:
 def _answers(path: Path) -> list[Answer]:
     found = format_of(path)
     assert found is not None
-    return survey_of(path, found[1]).outline().answers
+    return survey_of(path, found.files).outline().answers

@@ -45,7 +45,9 @@ def events_of(path: Path, leaf: str | None = None) -> list[AgentEvent]:
         return [event for timed in read(path) for event in core.handle(timed.input)]
     found = format_of(path)
     assert found is not None
-    return [event for timed in read_session_file(path, found[1], leaf) for event in core.handle(timed.input)]
+    return [
+        event for timed in read_session_file(path, found.files, leaf) for event in core.handle(timed.input)
+    ]
 
 
 def transcript(*streams: list[AgentEvent]) -> Transcript:
@@ -79,7 +81,7 @@ def transcript(*streams: list[AgentEvent]) -> Transcript:
 def outline(path: Path) -> Outline:
     found = format_of(path)
     assert found is not None
-    return survey_of(path, found[1]).outline()
+    return survey_of(path, found.files).outline()
 
 
 SAME = [one for one in all_kept() if one.folder.name not in ("resume-and-rewind", "clear")]
@@ -245,8 +247,7 @@ def test_damage_costs_only_what_it_hits(data: st.DataObject) -> None:
             odd: object = data.draw(st.sampled_from([None, 3, "x", [], {}, [{"a": 1}], "\ud83d"]))
             value["parentUuid" if kind == "tree" else key] = value.get("uuid") if kind == "tree" else odd
             lines[number] = json.dumps(value).encode()
-    files = FAMILIES["claude"].files
-    assert files is not None
+    (files,) = FAMILIES["claude"].files
     survey = files.survey()
     for one in lines:
         survey.take(one)
@@ -458,8 +459,7 @@ def test_records_out_of_their_order_and_without_their_time_are_read_all_the_same
 
 
 def test_lines_that_are_too_long_to_be_kept_are_counted() -> None:
-    files = FAMILIES["claude"].files
-    assert files is not None
+    (files,) = FAMILIES["claude"].files
     survey = files.survey()
     survey.skip()
     assert (survey.outline().lines, survey.outline().unreadable) == (1, 1)

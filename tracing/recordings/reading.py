@@ -87,7 +87,7 @@ def read(path: Path) -> Iterator[Timed]:
         return read_timeline(path)
     if not is_rows(path):
         kept = format_of(path)
-        return _read_stdout(path) if kept is None else read_session_file(path, kept[1])
+        return _read_stdout(path) if kept is None else read_session_file(path, kept.files)
     if _is_events(path):
         raise RecordingError(
             f"{path}: these are the events that a recording gave, not the lines it is made of; "

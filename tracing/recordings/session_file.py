@@ -38,23 +38,37 @@ class AgentFile(NamedTuple):
     path: Path
 
 
-def format_of(path: Path) -> "tuple[str, SessionFiles] | None":
-    """Return the family, and the reader, of a session file by its first lines; None for what is none."""
+class KeptFormat(NamedTuple):
+    """What a session file is."""
+
+    family: str
+    """Whose wire its lines become."""
+    files: "SessionFiles"
+    """How it is read."""
+    session: str
+    """The conversation's id."""
+
+
+def format_of(path: Path) -> KeptFormat | None:
+    """Return what a session file is, by its first lines; None for what is none."""
     framer = LineFramer()
     with path.open("rb") as file:
         chunk = file.read(CHUNK)
     found = [line for line in framer.feed(chunk) if isinstance(line, bytes) and line.strip()]
     if not found and (last := framer.close()) is not None and isinstance(last, bytes):
         found = [last]  # one line alone, which may still be written
+    found = found[:LOOKED_AT]
     for name, family in FAMILIES.items():
-        if family.files is not None and any(family.files.recognises(line) for line in found[:LOOKED_AT]):
-            return name, family.files
+        for files in family.files:
+            if any(files.recognises(line) for line in found):
+                told = next((told for line in found if (told := files.session_of(line))), None)
+                return KeptFormat(name, files, told or path.stem)
     return None
 
 
 def is_session_line(line: bytes) -> bool:
     """Tell whether a line is one of a session file."""
-    return any(family.files is not None and family.files.recognises(line) for family in FAMILIES.values())
+    return any(files.recognises(line) for family in FAMILIES.values() for files in family.files)
 
 
 def is_session_file(path: Path) -> bool:

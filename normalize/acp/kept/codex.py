@@ -1,0 +1,298 @@
+"""Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-TIME-ID.jsonl`, seen of 0.169.0.
+
+A line is {timestamp, type, payload}. What the model was sent and has answered are the `response_item`s; of the `event_msg`s those
+count that no item tells: how a command or a change of files went, tokens, where turns begin and end. Older versions have no
+`item_completed`; there the result of a call is the text that the model was given.
+"""
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from normalize.acp.facts import command_line
+from normalize.acp.kept.files import KeptFiles, record_of
+from normalize.acp.kept.steps import (
+    About,
+    Answered,
+    Asked,
+    Called,
+    Change,
+    Failed,
+    Over,
+    Record,
+    Returned,
+    Shortened,
+    Thought,
+    Titled,
+    Took,
+)
+from normalize.payloads.fields import fields, objects, text, whole
+from protocol.json_values import Json, JsonObject
+
+_TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "world_state", "compacted"})
+_HARNESS = re.compile(
+    r"\s*<(?:environment_context|user_instructions|permissions|skills_instructions|turn_aborted|recommended_plugins|subagent_notification|user_shell_command|INSTRUCTIONS)\b"
+    r"|\s*# AGENTS\.md instructions"
+)
+"""How texts begin that Codex says to the model in the user's name."""
+_EXIT = re.compile(r"(?m)^(?:Process exited with code|Exit code:) (-?\d{1,10})$")
+_OUTPUT = re.compile(r"\n(?:Total output lines: \d+\n)?Output:\n")
+_FILE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$")
+_SHELLS = frozenset({"exec_command", "shell", "shell_command", "local_shell", "container.exec"})
+_KINDS = {"apply_patch": "edit", "web_search": "fetch", "view_image": "read", "update_plan": "think"}
+
+
+class CodexRecords:
+    """Reads the records of one file."""
+
+    def __init__(self) -> None:
+        self._session = ""
+        self._model = "unknown"
+        self._count = 0
+        self._patches: dict[str, Sequence[Change]] = {}
+        self._told: dict[str, Returned] = {}
+        """Results as their own items tell them, by call."""
+        self._total: tuple[int, ...] = ()
+
+    def read(self, record: JsonObject) -> Sequence[Record]:
+        """Return what a record says."""
+        payload = fields(record.get("payload"))
+        match record.get("type"):
+            case "session_meta":
+                git = fields(payload.get("git"))
+                self._session = self._session or text(payload, "id", "session_id") or ""
+                about = About(
+                    text(payload, "id", "session_id"), text(payload, "cwd"), text(payload, "cli_version"), None,
+                    text(git, "branch"),
+                )  # fmt: skip
+                return [Record(None, [about])]
+            case "turn_context":
+                self._model = text(payload, "model") or self._model
+                return [Record(None, [About(folder=text(payload, "cwd"), model=text(payload, "model"))])]
+            case "response_item":
+                return self._item(payload)
+            case "event_msg":
+                return self._event(payload)
+            case "compacted":
+                return [Record(self._named(None), [Shortened()])]
+            case _:
+                return ()
+
+    def _named(self, name: str | None) -> str:
+        self._count += 1
+        return name or f"record-{self._count}"
+
+    def _item(self, item: JsonObject) -> Sequence[Record]:
+        name = self._named(text(item, "id"))
+        call = text(item, "call_id", "id") or name
+        match item.get("type"):
+            case "message":
+                return self._message(name, item)
+            case "reasoning":
+                said = [text(part, "text") or "" for part in objects(item, "summary")]
+                return [Record(name, [Thought("\n\n".join(said))])] if any(said) else ()
+            case "function_call" | "custom_tool_call":
+                tool = text(item, "name") or "tool"
+                return [Record(name, [self._call(call, tool, item.get("arguments", item.get("input")))])]
+            case "local_shell_call":
+                return [Record(name, [self._call(call, "local_shell", fields(item.get("action")))])]
+            case "web_search_call":
+                query = text(fields(item.get("action")), "query") or ""
+                searched = Called(call, "web_search", "fetch", f"Search the web: {query}", {"query": query})
+                return [Record(name, [searched, Returned(call, "")])]
+            case "function_call_output" | "custom_tool_call_output":
+                return [Record(name, [self._result(call, item.get("output"))])]
+            case _:
+                return ()
+
+    def _message(self, name: str, item: JsonObject) -> Sequence[Record]:
+        parts = [text(part, "text") for part in objects(item, "content")]
+        said = [part for part in parts if part]
+        if item.get("role") == "assistant":
+            return [Record(name, [Answered("".join(said))])]
+        if item.get("role") != "user":
+            return ()
+        asked = "\n".join(part for part in said if not _HARNESS.match(part))
+        return [Record(name, [Asked(asked)])] if asked.strip() else ()
+
+    def _call(self, call: str, tool: str, given: Json) -> Called:
+        arguments: JsonObject = fields(given)
+        if isinstance(given, str):
+            arguments = {"input": given}
+            if given.startswith("{"):
+                arguments = record_of(given.encode("utf-8", "replace")) or arguments
+        command = command_line(arguments.get("cmd", arguments.get("command")))
+        patch = text(arguments, "input") if tool == "apply_patch" else None
+        if patch is None and command is not None and "*** Begin Patch" in command:
+            patch = command[command.index("*** Begin Patch") :]
+        if patch is not None:
+            changes = self._patches[call] = changes_of(patch)
+            path = changes[0].path if changes else ""
+            return Called(call, "apply_patch", "edit", f"Edit {path}".strip(), {"file_path": path})
+        if tool in _SHELLS and command is not None:
+            place = text(arguments, "workdir", "working_directory")
+            given_to_shell: JsonObject = {"command": command} | ({"cwd": place} if place else {})
+            return Called(call, tool, "execute", command, given_to_shell)
+        return Called(call, tool, _KINDS.get(tool, "other"), tool, arguments)
+
+    def _result(self, call: str, given: Json) -> Returned:
+        told, changes = self._told.pop(call, None), self._patches.pop(call, ())
+        if told is not None:
+            return told._replace(changes=told.changes or changes)
+        output = given if isinstance(given, str) else "\n".join(
+            text(part, "text") or "" for part in given if isinstance(part, dict)
+        ) if isinstance(given, list) else text(fields(given), "content", "output") or ""  # fmt: skip
+        code: int | None = None
+        if output.startswith("{") and (whole_output := record_of(output.encode("utf-8", "replace"))):
+            code = whole(fields(whole_output.get("metadata")), "exit_code")
+            output = text(whole_output, "output") or output
+        head, found, rest = output[:2000], _OUTPUT.search(output[:2000]), output
+        if code is None and (exited := _EXIT.search(head)) is not None:
+            code = int(exited[1])
+        if found is not None and head.startswith(("Chunk ID:", "Exit code:", "Wall time:")):
+            rest = output[found.end() :]
+        failed = bool(code)
+        return Returned(call, rest, failed, code, () if failed else changes)
+
+    def _event(self, event: JsonObject) -> Sequence[Record]:
+        match event.get("type"):
+            case "item_completed":
+                self._learn(fields(event.get("item")))
+            case "token_count":
+                return self._tokens(fields(event.get("info")))
+            case "task_complete":
+                return [Record(None, [Over()])]
+            case "turn_aborted":
+                return [Record(None, [Over("cancelled")])]
+            case "thread_rolled_back":
+                return [Record(back_by=whole(event, "num_turns") or 0)]
+            case "thread_name_updated":
+                title = text(event, "thread_name")
+                return [Record(None, [Titled(title)])] if title else ()
+            case "error" | "stream_error":
+                words = text(event, "message")
+                return [Record(None, [Failed(words)])] if words else ()
+            case "context_compacted":
+                return ()
+            case _:
+                pass
+        return ()
+
+    def _learn(self, item: JsonObject) -> None:
+        """Keep how a call went until its result comes, which says the same in words for the model."""
+        call = text(item, "id")
+        if call is None:
+            return
+        failed = item.get("status") in ("failed", "declined")
+        match item.get("type"):
+            case "CommandExecution":
+                code = whole(item, "exit_code")
+                self._told[call] = Returned(
+                    call, text(item, "aggregated_output") or "", failed or bool(code), code
+                )
+            case "FileChange":
+                changes = [
+                    change
+                    for path, told in fields(item.get("changes")).items()
+                    if (change := _change(path, fields(told))) is not None
+                ]
+                output = text(item, "stderr" if failed else "stdout") or ""
+                self._told[call] = Returned(call, output, failed, None, () if failed else changes)
+            case _:
+                pass
+
+    def _tokens(self, info: JsonObject) -> Sequence[Record]:
+        """Take what the last call of the model took; the same is told again where nothing was called since."""
+        last, total = fields(info.get("last_token_usage")), fields(info.get("total_token_usage"))
+        names = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
+        now = tuple(whole(total, name) or 0 for name in names)
+        if not last or now == self._total:
+            return ()
+        self._total = now
+        sent, written, read, created = (whole(last, name) or 0 for name in names)
+        self._count += 1
+        key = f"{self._session}:{':'.join(map(str, now))}"
+        took = Took(key, self._model, max(sent - read - created, 0), written, read, created)
+        return [Record(None, [took])]
+
+
+def _change(path: str, told: JsonObject) -> Change | None:
+    match told.get("type"):
+        case "add":
+            return Change(path, None, text(told, "content") or "")
+        case "delete":
+            return Change(path, text(told, "content") or "", None)
+        case "update":
+            lines = (text(told, "unified_diff") or "").splitlines(keepends=True)
+            return _changed(path, [line for line in lines if not line.startswith(("---", "+++", "@@", "\\"))])
+        case _:
+            return None
+
+
+def _changed(path: str, lines: Sequence[str]) -> Change:
+    before = "".join(line[1:] for line in lines if line[:1] in (" ", "-"))
+    after = "".join(line[1:] for line in lines if line[:1] in (" ", "+"))
+    return Change(path, before, after)
+
+
+def changes_of(patch: str) -> list[Change]:
+    """Return what a patch of Codex's own form (`*** Begin Patch`) changes."""
+    found: list[Change] = []
+    kind, path, lines = "", "", list[str]()
+
+    def close() -> None:
+        match kind:
+            case "Add":
+                found.append(Change(path, None, "".join(line[1:] for line in lines if line[:1] == "+")))
+            case "Delete":
+                found.append(Change(path, "", None))
+            case "Update":
+                found.append(_changed(path, lines))
+            case _:
+                pass
+
+    for line in patch.splitlines(keepends=True):
+        begun = _FILE.match(line.rstrip("\n"))
+        if begun is not None:
+            close()
+            kind, path, lines = begun[1], begun[2].strip(), []
+        elif not line.startswith(("***", "@@")):
+            lines.append(line if line.endswith("\n") else f"{line}\n")
+    close()
+    return found
+
+
+class _Head(msgspec.Struct):
+    type: str = ""
+    payload: msgspec.Raw = msgspec.Raw()
+
+
+_decode = msgspec.json.Decoder(_Head).decode
+
+
+class CodexFiles(KeptFiles):
+    """The files that Codex keeps."""
+
+    agent = "codex"
+    program = "codex"
+
+    def reader(self) -> CodexRecords:
+        """Begin to read records."""
+        return CodexRecords()
+
+    def recognises(self, line: bytes) -> bool:
+        """Tell whether a line is one of such a file."""
+        if b'"payload"' not in line:
+            return False
+        try:
+            head = _decode(line)
+        except (msgspec.MsgspecError, RecursionError, UnicodeError):
+            return False
+        return head.type in _TYPES and bytes(head.payload).startswith(b"{")
+
+    def session_of(self, line: bytes) -> str | None:
+        """Return the conversation's id."""
+        if b'"session_meta"' not in line:
+            return None
+        return text(fields((record_of(line) or {}).get("payload")), "id", "session_id")

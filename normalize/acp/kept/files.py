@@ -1,0 +1,443 @@
+"""Such files as the library reads them: a survey of the steps, and a reader that makes lines of the protocol of them.
+
+A conversation that went back is a tree all the same: each message has one before it, and the branch that lives ends with the
+last one. A file's end may be the middle of a turn: it is open while somebody still writes.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import assert_never
+
+import msgspec
+
+from normalize.acp.kept.steps import (
+    About,
+    Answered,
+    Asked,
+    Called,
+    Failed,
+    Over,
+    Record,
+    RecordReader,
+    Returned,
+    Shortened,
+    Step,
+    Thought,
+    Titled,
+    Took,
+)
+from normalize.events import CompactBoundary, Notice
+from normalize.inputs import Announced, Received, Sent
+from normalize.session_files import Answer, Branch, Dated, Outline, Said
+from normalize.times import moment
+from protocol import generic
+from protocol.acp.decode import decode
+from protocol.acp.messages import Response
+from protocol.depth import is_too_deep
+from protocol.json_values import JsonObject
+from protocol.text import scrub_json
+
+_SHOWN = 500
+"""Characters of a prompt that are kept for lists."""
+
+_MOST = (1 << 53) - 1
+"""The largest number of an event."""
+
+_SEARCHED = {
+    "command": "command", "file_path": "path", "absolute_path": "path", "path": "path", "pattern": "command",
+    "query": "command", "url": "path", "prompt": "prompt",
+}  # fmt: skip
+"""Arguments of tools that can be searched for."""
+
+_COUNTED = Received(b'{"jsonrpc":"2.0","id":"kept","result":{}}', Response(id="kept", result={}))
+"""What a record is that says nothing of the conversation: known, and no news."""
+
+
+def record_of(line: bytes) -> JsonObject | None:
+    """Return a line's object; None for what is none, or nested too deep."""
+    if is_too_deep(line):
+        return None
+    try:
+        value = msgspec.json.decode(line)
+    except (msgspec.MsgspecError, RecursionError, UnicodeError):
+        try:
+            value = generic.load(line)
+        except (ValueError, RecursionError):
+            return None
+    return scrub_json(value) if isinstance(value, dict) else None
+
+
+def time_of(record: JsonObject) -> float | None:
+    """Return when a record was written, in seconds since 1970."""
+    stamp = record.get("timestamp") or record.get("lastUpdated") or record.get("startTime")
+    return moment(stamp) if isinstance(stamp, str) else None
+
+
+def _counted(count: int) -> int:
+    return min(max(count, 0), _MOST)
+
+
+@dataclass(slots=True)
+class _Node:
+    parent: str | None
+    at: float | None
+    prompt: str | None = None
+    speaks: bool = False
+
+
+@dataclass(slots=True)
+class _Tree:
+    """The messages of a conversation, and which of them count."""
+
+    nodes: dict[str, _Node] = field(default_factory=dict)
+    last: str | None = None
+
+    def take(self, record: Record, at: float | None) -> bool:
+        """Take a record in; tell whether its message is new."""
+        if record.back_to is not None:
+            node = self.nodes.get(record.back_to)
+            self.last = self.last if node is None else node.parent
+        for _ in range(min(record.back_by, 10_000)):
+            self.last = self._before_prompt(self.last)
+        if record.message is None or record.message in self.nodes:
+            return False
+        parent = record.parent if record.parent in self.nodes else self.last
+        asked = next((step.text for step in record.steps if isinstance(step, Asked)), None)
+        speaks = any(isinstance(step, Asked | Answered | Called) for step in record.steps)
+        self.nodes[record.message] = _Node(parent, at, None if asked is None else asked[:_SHOWN], speaks)
+        self.last = record.message
+        return True
+
+    def _before_prompt(self, name: str | None) -> str | None:
+        while name is not None:
+            node = self.nodes[name]
+            name = node.parent
+            if node.prompt is not None:
+                break
+        return name
+
+    def living(self, end: str | None) -> set[str]:
+        """Return the messages of the branch that ends with one."""
+        found: set[str] = set()
+        while end is not None and end not in found:
+            found.add(end)
+            end = self.nodes[end].parent
+        return found
+
+    def branches(self, living: set[str]) -> list[Branch]:
+        """Return the ways that were left."""
+        found: dict[str, list[str]] = {}
+        root_of: dict[str, str] = {}
+        for name, node in self.nodes.items():
+            if name in living:
+                continue
+            root = root_of.get(node.parent or "") or name
+            root_of[name] = root
+            found.setdefault(root, []).append(name)
+        branches = []
+        for names in found.values():
+            said = [name for name in names if self.nodes[name].speaks]
+            if not said:
+                continue
+            prompt = next((prompt for name in names if (prompt := self.nodes[name].prompt)), "")
+            branches.append(Branch(said[-1], prompt, self.nodes[said[-1]].at))
+        return branches
+
+
+class KeptSurvey:
+    """Looks over the lines of one file."""
+
+    def __init__(self, files: "KeptFiles") -> None:
+        self._files = files
+        self._records = files.reader()
+        self._facts = Outline()
+        self._tree = _Tree()
+        self._first_prompt: str | None = None
+        self._took: dict[str, Answer] = {}
+        self._prompts: list[str] = []
+        self.about = About()
+
+    def calls(self, agent: str, call: str) -> None:
+        """Take in which call has started a subagent: these agents keep no files of theirs beside a conversation."""
+
+    def agents(self) -> Collection[str]:
+        """Return the subagents that have been told of: none."""
+        return ()
+
+    def skip(self) -> None:
+        """Count a line that was too long to be kept."""
+        self._facts.lines += 1
+        self._facts.unreadable += 1
+
+    def take(self, line: bytes, agent: str | None = None) -> Sequence[Said]:  # noqa: ARG002 - there are no subagents' files
+        """Look at a line."""
+        if not line.strip():
+            return ()
+        self._facts.lines += 1
+        told = record_of(line)
+        if told is None:
+            self._facts.unreadable += 1
+            return ()
+        at, said = time_of(told), list[Said]()
+        for record in self._records.read(told):
+            if self._tree.take(record, at) and at is not None:
+                facts = self._facts
+                facts.began = at if facts.began is None else min(at, facts.began)
+                facts.ended = at if facts.ended is None else max(at, facts.ended)
+            for step in record.steps:
+                said += self._step(record.message or "", step, at)
+        return said
+
+    def _step(self, message: str, step: Step, at: float | None) -> Sequence[Said]:
+        facts = self._facts
+        match step:
+            case About():
+                told = About(*(new or old for new, old in zip(step, self.about, strict=True)))
+                # a fork begins with its own head, and has its origin's behind it
+                self.about = told._replace(session_id=self.about.session_id or told.session_id)
+            case Titled(title=title):
+                facts.title = title
+                return [Said(message, "title", title)]
+            case Asked(text=text):
+                self._first_prompt = self._first_prompt or text[:_SHOWN]
+                self._prompts.append(message)
+                return [Said(message, "prompt", text)]
+            case Answered(text=text):
+                return [Said(message, "text", text)] if text.strip() else ()
+            case Called(arguments=arguments):
+                found = [(what, arguments.get(name)) for name, what in _SEARCHED.items()]
+                return [Said(message, what, text) for what, text in found if isinstance(text, str) and text]
+            case Took():
+                self._took[step.key] = Answer(
+                    step.key, at, step.model, _counted(step.sent), _counted(step.written), _counted(step.cache_read),
+                    _counted(step.cache_written), None,
+                )  # fmt: skip
+            case _:
+                pass
+        return ()
+
+    def outline(self) -> Outline:
+        """Return what is known of the conversation."""
+        facts, about = self._facts, self.about
+        living = self._tree.living(self._tree.last)
+        facts.session_id, facts.folder, facts.version = about.session_id, about.folder, about.version
+        facts.model, facts.git_branch = about.model, about.git_branch
+        facts.first_prompt = self._first_prompt
+        facts.turns = sum(prompt in living for prompt in self._prompts)
+        facts.answers = list(self._took.values())
+        facts.leaf = self._tree.last
+        facts.branches = self._tree.branches(living)
+        return facts
+
+    def reader(self, leaf: str | None = None) -> "KeptReader":
+        """Return a reader of the branch that lives, or of the one that ends with a message; KeyError for none."""
+        if leaf is not None and leaf not in self._tree.nodes:
+            raise KeyError(leaf)
+        living = self._tree.living(self._tree.last if leaf is None else leaf)
+        dead = self._tree.nodes.keys() - living
+        return KeptReader(self._files, self.about, dead, self._tree.branches(living))
+
+
+class KeptReader:
+    """Makes lines of the protocol of the lines of one branch."""
+
+    def __init__(
+        self, files: "KeptFiles", about: About, dead: Collection[str], branches: Sequence[Branch]
+    ) -> None:
+        self._files = files
+        self._records = files.reader()
+        self._about = about
+        self._dead = dead
+        self._branches = branches
+        self._session = about.session_id or "kept"
+        self._id = 0
+        self._prompt: int | None = None
+        """The request that the open turn answers."""
+        self._calls: set[str] = set()
+        self._answered = False
+        self._used = [0, 0, 0, 0]
+        self._model: str | None = None
+        self._last: float | None = None
+        self._is_open = False
+        self._told = False
+
+    def read(self, line: bytes, agent: str | None = None) -> Sequence[Dated]:  # noqa: ARG002 - there are no subagents' files
+        """Return what a line says."""
+        if not line.strip():
+            return ()
+        told = record_of(line)
+        if told is None:
+            return [Dated(self._last, Received(line, decode(line)))]
+        self._last = time_of(told) or self._last
+        made = [] if self._is_open else self._open()
+        for record in self._records.read(told):
+            if record.message in self._dead:
+                made += self._cut()
+                continue
+            for step in record.steps:
+                made += self._step(record.message, step)
+        return made or [Dated(self._last, _COUNTED)]
+
+    def close(self) -> Sequence[Dated]:
+        """Return the end of the last turn, where it has one."""
+        return self._over("end_turn") if self._answered and not self._calls else ()
+
+    def _cut(self) -> list[Dated]:
+        if self._told or not self._branches:
+            return []
+        self._told = True
+        listed = [{"leaf": one.leaf, "prompt": one.prompt} for one in self._branches[:20]]
+        ways = "way" if len(self._branches) == 1 else "ways"
+        text = f"{len(self._branches)} {ways} that this conversation took and left again are not shown."
+        notice = Notice(
+            session_id=self._session, kind="branches", level="info", text=text, details={"branches": listed}
+        )
+        return [Dated(self._last, Announced(notice))]
+
+    def _step(self, message: str | None, step: Step) -> list[Dated]:
+        match step:
+            case About(model=model):
+                return self._model_is(model)
+            case Asked(text=text):
+                ended = self._over("end_turn") if self._prompt is not None else []
+                words = {"type": "text", "text": text}
+                prompt = {
+                    "sessionId": self._session,
+                    "prompt": [words],
+                    "_meta": {"turnwire/prompt": message},
+                }
+                asked = self._ask("session/prompt", prompt)
+                self._prompt = self._id
+                return [*ended, asked]
+            case Answered(text=text):
+                self._answered = True
+                return [self._chunk("agent_message_chunk", message, text)] if text else []
+            case Thought(text=text):
+                return [self._chunk("agent_thought_chunk", message, text)] if text else []
+            case Called():
+                self._calls.add(step.call)
+                return [
+                    self._update(
+                        "tool_call", toolCallId=step.call, title=step.title, kind=step.kind, name=step.name,
+                        status="in_progress", rawInput=step.arguments,
+                    )
+                ]  # fmt: skip
+            case Returned():
+                return [self._returned(step)]
+            case Took():
+                kinds = (step.sent, step.written, step.cache_read, step.cache_written)
+                self._used = [used + _counted(count) for used, count in zip(self._used, kinds, strict=True)]
+                return self._model_is(step.model)
+            case Shortened():
+                return [Dated(self._last, Announced(CompactBoundary(session_id=self._session)))]
+            case Failed(text=text):
+                notice = Notice(session_id=self._session, kind="agent_error", level="warning", text=text)
+                return [Dated(self._last, Announced(notice))]
+            case Over(reason=reason):
+                return self._over(reason) if self._prompt is not None else []
+            case Titled():
+                return []
+            case _ as never:
+                assert_never(never)
+
+    def _open(self) -> list[Dated]:
+        """Say who the agent is, and that it has the conversation."""
+        self._is_open, about = True, self._about
+        asked = self._ask("initialize", {"protocolVersion": 1})
+        info = {"name": self._files.program, "version": about.version}
+        greeted = self._answer({"protocolVersion": 1, "agentInfo": info})
+        begun = self._ask("session/new", {"cwd": about.folder or "/", "mcpServers": []})
+        return [asked, greeted, begun, self._answer({"sessionId": self._session})]
+
+    def _model_is(self, model: str | None) -> list[Dated]:
+        if not model or model == self._model or not self._is_open:
+            return []
+        self._model = model
+        asked = self._ask("session/set_model", {"sessionId": self._session, "modelId": model})
+        return [asked, self._answer({})]
+
+    def _returned(self, step: Returned) -> Dated:
+        self._calls.discard(step.call)
+        shown: list[JsonObject] = [
+            {
+                "type": "diff", "path": one.path, "oldText": one.before, "newText": one.after,
+                "_meta": {"kind": "add" if one.before is None else "delete" if one.after is None else "update"},
+            }
+            for one in step.changes
+        ]  # fmt: skip
+        if step.output and not shown:
+            shown.append({"type": "content", "content": {"type": "text", "text": step.output}})
+        raw = {"output": step.output} | ({} if step.exit_code is None else {"exit_code": step.exit_code})
+        status = "failed" if step.failed else "completed"
+        return self._update(
+            "tool_call_update", toolCallId=step.call, status=status, content=shown, rawOutput=raw
+        )
+
+    def _over(self, reason: str) -> list[Dated]:
+        if self._prompt is None:
+            return []
+        sent, written, read, created = self._used
+        usage = {
+            "inputTokens": sent, "outputTokens": written, "cachedReadTokens": read, "cachedWriteTokens": created,
+            "totalTokens": sum(self._used),
+        }  # fmt: skip
+        result = {"stopReason": reason} | ({"usage": usage} if any(self._used) else {})
+        ended = self._answer(result, self._prompt)
+        self._prompt, self._used, self._answered = None, [0, 0, 0, 0], False
+        self._calls.clear()
+        return [ended]
+
+    def _chunk(self, kind: str, message: str | None, text: str) -> Dated:
+        return self._update(kind, content={"type": "text", "text": text}, messageId=message)
+
+    def _update(self, news: str, **members: object) -> Dated:
+        update = {"sessionUpdate": news, **members}
+        return self._received(
+            {"method": "session/update", "params": {"sessionId": self._session, "update": update}}
+        )
+
+    def _ask(self, method: str, params: JsonObject) -> Dated:
+        self._id += 1
+        line = _line({"id": self._id, "method": method, "params": params})
+        return Dated(self._last, Sent(line, decode(line)))
+
+    def _answer(self, result: JsonObject, request: int | None = None) -> Dated:
+        return self._received({"id": self._id if request is None else request, "result": result})
+
+    def _received(self, wire: JsonObject) -> Dated:
+        line = _line(wire)
+        return Dated(self._last, Received(line, decode(line)))
+
+
+def _line(wire: JsonObject) -> bytes:
+    return msgspec.json.encode({"jsonrpc": "2.0", **wire})
+
+
+class KeptFiles:
+    """The files of one agent. Each says in a subclass what its lines are."""
+
+    agent: str
+    """The agent, by the name that `--agent` takes."""
+    program: str
+    """What it calls itself on the wire."""
+
+    def reader(self) -> RecordReader:
+        """Begin to read records."""
+        raise NotImplementedError
+
+    def recognises(self, line: bytes) -> bool:
+        """Tell whether a line is one of such a file, and of no recording."""
+        raise NotImplementedError
+
+    def session_of(self, line: bytes) -> str | None:
+        """Return the conversation's id, of a line that tells it."""
+        raise NotImplementedError
+
+    def moment(self, line: bytes) -> float | None:
+        """Return when a line was written, in seconds since 1970; None where it does not say."""
+        told = record_of(line)
+        return None if told is None else time_of(told)
+
+    def survey(self) -> KeptSurvey:
+        """Begin to look over a file."""
+        return KeptSurvey(self)

@@ -1,0 +1,128 @@
+"""What a record of an agent's own file says, in words that all of them have."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, Protocol, TypeAlias
+
+from protocol.json_values import JsonObject
+
+
+class About(NamedTuple):
+    """The conversation says what it is."""
+
+    session_id: str | None = None
+    folder: str | None = None
+    version: str | None = None
+    model: str | None = None
+    git_branch: str | None = None
+
+
+class Titled(NamedTuple):
+    """It was given a title."""
+
+    title: str
+
+
+class Asked(NamedTuple):
+    """A human said something."""
+
+    text: str
+
+
+class Answered(NamedTuple):
+    """The model said something."""
+
+    text: str
+
+
+class Thought(NamedTuple):
+    """The model thought."""
+
+    text: str
+
+
+class Called(NamedTuple):
+    """A tool was called."""
+
+    call: str
+    name: str
+    kind: str
+    """In the protocol's words: read, edit, execute, search, fetch, other, …"""
+    title: str
+    arguments: JsonObject
+
+
+class Change(NamedTuple):
+    """A file as it was and is, or the passages that changed."""
+
+    path: str
+    before: str | None
+    """None of a file that was made."""
+    after: str | None
+    """None of one that was removed."""
+
+
+class Returned(NamedTuple):
+    """A tool has given its result."""
+
+    call: str
+    output: str
+    failed: bool = False
+    exit_code: int | None = None
+    changes: Sequence[Change] = ()
+
+
+class Took(NamedTuple):
+    """A call of the model took tokens."""
+
+    key: str
+    model: str
+    sent: int
+    """Without those of the cache."""
+    written: int
+    cache_read: int = 0
+    cache_written: int = 0
+
+
+class Shortened(NamedTuple):
+    """What was said before was replaced by a summary."""
+
+
+class Failed(NamedTuple):
+    """The agent told of an error."""
+
+    text: str
+
+
+class Over(NamedTuple):
+    """The turn has ended."""
+
+    reason: Literal["end_turn", "cancelled"] = "end_turn"
+
+
+Step: TypeAlias = (
+    About | Titled | Asked | Answered | Thought | Called | Returned | Took | Shortened | Failed | Over
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What one message of a file says."""
+
+    message: str | None = None
+    """Its id; None for what is no message."""
+    steps: Sequence[Step] = ()
+    parent: str | None = None
+    """The message before it, where the file says so; else the one that came before it."""
+    back_to: str | None = None
+    """The conversation goes back to before this message."""
+    back_by: int = field(default=0)
+    """The conversation goes back by so many prompts."""
+
+
+class RecordReader(Protocol):
+    """Reads the records of one file, in order."""
+
+    def read(self, record: JsonObject) -> Sequence[Record]:
+        """Return what a record says."""
+        ...

@@ -1,0 +1,289 @@
+"""What Codex, Gemini CLI and Qwen Code keep of a conversation is the conversation."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kept_files import AGENTS, KEPT, kept_file
+
+from normalize import events as ev
+from normalize.acp.kept.codex import changes_of
+from normalize.acp.kept.steps import Change
+from normalize.events import AgentEvent
+from normalize.families import FAMILIES, recorded_core
+from normalize.payloads import ModifyFilePayload, ShellExecPayload
+from normalize.session_files import Outline, SessionFiles
+from recordings import recordings
+from tracing.recordings.reading import length, read
+from tracing.recordings.session_file import format_of, survey_of
+
+
+def of(agent: str) -> SessionFiles:
+    """The files of an agent."""
+    return next(files for files in FAMILIES["acp"].files if agent.startswith(files.agent))
+
+
+def told(lines: Sequence[bytes], agent: str, leaf: str | None = None) -> tuple[list[AgentEvent], Outline]:
+    """What the lines of a file say."""
+    survey = of(agent).survey()
+    for line in lines:
+        survey.take(line)
+    reader, core = survey.reader(leaf), recorded_core()
+    events = [event for line in lines for dated in reader.read(line) for event in core.handle(dated.input)]
+    events += [event for dated in reader.close() for event in core.handle(dated.input)]
+    assert core.stats.unknown == 0
+    return events, survey.outline()
+
+
+def lines_of(agent: str) -> list[bytes]:
+    return kept_file(agent).read_bytes().splitlines()
+
+
+def words(events: Sequence[AgentEvent]) -> list[str]:
+    return [event.text for event in events if isinstance(event, ev.UserMessage | ev.MessageChunk)]
+
+
+SAID = [
+    "Remember 4711 and write it down.",
+    "I write it.",
+    "Both are done.",
+    "Which number was it?",
+    "It was 4711.",
+]
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_file_is_its_conversation(agent: str) -> None:
+    core = recorded_core()
+    events = [event for timed in read(kept_file(agent)) for event in core.handle(timed.input)]
+    assert words(events) == SAID
+    ends = [event.data for event in events if isinstance(event, ev.Complete)]
+    assert [(end.outcome, end.input_tokens, end.output_tokens) for end in ends] == [
+        ("completed", 300, 60),
+        ("completed", 100, 20),
+    ]
+    edit, command = (event for event in events if isinstance(event, ev.ToolUpdate))
+    assert isinstance(edit.normalized, ModifyFilePayload)
+    (mutation,) = edit.normalized.modify_file.mutations
+    assert mutation.diff is not None
+    assert "+one" in mutation.diff
+    assert isinstance(command.normalized, ShellExecPayload)
+    shell = command.normalized.shell_exec
+    assert shell.command == "cat made.txt; echo from-the-shell; exit 3"
+    assert shell.output is not None
+    assert "from-the-shell" in (shell.output.stdout or "")
+    assert shell.output.exit_code == 3
+    info = [event for event in events if isinstance(event, ev.SessionInfo)][-1]
+    assert info.cwd == "/workspace/project"
+    assert info.agent_name is not None
+    assert agent.partition("-")[0] in info.agent_name
+    assert info.model in ("gpt-5.5", "gemini-3.8-flash", "scripted-1")
+    assert core.stats.unknown == core.stats.malformed == 0
+    prompts = 2  # lines that became ones we sent
+    assert core.stats.published + core.stats.control + prompts >= length(kept_file(agent)) - 1
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_list_shows_what_it_is(agent: str) -> None:
+    path = kept_file(agent)
+    found = format_of(path)
+    assert found is not None
+    said: list[tuple[str, str]] = []
+    outline = survey_of(path, found.files, lambda one: said.append((one.kind, one.text))).outline()
+    assert (outline.turns, outline.first_prompt, outline.folder) == (2, SAID[0], "/workspace/project")
+    assert found.session == outline.session_id
+    assert path.stem.endswith(found.session[:8] if agent.startswith("gemini") else found.session)
+    assert outline.began is not None
+    assert outline.ended is not None
+    assert outline.ended > outline.began > 1.7e9
+    assert sum(answer.input_tokens for answer in outline.answers) == 400
+    assert ("command", "cat made.txt; echo from-the-shell; exit 3") in said
+    assert ("prompt", SAID[0]) in said
+    assert ("text", "It was 4711.") in said
+    assert any(kind == "path" and text.endswith("made.txt") for kind, text in said)
+
+
+def test_each_file_is_of_one_agent_and_no_other_recording_is_one() -> None:
+    for path in KEPT.glob("**/*.jsonl"):
+        line = path.read_bytes().splitlines()[0]
+        known = [
+            files.agent for family in FAMILIES.values() for files in family.files if files.recognises(line)
+        ]
+        assert [path.relative_to(KEPT).parts[0].partition("-")[0]] == known
+    for one in recordings():
+        for line in one.stdout_path.read_bytes().splitlines()[:20] if one.stdout else []:
+            assert not any(files.recognises(line) for files in FAMILIES["acp"].files)
+
+
+def gemini(*records: object) -> list[bytes]:
+    head = {"sessionId": "s", "projectHash": "h", "startTime": "2026-01-02T03:04:05Z", "kind": "main"}
+    return [json.dumps(record).encode() for record in (head, *records)]
+
+
+def message(name: str, kind: str = "user", **more: object) -> dict[str, object]:
+    return {"id": name, "timestamp": "2026-01-02T03:04:06Z", "type": kind, "content": f"say {name}", **more}
+
+
+def test_what_was_taken_back_is_not_shown_and_can_be_read() -> None:
+    lines = gemini(
+        message("a"),
+        message("b", "gemini"),
+        message("c"),
+        message("d", "gemini"),
+        {"$rewindTo": "c"},
+        message("e"),
+    )
+    events, outline = told(lines, "gemini")
+    assert words(events) == ["say a", "say b", "say e"]
+    assert outline.turns == 2
+    (left,) = outline.branches
+    assert (left.leaf, left.prompt) == ("d", "say c")
+    assert words(told(lines, "gemini", "d")[0]) == ["say a", "say b", "say c", "say d"]
+    (notice,) = [event for event in events if isinstance(event, ev.Notice)]
+    assert notice.kind == "branches"
+
+
+def test_a_message_that_is_written_again_is_told_once() -> None:
+    call = {"id": "t", "name": "run_shell_command", "args": {"command": "ls"}, "status": "executing"}
+    done = {**call, "status": "error", "resultDisplay": "no"}
+    lines = gemini(
+        message("a"),
+        message("b", "gemini"),
+        message("b", "gemini", toolCalls=[call]),
+        message("b", "gemini", toolCalls=[done]),
+    )
+    events, _ = told(lines, "gemini")
+    assert words(events) == ["say a", "say b"]
+    assert [event.tool_status for event in events if isinstance(event, ev.ToolCall | ev.ToolUpdate)] == [
+        "running",
+        "error",
+    ]
+
+
+def test_a_subagents_file_is_no_conversation() -> None:
+    lines = gemini(message("a"))
+    lines[0] = lines[0].replace(b'"main"', b'"subagent"')
+    assert told(lines, "gemini")[1].turns == 0
+
+
+def codex(*payloads: tuple[str, object]) -> list[bytes]:
+    return [
+        json.dumps({"timestamp": f"2026-01-02T03:04:{number:02}Z", "type": kind, "payload": payload}).encode()
+        for number, (kind, payload) in enumerate((("session_meta", {"id": "s", "cwd": "/p"}), *payloads))
+    ]
+
+
+def said(role: str, text: str) -> tuple[str, object]:
+    kind = "output_text" if role == "assistant" else "input_text"
+    return "response_item", {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
+
+
+def test_an_older_codex_tells_its_commands_in_words() -> None:
+    call = {
+        "type": "function_call",
+        "name": "shell",
+        "call_id": "c",
+        "arguments": '{"command":["bash","-lc","ls"],"workdir":"/p"}',
+    }
+    result = {
+        "type": "function_call_output",
+        "call_id": "c",
+        "output": '{"output":"a\\n","metadata":{"exit_code":2}}',
+    }
+    events, _ = told(
+        codex(
+            said("user", "<environment_context>x</environment_context>"),
+            said("user", "List."),
+            ("response_item", call),
+            ("response_item", result),
+            ("event_msg", {"type": "turn_aborted"}),
+        ),
+        "codex",
+    )
+    assert words(events) == ["List."]
+    (update,) = [event for event in events if isinstance(event, ev.ToolUpdate)]
+    assert isinstance(update.normalized, ShellExecPayload)
+    assert update.normalized.shell_exec.command == "ls"
+    assert update.normalized.shell_exec.output is not None
+    assert (update.normalized.shell_exec.output.exit_code, update.normalized.shell_exec.output.stdout) == (
+        2,
+        "a\n",
+    )
+    (done,) = [event for event in events if isinstance(event, ev.Complete)]
+    assert done.data.outcome == "interrupted"
+
+
+def test_codex_goes_back_by_turns() -> None:
+    back = ("event_msg", {"type": "thread_rolled_back", "num_turns": 1})
+    events, outline = told(
+        codex(
+            said("user", "a"),
+            said("assistant", "b"),
+            said("user", "c"),
+            said("assistant", "d"),
+            back,
+            said("user", "e"),
+        ),
+        "codex",
+    )
+    assert words(events) == ["a", "b", "e"]
+    assert [one.prompt for one in outline.branches] == ["c"]
+
+
+def test_a_patch_of_codex_is_its_changes() -> None:
+    patch = "*** Begin Patch\n*** Add File: a\n+1\n*** Update File: b\n@@ def x\n same\n-old\n+new\n*** Delete File: c\n*** End Patch"
+    assert changes_of(patch) == [
+        Change("a", None, "1\n"),
+        Change("b", "same\nold\n", "same\nnew\n"),
+        Change("c", "", None),
+    ]
+    assert changes_of("") == changes_of("*** Update File: ") == []
+
+
+@given(data=st.data())
+@settings(max_examples=60)
+def test_damage_costs_only_what_it_hits(data: st.DataObject) -> None:
+    agent = data.draw(st.sampled_from(AGENTS))
+    lines = lines_of(agent)
+    number = data.draw(st.integers(0, len(lines) - 1))
+    line = lines[number]
+    match data.draw(st.sampled_from(["cut", "gone", "twice", "odd", "noise", "deep", "loop"])):
+        case "cut":
+            lines[number] = line[: data.draw(st.integers(0, len(line)))]
+        case "gone":
+            del lines[number]
+        case "twice":
+            lines.insert(number, line)
+        case "noise":
+            lines.insert(number, data.draw(st.binary(max_size=40)).replace(b"\n", b" "))
+        case "deep":
+            lines.insert(number, b'{"type":"user","message":' + b"[" * 300)
+        case "loop":
+            lines.insert(
+                number,
+                json.dumps(
+                    {**json.loads(line), "parentUuid": json.loads(line).get("uuid"), "$rewindTo": "x"}
+                ).encode(),
+            )
+        case _:
+            value = json.loads(line)
+            inside = value
+            while True:
+                key = data.draw(st.sampled_from(sorted(inside)))
+                if not isinstance(inside[key], dict) or not inside[key] or data.draw(st.booleans()):
+                    break
+                inside = inside[key]
+            inside[key] = data.draw(st.sampled_from([None, 3, -1, "x", [], {}, [{"a": 1}], "\ud83d", 1e300]))
+            lines[number] = json.dumps(value).encode()
+    told(lines, agent)
+
+
+def test_a_file_with_nothing_but_its_head_is_read(tmp_path: Path) -> None:
+    for agent in AGENTS:
+        path = tmp_path / f"{agent}.jsonl"
+        path.write_bytes(lines_of(agent)[0])
+        assert format_of(path) is not None
+        list(read(path))
