@@ -22,6 +22,7 @@ def bash(*commands: str) -> str:
     return plan(*calls, [text("Done.")])
 
 
+@pytest.mark.long
 async def test_an_allowed_command_runs(cli_harness: RealCliHarness) -> None:
     async with cli_harness.harness(always("allow_once")) as harness:
         result = await harness.turn(bash("echo made > made.txt"))
@@ -82,6 +83,7 @@ async def test_a_denial_with_interrupt_ends_the_turn(cli_harness: RealCliHarness
     assert list(cli_harness.workspace.iterdir()) == []
 
 
+@pytest.mark.long
 async def test_an_interrupt_cancels_what_waits_and_a_late_answer_is_refused(
     cli_harness: RealCliHarness,
 ) -> None:

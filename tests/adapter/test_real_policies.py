@@ -72,6 +72,7 @@ async def test_autonomous_with_rules_obeys_them(cli_harness: RealCliHarness) -> 
 # Supervised
 
 
+@pytest.mark.long
 async def test_supervised_asks_about_a_harmless_command_but_not_about_reading(
     cli_harness: RealCliHarness,
 ) -> None:

@@ -244,7 +244,9 @@ async def test_a_turn_that_failed_is_taken_back_and_tried_again(cli_harness: Rea
 # Subagents
 
 
-@pytest.mark.parametrize("background", [False, True], ids=["foreground", "background"])
+@pytest.mark.parametrize(
+    "background", [False, pytest.param(True, marks=pytest.mark.long)], ids=["foreground", "background"]
+)
 async def test_what_a_subagent_says_is_told_once_and_below_its_call(
     cli_harness: RealCliHarness, background: bool
 ) -> None:

@@ -22,6 +22,7 @@ from turnwire_process import DEADLINE, TURNWIRE, environment
 from waiting import until
 
 JSON = dict[str, Any]
+LONG = pytest.mark.long
 MESSAGE = {"type": "user", "message": {"role": "user", "content": "go"}}
 
 SCRIPT = """
@@ -160,7 +161,15 @@ async def test_a_missing_program_is_fatal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [["--bogus"], ["--max-running", "0"], ["--max-running"], ["--at-end", "never"], ["extra"]]
+    "options",
+    [
+        ["--bogus"],
+        ["--max-running", "0"],
+        *(
+            pytest.param(options, marks=LONG)
+            for options in (["--max-running"], ["--at-end", "never"], ["extra"])
+        ),
+    ],
 )
 async def test_a_wrong_call_is_one_fatal_line(tmp_path: Path, options: list[str]) -> None:
     async with runner(tmp_path, *options) as running:
@@ -170,7 +179,7 @@ async def test_a_wrong_call_is_one_fatal_line(tmp_path: Path, options: list[str]
     assert [(note["type"], bool(note["message"])) for note in notes] == [("fatal", True)]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=LONG)])
 async def test_a_terminated_runner_ends_its_runs_and_says_why(tmp_path: Path, number: signal.Signals) -> None:
     async with runner(tmp_path) as running:
         running.send(ask("a", "hang"))

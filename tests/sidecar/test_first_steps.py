@@ -161,7 +161,7 @@ def test_a_program_that_cannot_be_run_is_told_from_one_that_is_not_there(tmp_pat
     assert "PATH" in complaint(tmp_path, "run", "--", "not-here")
 
 
-@pytest.mark.parametrize("place", [".claude/local", ".local/bin"])
+@pytest.mark.parametrize("place", [pytest.param(".claude/local", marks=pytest.mark.long), ".local/bin"])
 def test_a_cli_where_its_installers_put_it_is_found_without_path(tmp_path: Path, place: str) -> None:
     claude = tmp_path / "home" / place / "claude"
     claude.parent.mkdir(parents=True)

@@ -171,7 +171,7 @@ async def test_the_process_stays_between_turns(peer: Peer) -> None:
         await client.set_permission_mode("plan")
 
 
-@pytest.mark.parametrize("allowed", [True, False])
+@pytest.mark.parametrize("allowed", [True, pytest.param(False, marks=pytest.mark.long)])
 async def test_permissions_are_asked_of_the_sdk(peer: Peer, allowed: bool) -> None:
     asked: list[tuple[str, JSON]] = []
 

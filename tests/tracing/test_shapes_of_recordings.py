@@ -36,9 +36,25 @@ def kept(folder: Path, lines: list[bytes]) -> tuple[Path, Path, Path]:
     return stdout, rows, timed
 
 
-@pytest.mark.parametrize("dialect", ["claude", "json_rpc", "miriad"])
 @for_each("recording", recordings(), by=lambda recording: recording.version)
-def test_a_file_rows_and_a_folder_are_read_alike(recording: Recording, dialect: str, tmp_path: Path) -> None:
+def test_a_file_rows_and_a_folder_are_read_alike(recording: Recording, tmp_path: Path) -> None:
+    read_alike(recording, "claude", tmp_path)
+
+
+@pytest.mark.parametrize("dialect", ["json_rpc", "miriad"])
+@for_each("recording", recordings(version="2.1.330"))
+def test_so_they_are_in_another_dialect(recording: Recording, dialect: str, tmp_path: Path) -> None:
+    read_alike(recording, dialect, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dialect", ["json_rpc", "miriad"])
+@for_each("recording", recordings(), by=lambda recording: recording.version)
+def test_so_are_all_in_another_dialect(recording: Recording, dialect: str, tmp_path: Path) -> None:
+    read_alike(recording, dialect, tmp_path)
+
+
+def read_alike(recording: Recording, dialect: str, tmp_path: Path) -> None:
     try:
         recording.stdout.decode()
     except UnicodeDecodeError:
