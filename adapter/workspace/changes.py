@@ -6,6 +6,7 @@ Of a file that only a filter (LFS, git-crypt) could compare, no more is told tha
 
 import asyncio
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -25,6 +26,9 @@ MAX_LIST = 4 << 20
 
 MAX_PATCH = 2 << 20
 """Bytes of the changes of one file."""
+
+OURS = ".turnwire/"
+"""What turnwire itself puts into a workspace."""
 
 Status = Literal["added", "copied", "deleted", "modified", "renamed", "retyped", "unmerged", "untracked"]
 
@@ -89,6 +93,9 @@ class Patch:
     cut: bool = False
     """There is more than is told."""
     binary: bool = False
+
+
+_HEAD = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 
 
 class UnknownFile(TurnwireError):
@@ -175,7 +182,20 @@ async def patch_of(
     text = said.text
     head, mark, hunks = text.partition("\n@@ ")
     binary = not mark and ("\nBinary files " in head or "\nGIT binary patch" in head)
-    return Patch(f"@@ {hunks}" if mark else "", cut=not said.is_whole, binary=binary)
+    hunks = f"@@ {hunks}" if mark else ""
+    return Patch(hunks if said.is_whole else _closed(hunks), cut=not said.is_whole, binary=binary)
+
+
+def _closed(hunks: str) -> str:
+    """Return hunks whose last was cut off, its head telling as many lines as are left."""
+    at = hunks.rfind("\n@@ ") + 1
+    head, _, body = hunks[at:].partition("\n")
+    found = _HEAD.match(head)
+    if found is None:
+        return hunks[:at]
+    signs = [line[:1] for line in body.split("\n")[:-1]]
+    before, after = sum(sign in "- " for sign in signs), sum(sign in "+ " for sign in signs)
+    return f"{hunks[:at]}@@ -{found[1]},{before} +{found[2]},{after} @@{head[found.end() :]}\n{body}"
 
 
 def _check(path: str) -> None:
@@ -199,8 +219,8 @@ class _New:
 async def _untracked(there: Repository, most: int, names: Sequence[str] = ()) -> _New:
     """Take new files into our index, as empty ones."""
     said = await there.git("ls-files", "--others", "--exclude-standard", "--full-name", "-z", "--", *names)
-    # a folder in it is a repository of its own
-    found = [name for name in said.fields() if not name.endswith("/")]
+    # a folder in it is a repository of its own; and what turnwire puts there is no change
+    found = [name for name in said.fields() if not name.endswith("/") and f"/{OURS}" not in f"/{name}"]
     taken, large = await asyncio.to_thread(_by_size, there.parts.root, found[:most])
     lines = [b"100644 %s\t%s\0" % (there.parts.empty_file.encode(), os.fsencode(name)) for name in taken]
     if lines:

@@ -86,7 +86,7 @@ def walked(workspace: Path, max_entries: int = MAX_ENTRIES) -> FileNames:
 
 
 def _is_readable(name: str) -> bool:
-    return name.isprintable() and not name.endswith("/")
+    return name.isprintable() and not name.endswith("/") and not name.startswith(".turnwire/")
 
 
 def matching(names: Iterable[str], text: str, limit: int) -> list[str]:

@@ -304,6 +304,8 @@ def _copy(index: Path, copy: Path) -> None:
         while (piece := there.read(min(left, 1 << 20))) and left > 0:
             here.write(piece)
             left -= len(piece)
+    # a file is compared by content if it was written no earlier than its index
+    os.utime(copy, ns=(found.st_atime_ns, found.st_mtime_ns))
 
 
 def _quoted(value: str) -> str:

@@ -1,7 +1,7 @@
 /** The page: sessions, the conversation, the inspector; and the door when the token is wrong. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Composer } from "./composer/composer.js";
-import { Inspector, type Tab } from "./inspector/inspector.js";
+import type { Tab } from "./inspector/inspector.js";
 import { RequestDock } from "./request/dock.js";
 import { logIn } from "./state/access.js";
 import type { Hub, View } from "./state/hub.js";
@@ -59,24 +59,35 @@ function Nothing({ hub }: { hub: Hub }) {
   );
 }
 
-type Library = typeof import("./library/views.js");
-
-/** The pages about old conversations come in a file of their own, once somebody asks for them. */
-function Pages({ hub, view, onMenu }: { hub: Hub; view: View; onMenu: () => void }) {
-  const [library, load] = useState<Library | undefined>(undefined);
+/** A part of the page that comes in a file of its own, once somebody asks for it. */
+function useLater<Part>(load: () => Promise<Part>, hub: Hub): Part | undefined {
+  const [part, take] = useState<{ readonly it: Part }>();
   useEffect(() => {
-    import("./library/views.js").then(load, () => hub.toast("This page could not be loaded; reload to try again."));
+    load().then(
+      (it) => take({ it }),
+      () => hub.toast("This part of the page could not be loaded; reload to try again."),
+    );
   }, []);
+  return part?.it;
+}
+
+/** The pages about old conversations. */
+function Pages({ hub, view, onMenu }: { hub: Hub; view: View; onMenu: () => void }) {
+  const library = useLater(() => import("./library/views.js"), hub);
   return library ? <library.LibraryView view={view} onMenu={onMenu} /> : <div class="empty" />;
 }
 
-/** How another device gets in: in a file of its own, too. */
+/** How another device gets in. */
 function Phone(props: { hub: Hub; onClose: () => void }) {
-  const [reach, load] = useState<typeof import("./reach/reach.js") | undefined>(undefined);
-  useEffect(() => {
-    import("./reach/reach.js").then(load, () => props.hub.toast("This could not be loaded; reload to try again."));
-  }, []);
+  const reach = useLater(() => import("./reach/reach.js"), props.hub);
   return reach ? <reach.Invite {...props} /> : null;
+}
+
+type PanelProps = Parameters<typeof import("./inspector/inspector.js").Inspector>[0];
+
+function Panel({ hub, ...props }: PanelProps & { hub: Hub }) {
+  const panel = useLater(() => import("./inspector/inspector.js"), hub);
+  return panel ? <panel.Inspector {...props} /> : <aside class="inspector" aria-label="Inspector" />;
 }
 
 export function App({ hub }: { hub: Hub }) {
@@ -192,7 +203,7 @@ export function App({ hub }: { hub: Hub }) {
         </main>
         {panel && live && (
           <LiveContext.Provider value={live} key={`panel-${live.id}`}>
-            <Inspector chosen={tab} onTab={setTab} seq={seq} onSeq={setSeq} onClose={() => setPanel(false)} />
+            <Panel hub={hub} chosen={tab} onTab={setTab} seq={seq} onSeq={setSeq} onClose={() => setPanel(false)} />
           </LiveContext.Provider>
         )}
         {dialog === "palette" && <Palette doings={doings} onClose={() => open(undefined)} />}

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -71,7 +72,7 @@ class Workspaces:
         return {"patch": found.hunks, "cut": found.cut, "binary": found.binary}
 
     async def _files(self, folder: Path, text: str, limit: int) -> JsonValue:
-        from adapter.workspace.names import file_names, matching  # noqa: PLC0415 - as above
+        from adapter.workspace.names import file_names  # noqa: PLC0415 - as above
 
         async with self._listing:
             known, now = self._listed, time.monotonic()
@@ -79,8 +80,16 @@ class Workspaces:
                 found = await file_names(folder, _environment())
                 known = self._listed = (folder, time.monotonic(), list(found.names), found.complete)
             _, _, names, complete = known
-            fitting: list[JsonValue] = list(await asyncio.to_thread(matching, names, text, limit))
+            fitting: list[JsonValue] = list(await asyncio.to_thread(_there, folder, names, text, limit))
         return {"files": fitting, "complete": complete}
+
+
+def _there(folder: Path, names: Sequence[str], text: str, limit: int) -> list[str]:
+    """Return names that fit; git knows files that are gone, too."""
+    from adapter.workspace.names import matching  # noqa: PLC0415 - as above
+
+    found = matching(names, text, 2 * limit)
+    return [name for name in found if os.path.lexists(folder / name)][:limit]
 
 
 def _environment() -> dict[str, str]:

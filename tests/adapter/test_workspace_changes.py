@@ -57,6 +57,8 @@ async def test_every_kind_of_change_is_told_and_nothing_is_written(repository: P
     (repository / "link").symlink_to("/etc/passwd")
     (repository / ".gitignore").write_text("*.secret\n")
     (repository / "a.secret").write_text("s3cr3t\n")
+    (repository / ".turnwire").mkdir()
+    (repository / ".turnwire" / "ours").write_text("o\n")
     before = everything(repository)
     found = await workspace_changes(repository, ENVIRONMENT)
     told = [(file.path, file.status, file.old_path, file.added, file.removed) for file in found.files]
@@ -94,6 +96,17 @@ async def test_what_was_only_touched_is_no_change(repository: Path) -> None:
     os.utime(repository / "kept.txt", (1, 1))
     os.utime(repository / "picture", (1, 1))
     assert (await workspace_changes(repository, ENVIRONMENT)).files == []
+
+
+async def test_what_is_as_large_and_as_old_as_before_is_compared(repository: Path) -> None:
+    for number in range(5):
+        (repository / "kept.txt").write_text(f"{number:02}\n")
+        git(repository, "add", "kept.txt")
+        git(repository, "commit", "-m", "next")
+        (repository / "kept.txt").write_text("xx\n")
+        assert [file.path for file in (await workspace_changes(repository, ENVIRONMENT)).files] == [
+            "kept.txt"
+        ]
 
 
 async def test_before_the_first_commit_all_is_new(tmp_path: Path) -> None:
@@ -150,7 +163,9 @@ async def test_no_more_is_told_than_there_is_room_for(repository: Path) -> None:
     cut = await patch_of(repository, ENVIRONMENT, "kept.txt", max_patch=5000)
     assert cut.cut
     assert cut.hunks.endswith("\n")
-    assert whole.hunks.startswith(cut.hunks)
+    head, _, body = cut.hunks.partition("\n")
+    assert head == f"@@ -1,20 +1,{body.count(chr(10)) - 20} @@"
+    assert body in whole.hunks
 
 
 async def test_a_huge_file_is_not_read(repository: Path) -> None:

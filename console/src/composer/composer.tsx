@@ -1,13 +1,17 @@
 /** Where one writes: several lines, history, slash commands, images, and a choice of when it is heard. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { told } from "../state/remarks.js";
 import { useSource } from "../state/source.js";
 import { visibleCode } from "../text/visible.js";
 import { useLive, usePage } from "../view/context.js";
 import { Icon } from "../view/icons.js";
 import { IconButton } from "../view/parts.js";
+import { Path } from "../view/path.js";
 import { type Attached, attach } from "./attachments.js";
-import { completions } from "./completion.js";
+import { completions, mention, mentioned } from "./completion.js";
 import { Drafts } from "./drafts.js";
+import { useFiles } from "./files.js";
+import { Gathered } from "./gathered.js";
 import { History } from "./history.js";
 import { Pickers } from "./pickers.js";
 import { Queue } from "./queue.js";
@@ -20,6 +24,15 @@ const PRIORITIES: Array<[Priority, string, string]> = [
   ["later", "Later", "Starts after the running turn"],
 ];
 
+/** One of the list above the field. */
+interface Option {
+  readonly name: string;
+  readonly hint: string;
+  readonly about: string;
+  /** Of a file. */
+  readonly path: string | undefined;
+}
+
 export const drafts = new Drafts(sessionStorage);
 
 /** A finger types on a keyboard that has no other key for a new line: there Enter makes one, and the button sends. */
@@ -28,7 +41,7 @@ const byFinger = matchMedia("(pointer: coarse) and (hover: none)");
 export function Composer() {
   const { hub } = usePage();
   const live = useLive();
-  useSource(live.changed, hub.changed);
+  useSource(live.changed, hub.changed, live.remarks.changed);
   const [text, write] = useState(drafts.of(live.id));
   const [attached, setAttached] = useState<Attached[]>([]);
   const [priority, setPriority] = useState<Priority>("next");
@@ -40,8 +53,23 @@ export function Composer() {
   const history = useMemo(() => new History(sessionStorage), []);
   const { conversation } = live;
   const running = conversation.running !== undefined;
-  const found = closed ? [] : completions(conversation.state.commands, text);
+  const [caret, setCaret] = useState(0);
+  const wanted = hub.mayControl && !closed ? mention(text, caret) : undefined;
+  const files = useFiles(live.id, wanted?.text);
+  const found: Option[] = closed
+    ? []
+    : wanted
+      ? files.map((path) => ({ name: `@${path}`, hint: "", about: "", path }))
+      : completions(conversation.state.commands, text).map(({ name, argument_hint, description }) => ({
+          name: `/${name}`,
+          hint: argument_hint ?? "",
+          about: description ?? "",
+          path: undefined,
+        }));
+  const isWritten = ({ name, path }: Option) => (path === undefined ? text === name : wanted?.text === path);
   const choice = found[Math.min(picked, found.length - 1)];
+
+  const empty = !text.trim() && attached.length === 0 && live.remarks.all.length === 0;
 
   function setText(next: string): void {
     drafts.keep(live.id, next);
@@ -69,8 +97,10 @@ export function Composer() {
   }
 
   async function send(): Promise<void> {
-    if (!text.trim() && attached.length === 0) return;
-    const sent = text;
+    if (empty) return;
+    const comments = live.remarks.take();
+    const sent = [text, told(comments)].filter((part) => part.trim() !== "").join("\n\n");
+    const written = text;
     const attachments = attached.map(({ name, media_type, base64 }) => ({ name, media_type, base64 }));
     setText("");
     setAttached([]);
@@ -86,21 +116,26 @@ export function Composer() {
     });
     if (reply === undefined) {
       // Refused or cut off: what was written must not be lost.
-      if (!drafts.of(live.id)) setText(sent);
+      if (!drafts.of(live.id)) setText(written);
+      if (comments.length > 0) live.remarks.set([...comments, ...live.remarks.all]);
       setAttached((now) => (now.length > 0 ? now : attached));
       return;
     }
-    history.add(sent);
+    history.add(written);
     if (typeof reply === "object" && reply !== null && !Array.isArray(reply) && typeof reply.prompt === "string") {
       conversation.state.name(reply.prompt, sent);
       live.changed.emit();
     }
   }
 
-  function complete(name: string): void {
-    setText(`/${name} `);
+  function complete({ name, path }: Option): void {
+    const next = wanted && path !== undefined ? mentioned(text, wanted, path) : { text: `${name} `, caret: name.length + 1 };
+    setText(next.text);
+    setCaret(next.caret);
     setPicked(0);
     area.current?.focus();
+    // The field has the new text once it is drawn.
+    requestAnimationFrame(() => area.current?.setSelectionRange(next.caret, next.caret));
   }
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -110,9 +145,9 @@ export function Composer() {
     if (choice && step !== 0) {
       event.preventDefault();
       setPicked((Math.min(picked, found.length - 1) + step + found.length) % found.length);
-    } else if (choice && (event.key === "Tab" || (event.key === "Enter" && text !== `/${choice.name}`))) {
+    } else if (choice && (event.key === "Tab" || (event.key === "Enter" && !isWritten(choice)))) {
       event.preventDefault();
-      complete(choice.name);
+      complete(choice);
     } else if (choice && event.key === "Escape") {
       event.preventDefault();
       setClosed(true);
@@ -153,24 +188,25 @@ export function Composer() {
       }}
     >
       <Queue />
+      <Gathered />
       {found.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: ARIA allows a list to be a listbox
-        <ul class="completions" role="listbox" id="completions" aria-label="Commands">
-          {found.map((command) => (
+        <ul class="completions" role="listbox" id="completions" aria-label={wanted ? "Files" : "Commands"}>
+          {found.map((option, index) => (
             // biome-ignore lint/a11y/useFocusableInteractive: the text keeps the focus and names its option by aria-activedescendant
             <li
-              key={command.name}
-              id={`completion-${command.name}`}
+              key={option.name}
+              id={`completion-${index}`}
               // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: ARIA allows a list's item to be an option
               role="option"
-              aria-selected={command === choice}
+              aria-selected={option === choice}
               onMouseDown={(event) => {
                 event.preventDefault();
-                complete(command.name);
+                complete(option);
               }}
             >
-              <b>/{visibleCode(command.name)}</b> {command.argument_hint && <i>{visibleCode(command.argument_hint)}</i>}{" "}
-              <span>{visibleCode(command.description ?? "")}</span>
+              {option.path === undefined ? <b>{visibleCode(option.name)}</b> : <Path path={option.path} />}{" "}
+              {option.hint && <i>{visibleCode(option.hint)}</i>} <span>{visibleCode(option.about)}</span>
             </li>
           ))}
         </ul>
@@ -201,16 +237,19 @@ export function Composer() {
           rows={1}
           dir="auto"
           enterkeyhint={byFinger.matches ? "enter" : "send"}
-          placeholder={running ? "Say something while the agent works" : "Ask the agent, or type / for commands"}
+          placeholder={running ? "Say something while the agent works" : "Ask the agent; / for commands, @ for files"}
           aria-label="Prompt"
           aria-autocomplete="list"
-          {...(choice && { "aria-controls": "completions", "aria-activedescendant": `completion-${choice.name}` })}
+          {...(choice && { "aria-controls": "completions", "aria-activedescendant": `completion-${found.indexOf(choice)}` })}
           onInput={(event) => {
             setText(event.currentTarget.value);
+            setCaret(event.currentTarget.selectionEnd);
             setClosed(false);
             setPicked(0);
           }}
           onKeyDown={onKeyDown}
+          onKeyUp={(event) => setCaret(event.currentTarget.selectionEnd)}
+          onClick={(event) => setCaret(event.currentTarget.selectionEnd)}
           onPaste={(event) => {
             const files = [...(event.clipboardData?.files ?? [])];
             if (files.length > 0) {
@@ -260,14 +299,7 @@ export function Composer() {
               <Icon name="stop" /> <span class="word">Stop</span>
             </button>
           )}
-          <button
-            type="button"
-            class="primary send"
-            aria-label="Send"
-            title="Send (Enter)"
-            disabled={!text.trim() && attached.length === 0}
-            onClick={() => void send()}
-          >
+          <button type="button" class="primary send" aria-label="Send" title="Send (Enter)" disabled={empty} onClick={() => void send()}>
             <Icon name="send" />
           </button>
         </div>

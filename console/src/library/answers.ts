@@ -1,6 +1,7 @@
 /** What the hub answers about old conversations, read into types; what is missing or odd in it is left out. */
 import type { JsonValue } from "turnwire-client";
 import type { Sought } from "../model/seek.js";
+import { type Members, members } from "../state/ask.js";
 
 /** A conversation that an agent has kept. Times are RFC 3339. */
 export interface Kept {
@@ -48,12 +49,6 @@ export interface Spent {
 }
 
 export type By = "day" | "project" | "model" | "agent";
-
-type Members = Record<string, JsonValue | undefined>;
-
-export function members(value: JsonValue | undefined): Members {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
-}
 
 const each = (value: JsonValue | undefined): Members[] => (Array.isArray(value) ? value.map(members) : []);
 const text = (value: JsonValue | undefined) => (typeof value === "string" ? value : undefined);

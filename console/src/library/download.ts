@@ -1,6 +1,7 @@
 /** Hands a conversation to the browser as a file. */
+
+import { members } from "../state/ask.js";
 import type { Hub } from "../state/hub.js";
-import { members } from "./answers.js";
 
 /** Of an old conversation its id; of a session of turnwire's own `live:SESSION`. */
 export async function download(hub: Hub, conversation: string, format: "markdown" | "html", redact: boolean): Promise<void> {

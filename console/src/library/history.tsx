@@ -1,14 +1,14 @@
 /** Old conversations: by folder, or where some words stand in them. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { SessionSummary } from "turnwire-client";
+import { type Asked, members, useAnswer } from "../state/ask.js";
 import type { Hub } from "../state/hub.js";
 import { age, plural } from "../text/format.js";
 import { namedPath } from "../text/path.js";
 import { visibleCode } from "../text/visible.js";
 import { usePage } from "../view/context.js";
 import { Badge } from "../view/parts.js";
-import { byFolder, conversations, type Hit, hits, isComplete, type Kept, members, next } from "./answers.js";
-import { type Asked, useAnswer } from "./ask.js";
+import { byFolder, conversations, type Hit, hits, isComplete, type Kept, next } from "./answers.js";
 import { download } from "./download.js";
 import { costOf } from "./sums.js";
 

@@ -1,9 +1,9 @@
 /** What was used: totals, a plot, and the same as a table. */
 import { useState } from "preact/hooks";
+import { useAnswer } from "../state/ask.js";
 import { count, money } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 import { type By, type Spent, usage } from "./answers.js";
-import { useAnswer } from "./ask.js";
 import { Trouble } from "./history.js";
 import { Plot } from "./plot.js";
 import { bars, costOf, type Measure, since, tokens, total } from "./sums.js";

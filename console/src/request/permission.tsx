@@ -2,11 +2,15 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { JsonValue, PermissionOption, PermissionRequest } from "turnwire-client";
 import type { RequestRow } from "../model/rows.js";
+import { told } from "../state/remarks.js";
+import { useSource } from "../state/source.js";
+import { plural } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 import { ToolBody } from "../tools/bodies.js";
+import { Commentable } from "../tools/lines.js";
 import { useLive, usePage } from "../view/context.js";
 import { Icon } from "../view/icons.js";
-import { Code, Json, Prose } from "../view/text.js";
+import { Code, Json } from "../view/text.js";
 import type { Docked } from "./dock.js";
 import { parseInput, startEditing } from "./edit.js";
 
@@ -37,7 +41,8 @@ interface Props {
 
 export function PermissionForm({ row, request, plan, docked }: Props) {
   const { hub } = usePage();
-  const { id: session } = useLive();
+  const { id: session, remarks } = useLive();
+  useSource(remarks.changed);
   const [draft, setState] = useState<Draft>(
     (row.view.draft as Draft | undefined) ?? { editing: false, text: "", message: "", destination: "session", mode: "" },
   );
@@ -82,18 +87,23 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
     }
     setBusy(true);
     docked.answered();
+    // What was said of the plan's lines is why it is sent back.
+    const comments = plan && rejects(option) ? remarks.take() : [];
+    const message = [draft.message, told(comments)].filter(Boolean).join("\n\n");
     const reply = await hub.run({
       type: "permission.respond",
       session,
       pending_id: request.pending_id,
       option_id: option.option_id,
       ...(updated && { updated_input: updated }),
-      ...(rejects(option) && draft.message && { message: draft.message }),
+      ...(rejects(option) && message && { message }),
       ...(open && option.kind === "allow_always" && { destination: draft.destination }),
       ...(plan && !rejects(option) && draft.mode && { mode: draft.mode }),
     });
     // Until its event comes the request must not be answered again.
-    if (reply === undefined) setBusy(false);
+    if (reply !== undefined) return;
+    setBusy(false);
+    if (comments.length > 0) remarks.set([...comments, ...remarks.all]);
   }
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -174,6 +184,7 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
           value={draft.message}
           onInput={(event) => change({ message: event.currentTarget.value })}
         />
+        {plan && remarks.all.length > 0 && <p class="quiet">{plural(remarks.all.length, "comment")} will go with a rejection.</p>}
         <div class="buttons">
           {options.slice(0, options.length - always.length).map(button)}
           {edited && (
@@ -214,7 +225,7 @@ function Proposal({ row, request }: { row: RequestRow; request: PermissionReques
   if (payload?.kind === "show_plan")
     return (
       <div>
-        <Prose text={payload.show_plan.plan ?? row.tool?.plan?.plan_content ?? ""} />
+        <Commentable text={payload.show_plan.plan ?? row.tool?.plan?.plan_content ?? ""} source="Your plan" />
       </div>
     );
   if (payload?.kind === "shell_exec" && payload.shell_exec.command) {

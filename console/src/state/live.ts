@@ -6,6 +6,7 @@ import { type Client, CommandFailed, type Following } from "turnwire-client";
 import { Conversation } from "../model/conversation.js";
 import type { Row } from "../model/rows.js";
 import type { Sought } from "../model/seek.js";
+import { Remarks } from "./remarks.js";
 import { Source, type Unwatch } from "./source.js";
 
 export class LiveSession {
@@ -30,14 +31,17 @@ export class LiveSession {
   found: Row | undefined;
   /** It is to have the focus once it is drawn. */
   focusing: Row | undefined;
-  /** Files whose changes the reader has looked at: how many there were then, by path. */
-  readonly viewed = new Map<string, number>();
+  /** Files whose changes the reader has looked at, and in which state, by path. */
+  readonly viewed = new Map<string, string>();
+  /** Comments that go with the next prompt. */
+  readonly remarks: Remarks;
   private readonly following: Following;
   private readonly rowWatchers = new Map<Row, Set<() => void>>();
   private scheduled = false;
 
   constructor(client: Client, id: string) {
     this.id = id;
+    this.remarks = new Remarks(sessionStorage, id);
     this.following = client.follow(id, {
       onEvents: (events) => {
         for (const event of events) this.conversation.fold(event);

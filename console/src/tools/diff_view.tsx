@@ -1,11 +1,17 @@
 /** A diff with the numbers of both sides, in the colours of its language, in one column or two. */
-import { useMemo, useState } from "preact/hooks";
+import { Fragment } from "preact";
+import { useMemo, useRef, useState } from "preact/hooks";
 import type { Mutation } from "turnwire-client";
+import { cutQuote, type Place } from "../state/remarks.js";
+import { useSource } from "../state/source.js";
 import { type DiffLine, type Hunk, hunksOf, sideBySide, wordMarks } from "../text/diff.js";
 import { languageOf } from "../text/languages.js";
 import { marked, type Token, tokenLines } from "../text/tokens.js";
 import { visibleCode } from "../text/visible.js";
+import { useLive, usePage } from "../view/context.js";
+import { isReplay } from "../view/replay.js";
 import { Code } from "../view/text.js";
+import { RemarkForm, RemarkView } from "./remarks.js";
 
 const LINES = 300;
 const LONGEST_LINE = 2000;
@@ -54,17 +60,90 @@ function Text({ line, painted }: { line: DiffLine | undefined; painted: Painted 
   return painted.get(line) ?? visibleCode(line.text);
 }
 
+/** What lines are of, to be commented on: a file by its path, or words for what was said. */
+export type LinesOf = Pick<Place, "source" | "file">;
+
 interface TableProps {
   hunks: readonly Hunk[];
   numbers: boolean;
   label: string;
   language: string;
   split?: boolean;
+  source?: LinesOf | undefined;
 }
 
-export function DiffTable({ hunks, numbers, label, language, split = false }: TableProps) {
+function placeOf(of: LinesOf, numbers: boolean, { sign, before, after, text }: DiffLine): Place {
+  const line = numbers ? (sign === "-" ? before : after) : undefined;
+  return { ...of, ...(line !== undefined && { line }), ...(sign === "-" && { before: true }), quote: cutQuote(text) };
+}
+
+/** Comments of lines: which line is being commented on, and how that begins, by a click on its number or by the keyboard. */
+function useRemarking(source: LinesOf | undefined, numbers: boolean) {
+  const { hub } = usePage();
+  const { remarks } = useLive();
+  useSource(remarks.changed);
+  const pane = useRef<HTMLDivElement>(null);
+  const [at, comment] = useState<DiffLine | undefined>(undefined);
+  const on = hub.mayControl && !isReplay(hub.summary) ? source : undefined;
+  const some = on !== undefined && remarks.all.some((one) => one.source === on.source);
+  const row = (node: EventTarget | null) => (node instanceof Element ? node.closest<HTMLElement>("tr[data-at]") : null);
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const { target, key } = event;
+    if (!pane.current || event.ctrlKey || event.metaKey || event.altKey || (target !== pane.current && target !== row(target))) return;
+    const rows = [...pane.current.querySelectorAll<HTMLElement>("tr[data-at]")];
+    const current = row(target);
+    if (key === "c" || (key === "Enter" && current)) {
+      const top = pane.current.getBoundingClientRect().top;
+      const first = rows.find((one) => one.getBoundingClientRect().top >= top) ?? rows[0];
+      if (current) [...current.querySelectorAll<HTMLElement>("[data-line]")].at(-1)?.click();
+      else first?.focus();
+    } else if (current && (key === "ArrowDown" || key === "ArrowUp")) rows[rows.indexOf(current) + (key === "ArrowDown" ? 1 : -1)]?.focus();
+    else if (current && key === "Escape") pane.current.focus();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  return {
+    pane,
+    /** What the numbers of a line do. */
+    starts: (line: DiffLine | undefined) =>
+      on && line ? { "data-line": "", onClick: () => comment(line), title: "Comment on this line (c)" } : {},
+    rows: on ? { tabIndex: -1, "data-at": "" } : {},
+    ...(on && { onKeyDown }),
+    under: (lines: ReadonlyArray<DiffLine | undefined>) => {
+      if (!on || (!some && at === undefined)) return null;
+      const shown = [...new Set(lines)].flatMap((line) => (line ? [{ line, place: placeOf(on, numbers, line) }] : []));
+      const found = shown.flatMap(({ place }) => remarks.of(place));
+      const begun = shown.find(({ line }) => line === at);
+      if (found.length === 0 && !begun) return null;
+      return (
+        <tr class="remarks">
+          <td colSpan={4}>
+            {found.map((remark, index) => (
+              <RemarkView key={index} remark={remark} />
+            ))}
+            {begun && (
+              <RemarkForm
+                place={begun.place}
+                onDone={() => {
+                  comment(undefined);
+                  pane.current?.focus({ preventScroll: true });
+                }}
+              />
+            )}
+          </td>
+        </tr>
+      );
+    },
+  };
+}
+
+export function DiffTable({ hunks, numbers, label, language, split = false, source }: TableProps) {
   const [shown, setShown] = useState(LINES);
   const total = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
+  const remarking = useRemarking(source, numbers);
   const parts = useMemo(() => {
     let left = shown;
     return hunks.flatMap(({ title, lines }) => {
@@ -74,7 +153,14 @@ export function DiffTable({ hunks, numbers, label, language, split = false }: Ta
     });
   }, [hunks, shown, language]);
   return (
-    <div class={`pane diff ${split ? "split" : ""}`} tabIndex={0} role="group" aria-label={label}>
+    <div
+      class={`pane diff ${split ? "split" : ""} ${source?.file === false ? "said-lines" : ""} ${remarking.onKeyDown ? "remarkable" : ""}`}
+      tabIndex={0}
+      role="group"
+      aria-label={label}
+      ref={remarking.pane}
+      onKeyDown={remarking.onKeyDown}
+    >
       <table>
         {parts.map(({ title, lines, painted }, index) => (
           <tbody key={index}>
@@ -85,26 +171,40 @@ export function DiffTable({ hunks, numbers, label, language, split = false }: Ta
             )}
             {split
               ? sideBySide(lines).map(([before, after], at) => (
-                  <tr key={at}>
-                    <td class="number">{numbers && before?.before}</td>
-                    <td class={`line ${before?.sign === "-" ? "removed" : before ? "" : "none"}`} dir="auto">
-                      <Text line={before} painted={painted} />
-                    </td>
-                    <td class="number">{numbers && after?.after}</td>
-                    <td class={`line ${after?.sign === "+" ? "added" : after ? "" : "none"}`} dir="auto">
-                      <Text line={after} painted={painted} />
-                    </td>
-                  </tr>
+                  <Fragment key={at}>
+                    <tr {...remarking.rows}>
+                      <td class="number" {...remarking.starts(before)}>
+                        {numbers && before?.before}
+                      </td>
+                      <td class={`line ${before?.sign === "-" ? "removed" : before ? "" : "none"}`} dir="auto">
+                        <Text line={before} painted={painted} />
+                      </td>
+                      <td class="number" {...remarking.starts(after)}>
+                        {numbers && after?.after}
+                      </td>
+                      <td class={`line ${after?.sign === "+" ? "added" : after ? "" : "none"}`} dir="auto">
+                        <Text line={after} painted={painted} />
+                      </td>
+                    </tr>
+                    {remarking.under([before, after])}
+                  </Fragment>
                 ))
               : lines.map((line, at) => (
-                  <tr key={at} class={NAMES[line.sign]}>
-                    <td class="number">{numbers && line.before}</td>
-                    <td class="number">{numbers && line.after}</td>
-                    <td class="sign">{line.sign}</td>
-                    <td class="line">
-                      <Text line={line} painted={painted} />
-                    </td>
-                  </tr>
+                  <Fragment key={at}>
+                    <tr class={NAMES[line.sign]} {...remarking.rows}>
+                      <td class="number" {...remarking.starts(line)}>
+                        {numbers && line.before}
+                      </td>
+                      <td class="number" {...remarking.starts(line)}>
+                        {numbers && line.after}
+                      </td>
+                      <td class="sign">{line.sign}</td>
+                      <td class="line">
+                        <Text line={line} painted={painted} />
+                      </td>
+                    </tr>
+                    {remarking.under([line])}
+                  </Fragment>
                 ))}
           </tbody>
         ))}
@@ -128,6 +228,7 @@ export function MutationView({ mutation, path, split = false }: { mutation: Muta
         label={`Change of ${path}`}
         language={languageOf(path)}
         split={split}
+        source={{ source: path, file: true }}
       />
     );
   const text = mutation.content ?? mutation.new_content ?? mutation.diff;

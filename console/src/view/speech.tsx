@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { EndRow, PlanRow, TextRow, Turn, TurnRow, UserRow } from "../model/rows.js";
 import { between, count, duration, money, plural, time } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
+import { Commentable } from "../tools/lines.js";
 import { usePage } from "./context.js";
 import { Icon } from "./icons.js";
 import { Parts } from "./images.js";
@@ -129,7 +130,7 @@ export function TextView({ row }: { row: TextRow }) {
   return (
     <article class={`answer ${row.live ? "live" : ""}`} aria-label="Answer">
       {row.source && <p class="quiet">{SOURCES[row.source] ?? row.source}</p>}
-      <Prose text={row.text} />
+      <Commentable text={row.text} source="Your answer" done={!row.live} />
     </article>
   );
 }
@@ -170,7 +171,7 @@ export function PlanView({ row }: { row: PlanRow }) {
         <Icon name="plan" /> Plan
       </div>
       <div class="card-body">
-        <Prose text={row.plan.plan_content} />
+        <Commentable text={row.plan.plan_content} source="Your plan" />
       </div>
     </article>
   );

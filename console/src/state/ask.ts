@@ -1,8 +1,8 @@
 /** Asks the hub, and again whenever the question or the connection is another one. */
 import { useEffect, useState } from "preact/hooks";
 import type { CommandInput, JsonValue } from "turnwire-client";
-import { useSource } from "../state/source.js";
 import { usePage } from "../view/context.js";
+import { useSource } from "./source.js";
 
 export interface Asked {
   readonly answer: JsonValue | undefined;
@@ -34,4 +34,10 @@ export function useAnswer(command: CommandInput | undefined): Asked {
     error: state.key === key ? state.error : undefined,
     again: () => ask(round + 1),
   };
+}
+
+export type Members = Record<string, JsonValue | undefined>;
+
+export function members(value: JsonValue | undefined): Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 }

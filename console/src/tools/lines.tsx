@@ -1,0 +1,43 @@
+/** Something that was said, as it is read, or line by line to be commented on. */
+import { useMemo, useState } from "preact/hooks";
+import { usePage } from "../view/context.js";
+import { Icon } from "../view/icons.js";
+import { isReplay } from "../view/replay.js";
+import { Prose } from "../view/text.js";
+import { DiffTable } from "./diff_view.js";
+
+/** A longer text is not commented on by the line. */
+const LONGEST = 200_000;
+
+export function Commentable({ text, source, done = true }: { text: string; source: string; done?: boolean }) {
+  const { hub } = usePage();
+  const [byLine, show] = useState(false);
+  const hunks = useMemo(
+    () => [
+      {
+        title: "",
+        lines: byLine
+          ? text
+              .trimEnd()
+              .split("\n")
+              .map((line, index) => ({ sign: " " as const, before: undefined, after: index + 1, text: line }))
+          : [],
+      },
+    ],
+    [text, byLine],
+  );
+  return (
+    <>
+      {byLine ? (
+        <DiffTable hunks={hunks} numbers label={`${source}, by the line`} language="markdown" source={{ source, file: false }} />
+      ) : (
+        <Prose text={text} />
+      )}
+      {done && hub.mayControl && !isReplay(hub.summary) && text.length < LONGEST && text.trim() !== "" && (
+        <button type="button" class="to-lines" aria-pressed={byLine} onClick={() => show(!byLine)}>
+          <Icon name="comment" /> {byLine ? "As text" : "Comment"}
+        </button>
+      )}
+    </>
+  );
+}
