@@ -1,6 +1,6 @@
 """What a core is: the pure state machine of one session, of whatever family."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -66,6 +66,12 @@ class Core(Protocol):
     def handle(self, happened: SessionInput) -> list[AgentEvent]:
         """Return the events that follow; the same inputs give the same events. Never raises, whatever a line says."""
         ...
+
+
+def happenings(core: Core, inputs: Iterable[SessionInput]) -> Iterator[Happened]:
+    """Hand a core what happened, in order: the one loop over what is not live. Raises what `inputs` raises."""
+    for item in inputs:
+        yield Happened(item, core.handle(item))
 
 
 class CoreFactory(Protocol):

@@ -2,7 +2,8 @@
 
 import asyncio
 import signal
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -21,6 +22,19 @@ class StopDeadlines:
     """To exit after its stdin was closed; with background commands the CLI waits for them."""
     terminate: float = 3.0
     """To exit after SIGTERM."""
+
+
+@asynccontextmanager
+async def attended(process: CliProcess) -> AsyncIterator[None]:
+    """See that nothing of a process is left when the context is, whatever happens in it."""
+    try:
+        yield
+    finally:
+        if not process.has_exited:
+            process.kill()
+        if not process.is_over:
+            process.discard()
+            await process.wait()
 
 
 async def climb(

@@ -33,16 +33,29 @@ class Lines:
     Args:
         transport: the agent.
         limit: bytes of one line that are held, at most.
+        most_posted: lines that may wait to be written before reading stops.
+        keeps_blank: tell every blank line, not the first in a row alone.
     """
 
-    def __init__(self, transport: Transport, *, limit: int = DEFAULT_LIMIT) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        limit: int = DEFAULT_LIMIT,
+        most_posted: int = MAX_POSTED,
+        keeps_blank: bool = False,
+    ) -> None:
         self.blank = 0
         """Blank lines that were passed over."""
         self._is_blank = False
         """Whether the last line was blank."""
         self._transport = transport
         self._framer = LineFramer(limit)
+        self._most_posted = most_posted
+        self._keeps_blank = keeps_blank
         self._posted: deque[_Posted] = deque()
+        self._posted_bytes = 0
+        self._has_written = asyncio.Event()
         self._has_posted = asyncio.Event()
         self._has_room = asyncio.Event()
         self._has_room.set()
@@ -76,10 +89,17 @@ class Lines:
             fail(written, self._gone)
             return written
         self._posted.append(_Posted(line, before, after, written))
+        self._posted_bytes += len(line)
         self._has_posted.set()
-        if len(self._posted) >= MAX_POSTED:
+        if len(self._posted) >= self._most_posted:
             self._has_room.clear()
         return written
+
+    async def below(self, size: int) -> None:
+        """Wait until no more than so many bytes wait to be written, or nothing can be any more."""
+        while self._posted_bytes > size:
+            self._has_written.clear()
+            await self._has_written.wait()
 
     async def all_written(self) -> None:
         """Wait until everything that was posted so far is written, or can be written no more."""
@@ -103,8 +123,10 @@ class Lines:
         for posted in self._posted:
             fail(posted.written, reason)
         self._posted.clear()
+        self._posted_bytes = 0
         self._has_posted.set()
         self._has_room.set()
+        self._has_written.set()
 
     async def _write_next(self) -> None:
         posted = self._posted[0]
@@ -114,16 +136,18 @@ class Lines:
         if not self._posted:
             return  # given up meanwhile
         self._posted.popleft()
+        self._posted_bytes -= len(posted.line)
+        self._has_written.set()
         if not posted.written.done():
             posted.written.set_result(None)
         posted.after()
         if not self._posted:
             self._has_posted.clear()
-        if len(self._posted) < MAX_POSTED:
+        if len(self._posted) < self._most_posted:
             self._has_room.set()
 
     def _told(self, lines: list[bytes | OversizeLine]) -> list[bytes | OversizeLine]:
-        if b"" not in lines:
+        if self._keeps_blank or b"" not in lines:
             self._is_blank = self._is_blank and not lines
             return lines
         told = []

@@ -18,6 +18,7 @@ from adapter.permissions.places import real_paths_of_call, session_places
 from adapter.permissions.policies import PermissionSettings
 from adapter.process.cli import CliProcess
 from adapter.process.identity import MARK
+from adapter.process.shutdown import attended
 from adapter.process.transport import ProcessGone
 from adapter.process.watchdog import Watchdog
 from adapter.session.core import SessionCore
@@ -90,35 +91,26 @@ async def run_session(
 ) -> AsyncIterator[Agent]:
     """Keep a session going while the context is open; leaving it stops the agent and all that it started."""
     failed: Exception | None = None
-    try:
-        async with asyncio.TaskGroup() as tasks:
-            parts = await bring(tasks)
-            session = parts.session
-            reader = tasks.create_task(_read(parts, notify))
-            helpers = [tasks.create_task(one) for one in (parts.client.write_posted(), *parts.beside)]
-            if options.stall_after is not None:
-                watch = session.executor.turns.report(
-                    options.stall_after, lambda: session.executor.waits, notify
-                )
-                helpers.append(tasks.create_task(watch))
-            try:
-                yield session
-            except Exception as error:  # noqa: BLE001  raised again below, outside of the group that would wrap it
-                failed = error
-            finally:
-                session.inbox.widen()
-                await session.stop()
-                await asyncio.wait([reader])
-                for helper in helpers:
-                    helper.cancel()
-                await parts.close()
-    finally:
-        # only when something failed before the session was whole, or in its reader
-        if not process.has_exited:
-            process.kill()
-        if not process.is_over:
-            process.discard()
-            await process.wait()
+    # a process is left only when something failed before the session was whole, or in its reader
+    async with attended(process), asyncio.TaskGroup() as tasks:
+        parts = await bring(tasks)
+        session = parts.session
+        reader = tasks.create_task(_read(parts, notify))
+        helpers = [tasks.create_task(one) for one in (parts.client.write_posted(), *parts.beside)]
+        if options.stall_after is not None:
+            watch = session.executor.turns.report(options.stall_after, lambda: session.executor.waits, notify)
+            helpers.append(tasks.create_task(watch))
+        try:
+            yield session
+        except Exception as error:  # noqa: BLE001  raised again below, outside of the group that would wrap it
+            failed = error
+        finally:
+            session.inbox.widen()
+            await session.stop()
+            await asyncio.wait([reader])
+            for helper in helpers:
+                helper.cancel()
+            await parts.close()
     if failed is not None:
         raise failed
 

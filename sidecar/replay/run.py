@@ -10,6 +10,7 @@ import typer
 
 from hub.hub import Hub
 from journal.memory import MemoryJournal
+from normalize.core import happenings
 from normalize.events import to_json
 from normalize.events.limits import cut
 from normalize.families import recorded_core
@@ -46,8 +47,8 @@ async def _print(file: Path, field_limit: int, speed: float | None, moved: Calla
     core = recorded_core()
 
     async def feed(batch: Sequence[SessionInput]) -> None:
-        for item in batch:
-            for event in core.handle(item):
+        for _, events in happenings(core, batch):
+            for event in events:
                 data = to_json(event)
                 if len(data) > field_limit:
                     data = to_json(cut(event, field_limit))

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 
 from journal.base import Entry, Journal
-from normalize.core import Core, Happened
+from normalize.core import Core, Happened, happenings
 from normalize.events import AgentEvent, to_json
 from normalize.events.limits import cut
 from normalize.families import recorded_core
@@ -55,12 +55,11 @@ class Pipeline:
         """
         failed: Exception | None = None
         happened: list[Happened] = []
-        for item in batch:
-            try:
-                happened.append(Happened(item, self.core.handle(item)))
-            except Exception as error:  # noqa: BLE001 - raised again below
-                failed = error
-                break
+        try:
+            for told in happenings(self.core, batch):
+                happened.append(told)  # noqa: PERF402 - those before an error count
+        except Exception as error:  # noqa: BLE001 - raised again below
+            failed = error
         await self.publish(happened)
         if failed is not None:
             raise failed

@@ -80,7 +80,7 @@ class StdioBridge:
             self._tell(ControlRequest(OUR_GREETING, Initialize(hooks=HOOKS)), moves)
         return moves
 
-    def from_caller(self, line: bytes) -> Moves:
+    def on_caller_line(self, line: bytes) -> Moves:
         """Take a line of the caller."""
         moves = Moves()
         heard = self._caller.read(line)
@@ -92,7 +92,7 @@ class StdioBridge:
                 self._serve(message, line, moves)
         return moves
 
-    def from_cli(self, line: bytes) -> Moves:
+    def on_cli_line(self, line: bytes) -> Moves:
         """Take a line of the CLI."""
         if not line:
             return Moves([b"\n"] if self._relays else [])
@@ -105,12 +105,12 @@ class StdioBridge:
             self._hear(message, line, moves)
         return moves
 
-    def closed(self) -> Moves:
+    def on_close(self) -> Moves:
         """The caller has closed our stdin: what was asked for is still done."""
         self._is_closed = True
         return Moves(close=self._relays or not self._is_running)
 
-    def ended(self, ended: Ended) -> Moves:
+    def on_exit(self, ended: Ended) -> Moves:
         """The CLI has gone; a turn that runs has failed, and its caller is told in a dialect that has words for it."""
         moves = Moves(seen=[ended])
         if self._is_running and not self._relays:

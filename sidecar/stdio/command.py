@@ -22,7 +22,7 @@ from sidecar.stdio.arguments import (
     foreign_options,
     read_arguments,
 )
-from sidecar.stdio.log import Seen
+from sidecar.stdio.observed import ObservedInputs
 from sidecar.version import VERSION
 
 LEAST_VERSION = "2.0.0"
@@ -41,15 +41,15 @@ def run(argv: Sequence[str]) -> int:
         if arguments.asks_version:
             return _version(agent, settings)
         logs.configure(settings.log_level)
-        with _seen(settings, agent) as seen:
-            return asyncio.run(_serve(arguments, agent, settings, seen))
+        with _observed(settings, agent) as observed:
+            return asyncio.run(_serve(arguments, agent, settings, observed))
     except (UsageError, ConfigurationError) as error:
         return _fail(error, 2)
     except (AgentNotFoundError, ProgramNotFound) as error:
         return _fail(error, 1)
 
 
-async def _serve(arguments: Arguments, agent: Agent, settings: Settings, seen: Seen) -> int:
+async def _serve(arguments: Arguments, agent: Agent, settings: Settings, observed: ObservedInputs) -> int:
     options = (foreign_options if settings.dialect in FOREIGN else cli_options)(arguments.rest)
     return await stdio.serve(
         [*agent.argv, *options],
@@ -57,7 +57,7 @@ async def _serve(arguments: Arguments, agent: Agent, settings: Settings, seen: S
         {**os.environ, **agent.env},
         spoken=DIALECTS[arguments.spoken],
         agent=DIALECTS[settings.dialect],
-        seen=seen,
+        observed=observed,
         stop_timeout=settings.stop_timeout_s,
     )
 
@@ -70,11 +70,11 @@ def _version(agent: Agent, settings: Settings) -> int:
 
 
 @contextmanager
-def _seen(settings: Settings, agent: Agent) -> Iterator[Seen]:
+def _observed(settings: Settings, agent: Agent) -> Iterator[ObservedInputs]:
     from tracing.export.wanted import tracing_wanted  # noqa: PLC0415 - a relay starts as often as its CLI does: it imports little
 
     if not settings.record and not tracing_wanted():
-        yield Seen(())
+        yield ObservedInputs(())
         return
     from sidecar.metrics import Metrics  # noqa: PLC0415 - as above
     from sidecar.sessions.observers import Observers  # noqa: PLC0415 - as above
@@ -82,7 +82,7 @@ def _seen(settings: Settings, agent: Agent) -> Iterator[Seen]:
     metrics = Metrics()
     observers = Observers(settings, metrics)
     try:
-        yield Seen(observers.of(f"stdio-{os.getpid()}", agent.name))
+        yield ObservedInputs(observers.of(f"stdio-{os.getpid()}", agent.name))
     finally:
         observers.close()
         metrics.close()

@@ -1,22 +1,22 @@
 """`turnwire stdio`: the sidecar as one agent on this process's own stdin and stdout.
 
-Two readers, one for each side, hand lines to the switchboard and do what it says. Stdout slows the CLI down when the
-caller reads slowly; what goes to the CLI is written by a task of its own, so that neither side waits for the other. What
-the CLI says on stderr goes to ours as it comes.
+The CLI's lines are read and written as in every session (adapter/session/lines.py); the bridge is what is between them and the caller,
+who is read by a task of its own, so that neither side waits for the other. Stdout slows the CLI down when the caller reads slowly.
+What the CLI says on stderr goes to ours as it comes.
 """
 
 import asyncio
 import signal
 import sys
-from collections import deque
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 from adapter.process.cli import CliProcess
-from adapter.process.shutdown import StopDeadlines, climb
-from adapter.process.transport import Exit, ProcessGone
+from adapter.process.shutdown import StopDeadlines, attended, climb
+from adapter.process.transport import Exit
 from adapter.process.watchdog import Watchdog
+from adapter.session.lines import Lines
 from normalize.inputs import Ended
 from protocol.dialects import CLAUDE, DIALECTS, Dialect, recognise
 from protocol.framing import LineFramer
@@ -24,7 +24,7 @@ from runner.input import Input
 from runner.output import Output, OutputLost
 from sidecar.signals import on_stop
 from sidecar.stdio.bridge import Moves, StdioBridge
-from sidecar.stdio.log import Seen
+from sidecar.stdio.observed import ObservedInputs
 
 STOP = StopDeadlines(interrupt=0.0, close=0.5, terminate=3.0)
 SIGNAL_GRACE = 3.0
@@ -43,7 +43,7 @@ async def serve(
     *,
     spoken: Dialect,
     agent: Dialect,
-    seen: Seen,
+    observed: ObservedInputs,
     stop_timeout: float,
 ) -> int:
     """Serve the caller until the CLI has gone; returns the exit code. Raises ProgramNotFound.
@@ -54,16 +54,15 @@ async def serve(
         process = await CliProcess.spawn(
             argv, workspace=Path.cwd(), environment=environment, watchdog=watchdog, reads_stderr=True
         )
-        joint = Joint(process, spoken, agent, seen)
-        on_stop(partial(_end, process), stop_timeout)
-        try:
-            ended = await joint.run()
-        except OutputLost:
-            return 1
-        finally:
-            process.discard()
-            await climb(process, STOP)
-            await process.wait()
+        async with attended(process):
+            on_stop(partial(_end, process), stop_timeout)
+            try:
+                ended = await Relay(process, spoken, agent, observed).run()
+            except OutputLost:
+                return 1
+            finally:
+                process.discard()
+                await climb(process, STOP)
         return 128 + _number(ended.signal) if ended.signal else ended.code or 0
 
 
@@ -85,75 +84,65 @@ def _number(name: str) -> int:
         return int(name.rpartition(" ")[2])
 
 
-class Joint:
+class Relay:
     """The caller on one side, the CLI on the other."""
 
-    def __init__(self, process: CliProcess, spoken: Dialect, agent: Dialect, seen: Seen) -> None:
+    def __init__(
+        self, process: CliProcess, spoken: Dialect, agent: Dialect, observed: ObservedInputs
+    ) -> None:
         self._process = process
         self._spoken = spoken
         self._agent = agent
-        self._seen = seen
+        self._observed = observed
+        # the CLI is read on however much waits to be said to it: the caller is made to wait instead
+        self._lines = Lines(process, most_posted=sys.maxsize, keeps_blank=True)
         self._output = Output(1)
         self._errors = Output(2)
         self._bridge: StdioBridge | None = None
-        self._unsaid: deque[bytes | None] = deque()
-        self._unsaid_bytes = 0
-        self._has_unsaid = asyncio.Event()
-        self._has_room = asyncio.Event()
-        self._has_room.set()
 
     async def run(self) -> Exit:
         """Join them until the CLI has gone, and return how it ended; raises OutputLost."""
         try:
             async with asyncio.TaskGroup() as tasks:
                 others = [
-                    tasks.create_task(self._listen()),
-                    tasks.create_task(self._tell()),
+                    tasks.create_task(self._read_caller()),
+                    tasks.create_task(self._lines.write_posted()),
                     tasks.create_task(self._output.lost()),
                 ]
                 relaying = tasks.create_task(self._relay_stderr())
-                await self._read()
+                await self._read_cli()
                 ended = await self._process.wait()
                 await _within(LAST_WORDS, relaying)
                 for other in others:
                     other.cancel()
             how = Ended("exited", ended.code, ended.signal, self._process.stderr_tail)
-            await self._do(self._joined().ended(how))
+            await self._do(self._joined().on_exit(how))
             await self._output.flush()
         except* OutputLost as lost:
             raise lost.exceptions[0] from None
         return ended
 
-    async def _listen(self) -> None:
-        """Read the caller."""
+    async def _read_caller(self) -> None:
         framer = LineFramer()
         async for chunk in Input(sys.stdin.fileno()).chunks():
             for lines in framer.slices(chunk):
                 for line in lines:
                     if isinstance(line, bytes):
-                        await self._hear(line)
+                        await self._on_caller_line(line)
                 await asyncio.sleep(0)
         last = framer.close()
         if isinstance(last, bytes):
-            await self._hear(last)
-        await self._do(self._joined().closed())
+            await self._on_caller_line(last)
+        await self._do(self._joined().on_close())
 
-    async def _hear(self, line: bytes) -> None:
+    async def _on_caller_line(self, line: bytes) -> None:
         if line.strip():
-            await self._do(self._joined(line).from_caller(line))
-            await self._has_room.wait()
+            await self._do(self._joined(line).on_caller_line(line))
+            await self._lines.below(UNSAID)
 
-    async def _read(self) -> None:
-        """Read the CLI."""
-        framer = LineFramer()
-        while chunk := await self._process.read():
-            for lines in framer.slices(chunk):
-                moves = [self._joined().from_cli(line) for line in lines if isinstance(line, bytes)]
-                await self._do(*moves)
-                await asyncio.sleep(0)
-        last = framer.close()
-        if isinstance(last, bytes):
-            await self._do(self._joined().from_cli(last))
+    async def _read_cli(self) -> None:
+        async for lines in self._lines.slices():
+            await self._do(*[self._joined().on_cli_line(line) for line in lines if isinstance(line, bytes)])
 
     async def _relay_stderr(self) -> None:
         """Hand on what the CLI says on stderr, byte for byte, as fast as the caller reads it."""
@@ -165,7 +154,7 @@ class Joint:
             self._process.discard_stderr()  # a caller may do without it
 
     def _joined(self, first_line: bytes = b"") -> StdioBridge:
-        """Return the switchboard; the caller's first line says what it speaks, if nothing else does."""
+        """Return the bridge; the caller's first line says what it speaks, if nothing else does."""
         if self._bridge is None:
             spoken = self._spoken
             if spoken.name == "auto":
@@ -173,42 +162,21 @@ class Joint:
             # to a caller of Claude's dialect an agent whose dialect is not known is Claude, byte for byte
             agent = CLAUDE if self._agent.name == "auto" else self._agent
             self._bridge = StdioBridge(spoken, agent)
-            self._queue(self._bridge.begin())
+            self._post(self._bridge.begin())
         return self._bridge
 
     async def _do(self, *moves: Moves) -> None:
         for move in moves:
-            self._queue(move)
+            self._post(move)
         if said := b"".join(line for move in moves for line in move.to_caller):
             await self._output.put(said)
 
-    def _queue(self, moves: Moves) -> None:
-        self._seen.take(moves.seen)
-        self._unsaid += moves.to_cli
-        self._unsaid_bytes += sum(map(len, moves.to_cli))
+    def _post(self, moves: Moves) -> None:
+        self._observed.on_inputs(moves.seen)
+        if moves.to_cli:
+            self._lines.post(b"".join(moves.to_cli))
         if moves.close:
-            self._unsaid.append(None)
-        self._has_unsaid.set()
-        if self._unsaid_bytes > UNSAID:
-            self._has_room.clear()
-
-    async def _tell(self) -> None:
-        """Write to the CLI."""
-        while True:
-            while not self._unsaid:
-                self._has_unsaid.clear()
-                await self._has_unsaid.wait()
-            line = self._unsaid.popleft()
-            if line is None:
-                self._process.close_input()
-                continue
-            try:
-                await self._process.write(line)
-            except ProcessGone:
-                pass  # how it went is read from its output
-            self._unsaid_bytes -= len(line)
-            if self._unsaid_bytes <= UNSAID:
-                self._has_room.set()
+            self._lines.post(b"", after=self._process.close_input)
 
 
 async def _within(seconds: float, task: asyncio.Task[None]) -> None:

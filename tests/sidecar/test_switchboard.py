@@ -61,13 +61,13 @@ class Transcript:
         return self
 
     def caller(self, value: JSON | bytes) -> "Transcript":
-        return self._done(self.bridge.from_caller(value if isinstance(value, bytes) else line(value)))
+        return self._done(self.bridge.on_caller_line(value if isinstance(value, bytes) else line(value)))
 
     def cli(self, value: JSON | bytes) -> "Transcript":
-        return self._done(self.bridge.from_cli(value if isinstance(value, bytes) else line(value)))
+        return self._done(self.bridge.on_cli_line(value if isinstance(value, bytes) else line(value)))
 
     def closed(self) -> "Transcript":
-        return self._done(self.bridge.closed())
+        return self._done(self.bridge.on_close())
 
 
 @pytest.fixture
@@ -88,9 +88,9 @@ def test_every_recorded_line_is_relayed_byte_for_byte(recording: Recording) -> N
     bridge = StdioBridge(CLAUDE, CLAUDE)
     assert bridge.begin().to_cli == []
     for received in recording.received():
-        assert b"".join(bridge.from_cli(received).to_caller) == received + b"\n"
+        assert b"".join(bridge.on_cli_line(received).to_caller) == received + b"\n"
     for sent in recording.sent():
-        told = bridge.from_caller(sent).to_cli
+        told = bridge.on_caller_line(sent).to_cli
         if recording.scenario in ("input-not-json", "input-blank-line"):
             continue
         assert told == [sent + b"\n"]
@@ -302,18 +302,18 @@ def test_a_cli_that_dies_in_a_turn_is_an_error_and_a_result(
     miriad: Transcript, ended: Ended, how: str
 ) -> None:
     miriad.caller(prompt("first"))
-    moves = miriad.bridge.ended(ended)
+    moves = miriad.bridge.on_exit(ended)
     error, result = objects(moves.to_caller)
     text = f"the agent {how} in the middle of a turn"
     assert (error["subtype"], error["message"]) == ("error", text)
     assert (result["subtype"], result["is_error"], result["result"]) == ("error", True, text)
     assert moves.seen == [ended]
-    assert miriad.bridge.ended(ended).to_caller == []
+    assert miriad.bridge.on_exit(ended).to_caller == []
 
 
 def test_what_happens_is_told_to_who_watches(miriad: Transcript) -> None:
-    kinds = [type(item) for item in miriad.bridge.from_caller(line(prompt("hi"))).seen]
-    kinds += [type(item) for item in miriad.bridge.from_cli(line(RESULT)).seen]
+    kinds = [type(item) for item in miriad.bridge.on_caller_line(line(prompt("hi"))).seen]
+    kinds += [type(item) for item in miriad.bridge.on_cli_line(line(RESULT)).seen]
     assert kinds == [Sent, Received]
 
 
@@ -341,7 +341,7 @@ def test_every_run_is_answered_when_the_cli_dies() -> None:
     rpc = Transcript(StdioBridge(JSON_RPC, CLAUDE))
     for number in (1, 2, 3):
         rpc.caller({"jsonrpc": "2.0", "id": number, "method": "run", "params": {"prompt": "hi"}})
-    said = objects(rpc.bridge.ended(Ended("exited", 3)).to_caller)
+    said = objects(rpc.bridge.on_exit(Ended("exited", 3)).to_caller)
     assert [(row["id"], row["error"]["code"]) for row in said if "id" in row] == [
         (1, -32000),
         (2, -32000),

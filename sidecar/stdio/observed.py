@@ -2,23 +2,23 @@
 
 from collections.abc import Sequence
 
+from normalize.core import happenings
 from normalize.families import new_core
 from normalize.inputs import SessionInput
 from sidecar.sessions.pipeline import Observer
 
 
-class Seen:
-    """Hands what happened to the observers, with the events it makes."""
+class ObservedInputs:
+    """Hands what happens to the observers, with the events it makes."""
 
     def __init__(self, observers: Sequence[Observer]) -> None:
         self._observers = observers
         self._core = new_core()
 
-    def take(self, inputs: Sequence[SessionInput]) -> None:
-        """Take what happened, in order."""
+    def on_inputs(self, inputs: Sequence[SessionInput]) -> None:
+        """See what happened, in order."""
         if not self._observers:
             return
-        for item in inputs:
-            events = self._core.handle(item)
+        for item, events in happenings(self._core, inputs):
             for observer in self._observers:
                 observer(item, events)
