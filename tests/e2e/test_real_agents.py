@@ -4,15 +4,24 @@ import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec import to_builtins
 from real_agents import GEMINI, OPENCODE, QWEN, RealAgent
 from scripted_models import Say, ScriptedModels, Wait, scripted_models
 
 from live import Frontend
 from sidecar.config.known_agents import KNOWN
-from turnwire_client import connect
-from turnwire_client.events import Complete, MessageChunk, PermissionRequest, SessionInfo, ToolUpdate
+from turnwire_client import commands, connect
+from turnwire_client.events import (
+    Complete,
+    MessageChunk,
+    PermissionRequest,
+    SessionInfo,
+    ToolUpdate,
+    UserMessage,
+)
 from turnwire_process import environment, turnwire
 
 pytestmark = [pytest.mark.long, pytest.mark.node]
@@ -118,3 +127,39 @@ async def test_leave_edits_commands_interrupts_and_resuming(
         assert "It was 4711." in frontend.text()
         assert "Remember the number 4711." in json.dumps(models.requests[before])
         assert own_session(frontend) == first
+        if agent.keeps:
+            assert first is not None
+            await _kept(frontend, models, agent, tmp_path / "home", first)
+
+
+async def _kept(
+    frontend: Frontend, models: ScriptedModels, agent: RealAgent, home: Path, conversation: str
+) -> None:
+    """What the agent has kept itself is the conversation that was heard, and another session goes on with it."""
+    await frontend.client.close_session(frontend.session)
+    agent.age(home)
+    (listed,) = (await asked(frontend, commands.LibraryList()))["conversations"]
+    assert (listed["id"], listed["agent"], listed["session"]) == (conversation, agent.name, frontend.session)
+    opened = (await asked(frontend, commands.SessionCreate(resume=conversation)))["session"]
+    read = await Frontend(frontend.client, opened, PATIENCE).caught_up()
+    assert [one.text for one in read.seen(UserMessage)] == [one.text for one in frontend.seen(UserMessage)]
+    for said in ("I write it.", "Both are done.", "Then not.", "It was 4711."):
+        assert said in frontend.text()
+        assert said in read.text()
+    (edit,) = of_kind(read, "modify_file")[:1]
+    assert edit.tool_status == "complete"
+    (command,) = of_kind(read, "shell_exec")
+    assert command.tool_status == "complete"
+    assert "from-the-shell" in json.dumps(to_builtins(command.normalized))
+    models.answers.append([Say("Still 4711.")])
+    before = len(models.requests)
+    done = await read.turn("Once more?")
+    assert done.operation_id == f"turn-{len(frontend.seen(Complete)) + 1}"
+    assert "Remember the number 4711." in json.dumps(models.requests[before])
+
+
+async def asked(frontend: Frontend, command: commands.AnyCommand) -> dict[str, Any]:
+    """The result of a command."""
+    result = await frontend.client.command(command)
+    assert isinstance(result, dict)
+    return result

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kept_files import kept_file
 from kept_sessions import kept
 
 from adapter.process.watchdog import Watchdog
@@ -172,6 +173,60 @@ async def test_a_conversation_is_listed_opened_and_gone_on_with(
         (started,) = [event for event in seen if isinstance(event, ev.ProcessStatus)]
         assert (started.state, started.resumed) == ("started", True)
         assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("agent", ["codex", "qwen"])
+async def test_another_agents_conversation_is_opened_and_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: str
+) -> None:
+    source = kept_file(agent)
+    below = {"codex": ("2026", "11", "22"), "qwen": ("project", "chats")}[agent]
+    file = tmp_path.joinpath("home", "projects", *below, source.name)
+    family = {"codex": "acp", "qwen": "qwen"}[agent]
+    script = tmp_path / "echo.yaml"
+    speaks = ["--family", "acp"] if family == "acp" else []
+    agents = {
+        agent: {"command": [sys.executable, "-m", "scripted_agent", str(script), *speaks], "family": family}
+    }
+    async with place(tmp_path, monkeypatch, agents=agents) as here:
+        file.parent.mkdir(parents=True)
+        file.write_bytes(source.read_bytes().replace(b"/workspace/project", str(here.work).encode()))
+        (listed,) = (await here.do("library.list"))["conversations"]
+        assert (listed["agent"], listed["turns"], listed["folder"]) == (agent, 2, str(here.work))
+        opened = (await here.do("library.open", conversation=listed["id"]))["session"]
+        seen = await here.events(opened)
+        assert prompts(seen) == ["Remember 4711 and write it down.", "Which number was it?"]
+        assert [event.data.outcome for event in seen if isinstance(event, ev.Complete)] == ["completed"] * 2
+        shown = here.summary(opened)
+        assert (shown.agent, shown.cli_session_id, shown.state) == (agent, listed["id"], "exited")
+        hits = (await here.do("library.search", text="4711"))["hits"]
+        assert {hit["id"] for hit in hits} == {opened}
+        (spent,) = (await here.do("library.usage", by=["agent"]))["usage"]
+        assert (spent["group"], spent["answers"], spent["input_tokens"]) == ({"agent": agent}, 4, 400)
+        await here.do("prompt", session=opened, text="and now")
+        seen = await here.until(opened, ev.Complete, 3)
+        assert [event.operation_id for event in seen if isinstance(event, ev.TurnStarted)] == [
+            "turn-1",
+            "turn-2",
+            "turn-3",
+        ]
+        assert prompts(seen)[-1] == "and now"
+        assert file.read_bytes().count(b"4711") == source.read_bytes().count(b"4711")
+
+
+async def test_an_agent_goes_on_with_its_own_conversations_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        source = kept_file("codex")
+        file = here.projects / "2026" / "11" / "22" / source.name
+        file.parent.mkdir(parents=True)
+        file.write_bytes(source.read_bytes().replace(b"/workspace/project", str(here.work).encode()))
+        (listed,) = (await here.do("library.list"))["conversations"]
+        assert await here.refused("session.create", resume=listed["id"], agent="echo") == "invalid_params"
+        # the agent is not here, which is no reason not to read what it has kept
+        opened = (await here.do("library.open", conversation=listed["id"]))["session"]
+        assert len(prompts(await here.events(opened))) == 2
 
 
 async def test_a_session_is_created_from_a_conversation_and_called_after_it(

@@ -31,6 +31,8 @@ class RealAgent:
     """A call of its shell."""
     write: Callable[[Path, str], Call]
     """A call that makes a file."""
+    keeps: bool = True
+    """Its own files of conversations are read."""
     age: Callable[[Path], None] = lambda home: None
     """Make the sessions below a HOME older, where those of this very minute cannot be loaded."""
 
@@ -72,7 +74,11 @@ def _age_gemini(home: Path) -> None:
     an empty conversation into it, and then finds no session.
     """
     for path in home.glob(".gemini/tmp/*/chats/session-*.jsonl"):
-        path.rename(path.with_name(f"session-2026-01-01T00-00-{path.name.rpartition('-')[2]}"))
+        aged = path.with_name(f"session-2026-01-01T00-00-{path.name.rpartition('-')[2]}")
+        if aged.exists() and aged != path and aged.stat().st_size > path.stat().st_size:
+            path.unlink()  # begun by a load, and left empty
+        else:
+            path.rename(aged)
 
 
 def _opencode(home: Path, url: str) -> Mapping[str, str]:
@@ -128,7 +134,7 @@ GEMINI = RealAgent(
     _gemini,
     lambda command: Call("run_shell_command", {"command": command, "description": "Run it"}),
     lambda path, content: Call("write_file", {"file_path": str(path), "content": content}),
-    _age_gemini,
+    age=_age_gemini,
 )
 OPENCODE = RealAgent(
     "opencode",
@@ -137,6 +143,7 @@ OPENCODE = RealAgent(
     _opencode,
     lambda command: Call("bash", {"command": command, "description": "Run it"}),
     lambda path, content: Call("write", {"filePath": str(path), "content": content}),
+    keeps=False,
 )
 QWEN = RealAgent(
     "qwen",
