@@ -20,10 +20,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-import redis.asyncio
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 from redis.exceptions import ResponseError
+
+from journal.redis.connection import connect
 
 GROUP = "worker"
 CHANGES_KEPT = 100_000
@@ -93,13 +92,14 @@ class FleetStore:
     """The keys of one fleet."""
 
     def __init__(self, url: str, prefix: str = "turnwire:") -> None:
-        # One immediate retry, for a connection that the server closed meanwhile; a command that went twice has one id.
-        self._redis = redis.asyncio.Redis.from_url(url, retry=Retry(NoBackoff(), 1))
+        # It may send something twice; a command that went twice has one id.
+        self._connection = connect(url)
+        self._redis = self._connection.redis
         self._prefix = f"{prefix}fleet:"
 
     async def close(self) -> None:
         """Let go of the connections."""
-        await self._redis.aclose()
+        await self._connection.close()
 
     async def renew(self, worker: str, instance: str, place: str, about: bytes, lease_ms: int) -> Renewal:
         """Hold a worker's lease for so long from now on, unless another one lives; one at the same place was an earlier life."""

@@ -12,7 +12,16 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Self
 
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import (
+    AskError,
+    ClusterError,
+    NoPermissionError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    RedisError,
+    ResponseError,
+    TryAgainError,
+)
 
 from journal.ages import AgeClock, Limits, kept, read, steadily
 from journal.backlog import Backlog
@@ -43,7 +52,21 @@ _OF_THE_SERVER = (
     "OOM", "LOADING", "BUSY", "MISCONF", "READONLY", "MASTERDOWN", "NOREPLICAS", "CLUSTERDOWN", "TRYAGAIN",
     "NOAUTH", "NOPERM", "UNKILLABLE",
 )  # fmt: skip
-"""What a server says of itself, whatever it was asked."""
+"""What a server says of itself, whatever it was asked; also in what a script passes on."""
+
+_OF_THE_SERVER_TYPES = (
+    AskError,
+    ClusterError,
+    NoPermissionError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    TryAgainError,
+)
+"""The same where the library has made an error of its own of it, and left the word out."""
+
+
+def _is_of_the_server(failure: Exception) -> bool:
+    return isinstance(failure, _OF_THE_SERVER_TYPES) or any(code in str(failure) for code in _OF_THE_SERVER)
 
 
 class RedisJournal:
@@ -89,13 +112,14 @@ class RedisJournal:
         steady: Clock = steadily,
         owner: str | None = None,
         reads_only: bool = False,
+        replicas: int = 0,
     ) -> Self:
         """Connect to the server and learn what logs it has; raises JournalUnavailable.
 
         With an `owner`, a worker of a fleet, it has the logs alone that are begun or claimed by it, and others' take nothing of it.
-        One that `reads_only` leaves retention to those who write.
+        One that `reads_only` leaves retention to those who write. What `replicas` replicas do not have yet is not readable.
         """
-        server = RedisServer(url, prefix, owner)
+        server = RedisServer(url, prefix, owner, replicas=replicas)
         try:
             epoch, states = await server.begin(), {} if owner else await server.states()
             ages = AgeClock(
@@ -234,7 +258,7 @@ class RedisJournal:
             try:
                 known.extent = await self._server.retain(known.session, self._retention, self._oldest())
             except ResponseError as error:
-                if any(code in str(error) for code in _OF_THE_SERVER):
+                if _is_of_the_server(error):
                     raise self._server.explain(error) from error
                 log.warning(
                     "retention could not be applied to a session's log",
@@ -349,7 +373,7 @@ class RedisJournal:
         said = str(failure)
         if isinstance(failure, RedisError) and not isinstance(failure, ResponseError):
             return False
-        if isinstance(failure, MemoryError) or any(code in said for code in _OF_THE_SERVER):
+        if isinstance(failure, MemoryError) or _is_of_the_server(failure):
             return False
         if said.startswith("JOURNAL "):
             try:

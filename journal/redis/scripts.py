@@ -2,11 +2,11 @@
 
 A session has a stream of events (`SEQ-0`: t time, s bytes kept, e event), a hash `state` (first, last, size, micros,
 writer, deleted, and of a log that a worker of a fleet has: owner, fence) and a hash `beside` of what was cut. KEYS are
-always stream, state, beside, set of sessions. What is absent is an empty argument; what is there has a `+` before it.
+always stream, state, beside. What is absent is an empty argument; what is there has a `+` before it.
 """
 
 _RETAIN = """
-local stream, state, beside, sessions = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local stream, state, beside = KEYS[1], KEYS[2], KEYS[3]
 
 local function extent()
     local held = redis.call('HMGET', state, 'first', 'last', 'size')
@@ -85,11 +85,12 @@ redis.call('HINCRBY', state, 'size', number(size))
 redis.call('HSETNX', state, 'first', '1')
 redis.call('HSET', state, 'last', number(first + count - 1), 'writer', ARGV[2], 'micros', ARGV[4], 'deleted', '0')
 if ARGV[9] ~= '' then redis.call('HSET', state, 'owner', ARGV[9], 'fence', ARGV[10]) end
-redis.call('SADD', sessions, ARGV[1])
 retain(tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]))
 local now = held()
-redis.call('PUBLISH', ARGV[8], table.concat(
-    {ARGV[2], number(now[1]), number(now[2]), number(now[3]), ARGV[4], ARGV[1]}, ' '))
+if ARGV[8] ~= '' then
+    redis.call('PUBLISH', ARGV[8], table.concat(
+        {ARGV[2], number(now[1]), number(now[2]), number(now[3]), ARGV[4], ARGV[1]}, ' '))
+end
 return now
 """
 )
@@ -126,6 +127,7 @@ local wanted, found = tonumber(ARGV[2]), redis.call('HGET', state, 'last')
 local newest = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1]
 local last = math.max(tonumber(found or '0') or 0, newest and tonumber(string.match(newest[1], '^%d+')) or 0)
 if last > wanted then return 0 end
+if tonumber(found or '0') == wanted then return 2 end
 local first, size, next = wanted + 1, 0, '-'
 while newest do
     local entries = redis.call('XRANGE', stream, next, '+', 'COUNT', 256)
@@ -137,7 +139,6 @@ while newest do
     next = '(' .. entries[#entries][1]
 end
 redis.call('HSET', state, 'first', number(first), 'last', ARGV[2], 'size', number(size), 'deleted', '0')
-redis.call('SADD', sessions, ARGV[1])
 return 1
 """
 )

@@ -7,14 +7,12 @@ import logging
 import uuid
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
-import redis.asyncio
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
+from redis.exceptions import OutOfMemoryError, RedisError
 
 from journal.base import JournalUnavailable, Retention
+from journal.redis.connection import connect
 from journal.redis.scripts import ADOPT, APPEND, CLAIM, DELETE, EPOCH, RETAIN
 from journal.sqlite.rows import Append, EventRow, Extent
 
@@ -47,10 +45,14 @@ ROOM = 1 << 16
 class RedisServer:
     """The keys of one journal on one server, all beginning with `prefix`."""
 
-    def __init__(self, url: str, prefix: str, owner: str | None = None) -> None:
-        """With an `owner` what is written is that worker's, and logs that are another's take nothing."""
-        # One immediate retry, for a connection that the server closed meanwhile; longer waits are the journal's to plan.
-        self._redis = redis.asyncio.Redis.from_url(url, retry=Retry(NoBackoff(), 1))
+    def __init__(self, url: str, prefix: str, owner: str | None = None, *, replicas: int = 0) -> None:
+        """With an `owner` what is written is that worker's, and logs that are another's take nothing.
+
+        So many `replicas` must have what is written before it counts. Raises JournalUnavailable for what is no URL.
+        """
+        self._connection = connect(url)
+        self._redis = self._connection.redis
+        self._replicas = replicas
         self._prefix = prefix
         self._owner = owner or ""
         self._fences: dict[str, int] = {}
@@ -58,8 +60,7 @@ class RedisServer:
         self._channel = f"{prefix}news"
         self.writer = uuid.uuid4().hex
         """Names this journal among all that write to the server."""
-        where = self._redis.connection_pool.connection_kwargs
-        self.name = str(where.get("path") or f"{where.get('host', 'localhost')}:{where.get('port', 6379)}")
+        self.name = self._connection.name
         """The server's address without its password."""
 
     def explain(self, error: RedisError) -> JournalUnavailable:
@@ -75,21 +76,40 @@ class RedisServer:
                 f"The session is no more of this worker's, so the Redis at {self.name} takes nothing of it: {said.removeprefix('FENCED ')}."
                 " What was said here since is lost; go on where it is now."
             )
+        if isinstance(error, OutOfMemoryError) or "OOM " in said:
+            return JournalUnavailable(
+                f"The Redis at {self.name} is full: {said} Raise its maxmemory, or lower retain_bytes or retain_days and start anew; what waits"
+                " is then written."
+            )
         return JournalUnavailable(
             f"The Redis at {self.name} cannot be used: {said}. Check that it runs and has memory left; what waits is then written."
         )
 
     async def begin(self) -> str:
         """Check that the server keeps what it is given; return the epoch, a new one when it may have lost events."""
-        about: dict[str, str] = await self._redis.info()
-        if about.get("maxmemory_policy", "noeviction") != "noeviction":
-            raise JournalUnavailable(
-                f"The Redis at {self.name} drops keys when its memory is full (maxmemory-policy {about['maxmemory_policy']}). "
-                "Set the policy to noeviction or use another server."
+        told = await self._connection.about()
+        for about in told:
+            if (policy := about.get("maxmemory_policy", "noeviction")) != "noeviction":
+                raise JournalUnavailable(
+                    f"The Redis at {self.name} drops keys when its memory is full (maxmemory-policy {policy}). "
+                    "Set the policy to noeviction or use another server."
+                )
+            if about.get("cluster_enabled") and not self._connection.is_cluster:
+                raise JournalUnavailable(
+                    f"The Redis at {self.name} is one of a cluster: let redis_url begin with redis+cluster:// (rediss+cluster:// for TLS)."
+                )
+        synced = await self._connection.always_synced()
+        if lossy := _may_lose(told, self._replicas, synced=synced):
+            log.warning(
+                "the Redis may lose the newest events that frontends have seen; docs/journal.md says how it does not",
+                extra={"server": self.name, "when": lossy},
             )
-        keys = (f"{self._prefix}epoch", f"{self._prefix}run")
-        safe = "yes" if await self._always_synced() else "no"
-        epoch: bytes = await self._redis.eval(EPOCH, 2, *keys, uuid.uuid4().hex, str(about["run_id"]), safe)
+        own = f"{self._prefix}{{own}}:" if self._connection.is_cluster else self._prefix
+        keys = [f"{own}{kind}" for kind in ("epoch", "run")]
+        runs = " ".join(sorted(str(about["run_id"]) for about in told))
+        # A primary that replicas follow is another after a failover, with all that counted.
+        safe = "yes" if synced and (self._replicas or not lossy) else "no"
+        epoch: bytes = await self._redis.eval(EPOCH, 2, *keys, uuid.uuid4().hex, runs, safe)
         return epoch.decode()
 
     async def take_room(self) -> None:
@@ -105,12 +125,12 @@ class RedisServer:
         await self._redis.set(f"{self._prefix}ages", witness)
 
     async def states(self, session: str | None = None) -> dict[str, State]:
-        """Return one log, or all."""
+        """Return one log, or all; with `replicas`, once these have what is returned."""
         sessions = [session] if session is not None else sorted(await self._sessions())
         pipeline = self._redis.pipeline(transaction=False)
         for name in sessions:
             pipeline.hmget(self._keys(name)[1], _STATE)
-        rows: list[list[bytes | None] | RedisError] = await pipeline.execute(raise_on_error=False)
+        rows = await self._replicated(pipeline, sessions)
         states: dict[str, State] = {}
         for name, row in zip(sessions, rows, strict=True):
             # One session's keys that others have been at keep no other session from being known.
@@ -130,6 +150,10 @@ class RedisServer:
         """Append in order, in one round trip; return what the logs hold, up to the first batch that failed, and why."""
         pipeline = self._redis.pipeline(transaction=False)
         limits = _limits(retention)
+        names = list(dict.fromkeys(batch.session for batch in batches))
+        # What is to be on replicas first is told when it is there.
+        channel = "" if self._replicas else self._channel
+        pipeline.sadd(f"{self._prefix}sessions", *names)
         for batch in batches:
             arguments: list[bytes | str | int] = [
                 batch.session,
@@ -138,19 +162,53 @@ class RedisServer:
                 batch.micros,
                 *limits,
                 oldest,
-                self._channel,
+                channel,
                 *self._fence(batch.session),
             ]
             for entry in batch.entries:
                 arguments += (entry.event, _there(entry.whole), _there(entry.raw))
-            pipeline.eval(APPEND, 4, *self._keys(batch.session), *arguments)
-        answers: list[list[int] | RedisError] = await pipeline.execute(raise_on_error=False)
+            pipeline.eval(APPEND, 3, *self._keys(batch.session), *arguments)
+        listed, *answers = await self._replicated(pipeline, names)
+        if isinstance(listed, RedisError):
+            return [], listed
         extents: list[Extent] = []
         for answer in answers:
             if isinstance(answer, RedisError):
-                return extents, answer
+                break
             extents.append(Extent(*answer))
-        return extents, None
+        failure = answers[len(extents)] if len(extents) < len(batches) else None
+        if self._replicas and extents:
+            await self._announce(batches[: len(extents)], extents)
+        return extents, failure
+
+    async def _replicated(self, pipeline: Any, sessions: Sequence[str]) -> list[Any]:
+        """Do commands about sessions; return their answers, errors too, once replicas have all there was then. Raises RedisError."""
+        if not self._replicas or not sessions:
+            return list(await pipeline.execute(raise_on_error=False))
+        keys = [self._keys(name)[0] for name in sessions]
+        homes = self._connection.homes(keys)
+        for home in homes:
+            # It counts from the last command of its connection, also where that has written nothing.
+            self._connection.wait(pipeline, home, self._replicas)
+        answers = list(await pipeline.execute(raise_on_error=False))
+        if homes != self._connection.homes(keys):
+            # Something was sent on to another node than the one whose replicas were asked.
+            raise RedisError("the cluster has moved a session meanwhile")
+        for found in answers[-len(homes) :]:
+            if isinstance(found, RedisError):
+                raise found
+            if found < self._replicas:
+                raise RedisError(
+                    f"{found} of the {self._replicas} replicas (redis_replicas) have what is there"
+                )
+        return answers[: -len(homes)]
+
+    async def _announce(self, batches: Sequence[Append], extents: Sequence[Extent]) -> None:
+        """Tell others what the script would have told them; one of a session is enough."""
+        newest = {batch.session: (batch, extent) for batch, extent in zip(batches, extents, strict=True)}
+        for session, (batch, extent) in newest.items():
+            where = f"{extent.first} {extent.last} {extent.size} {batch.micros}"
+            await self._redis.publish(self._channel, f"{self.writer} {where} {session}")
 
     async def events(self, session: str, after: int, last: int, count: int) -> list[EventRow]:
         """Return at most `count` events after one number and not beyond another."""
@@ -160,9 +218,12 @@ class RedisServer:
 
     async def adopt(self, session: str, last: int) -> bool:
         """Let a log that the server lost events of go on after a number; False when others have written beyond it."""
-        return bool(
-            await self._redis.eval(ADOPT, 4, *self._keys(session), session, last, *self._fence(session))
+        adopted = bool(
+            await self._redis.eval(ADOPT, 3, *self._keys(session), session, last, *self._fence(session))
         )
+        if adopted:
+            await self._redis.sadd(f"{self._prefix}sessions", session)
+        return adopted
 
     async def ownership(self, session: str) -> Ownership | None:
         """Return whose a log is; None where it is nobody's."""
@@ -173,7 +234,11 @@ class RedisServer:
     async def claim(self, session: str, former: Ownership | None) -> State | None:
         """Make a log the owner's in a new life; return it, or None where it is another's than the former one."""
         taken_from = ("", "") if former is None else (former.owner, former.fence)
-        found = await self._redis.eval(CLAIM, 4, *self._keys(session), session, self._owner, *taken_from)
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.eval(CLAIM, 3, *self._keys(session), session, self._owner, *taken_from)
+        (found,) = await self._replicated(pipeline, [session])
+        if isinstance(found, RedisError):
+            raise found
         fence, *state = cast("list[int]", found)
         if not fence:
             return None
@@ -189,11 +254,11 @@ class RedisServer:
 
     async def retain(self, session: str, retention: Retention, oldest: int) -> Extent:
         """Apply retention to one log."""
-        return Extent(*await self._redis.eval(RETAIN, 4, *self._keys(session), *_limits(retention), oldest))
+        return Extent(*await self._redis.eval(RETAIN, 3, *self._keys(session), *_limits(retention), oldest))
 
     async def delete(self, session: str) -> Extent:
         """Delete one log's events."""
-        return Extent(*await self._redis.eval(DELETE, 4, *self._keys(session), *self._fence(session)))
+        return Extent(*await self._redis.eval(DELETE, 3, *self._keys(session), *self._fence(session)))
 
     async def news(self) -> AsyncGenerator[tuple[str, State] | None]:
         """Yield None once all that follows will be told, then each log that another journal has appended to, as it is then."""
@@ -220,15 +285,7 @@ class RedisServer:
 
     async def close(self) -> None:
         """Let go of the connections."""
-        await self._redis.aclose()
-
-    async def _always_synced(self) -> bool:
-        try:
-            found = await self._redis.config_get("append*")
-        except RedisError:
-            # Hosted servers often forbid CONFIG; then the worse is assumed.
-            return False
-        return found.get("appendonly") == "yes" and found.get("appendfsync") == "always"
+        await self._connection.close()
 
     async def _sessions(self) -> set[str]:
         members = cast("set[bytes]", await self._redis.smembers(f"{self._prefix}sessions"))
@@ -241,9 +298,19 @@ class RedisServer:
     def _fence(self, session: str) -> tuple[str, str]:
         return (self._owner, str(self.fence(session))) if self._owner else ("", "")
 
-    def _keys(self, session: str) -> tuple[str, str, str, str]:
-        stream, state, beside = (f"{self._prefix}{kind}:{session}" for kind in ("log", "state", "beside"))
-        return stream, state, beside, f"{self._prefix}sessions"
+    def _keys(self, session: str) -> tuple[str, str, str]:
+        name = self._connection.tagged(session)
+        return f"{self._prefix}log:{name}", f"{self._prefix}state:{name}", f"{self._prefix}beside:{name}"
+
+
+def _may_lose(told: Sequence[Mapping[str, Any]], replicas: int, *, synced: bool) -> str:
+    """Return when a Redis loses what it has acknowledged, as a phrase; nothing where it does not."""
+    when = []
+    if not synced:
+        when.append("it is restarted or its machine fails (appendonly yes with appendfsync always keeps all)")
+    if not replicas and any(about.get("connected_slaves") for about in told):
+        when.append("a replica takes its place (redis_replicas waits for them)")
+    return ", or ".join(when)
 
 
 _STATE = ["first", "last", "size", "micros", "deleted"]

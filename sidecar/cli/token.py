@@ -20,9 +20,10 @@ StateDir = Annotated[
     typer.Option(help="State directory of the sidecar that they are for.", show_default="that of serve"),
 ]
 Journal = Annotated[
-    Literal["sqlite", "memory", "redis"] | None,
+    str | None,
     typer.Option(
-        help="With redis they are in Redis, for all that use it.", show_default="as configured, else sqlite"
+        help="With redis, or redis://HOST:PORT/0, they are in Redis, for all that use it.",
+        show_default="as configured, else sqlite",
     ),
 ]
 _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}

@@ -239,7 +239,9 @@ class Settings(BaseSettings):
     durability: Literal["process", "power"] = "process"
     """What the SQLite journal survives: the death of the sidecar, or a power failure too, with a sync for each group of events."""
     redis_url: str = "redis://127.0.0.1:6379/0"
-    """The server of the redis journal; `journal` takes it, too: `--journal redis://HOST:PORT/0`."""
+    """The Redis of the journal: redis://, rediss:// (TLS) or unix://, or redis+sentinel://HOST,HOST/NAME, or redis+cluster://HOST,HOST; docs/journal.md. `journal` takes it, too: `--journal redis://HOST:PORT/0`."""
+    redis_replicas: int = Field(default=0, ge=0)
+    """Replicas of that Redis that must have an event before any frontend gets it, so that a failover loses nothing that was seen."""
     worker: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
     """Name in a fleet, whose hubs (`turnwire hub`) then reach the sessions of `serve`; needs the redis journal. Keep it, with the state directory: sessions are known by it."""
     worker_labels: Names = []

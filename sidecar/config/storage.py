@@ -43,16 +43,18 @@ async def open_journal(settings: Settings) -> AsyncIterator[tuple[Journal, Sessi
         stack.push_async_callback(file.close)
         journal: Journal = file
         if settings.journal == "redis":
-            journal = await _open_redis(settings.redis_url, retention, settings.worker)
+            journal = await _open_redis(settings, retention)
             stack.push_async_callback(journal.close)
         yield journal, await SqliteSessions.open(file)
 
 
-async def _open_redis(url: str, retention: Retention, worker: str | None) -> Journal:
+async def _open_redis(settings: Settings, retention: Retention) -> Journal:
     try:
         from journal.redis.journal import RedisJournal  # noqa: PLC0415 - an optional extra
     except ImportError as error:
         raise JournalUnavailable(
             "The journal in Redis needs the extra `redis`: pip install 'turnwire[redis]'."
         ) from error
-    return await RedisJournal.open(url, retention, owner=worker)
+    return await RedisJournal.open(
+        settings.redis_url, retention, owner=settings.worker, replicas=settings.redis_replicas
+    )

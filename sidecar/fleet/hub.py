@@ -15,7 +15,7 @@ from sidecar.metrics import Metrics
 async def serve_hub(settings: Settings, ready: Ready, *, new_tokens: bool = False) -> None:
     """Serve frontends until a signal; raises JournalUnavailable, hub.server.access.AccessError and PortError."""
     metrics = Metrics()
-    journal = await RedisJournal.open(settings.redis_url, reads_only=True)
+    journal = await RedisJournal.open(settings.redis_url, reads_only=True, replicas=settings.redis_replicas)
     store = FleetStore(settings.redis_url)
     try:
         host = FleetHost(store, journal.last, Timing(lease_s=settings.fleet_lease_s))

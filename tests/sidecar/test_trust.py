@@ -32,6 +32,7 @@ NEEDS_TRUST = {
     "worker_labels": "has a fleet send others' sessions here",
     "worker_group": "takes over sessions of other machines",
     "fleet_lease_s": "lets a fleet believe that this machine is gone",
+    "redis_replicas": "keeps less of what happened",
     "state_dir": "writes elsewhere, and reads what is remembered from there",
     "memory_bytes": "removes what was kept of other sessions",
     "retain_days": "removes what was kept of other sessions",
