@@ -8,92 +8,15 @@ from contextlib import asynccontextmanager
 
 from playwright.async_api import Browser, Page, expect
 
-from console_page import console, go_to
+from console_page import console, go_to, violations
 from console_states import empty_hub, made, show, hub_harness
 from journal.base import Entry
-from normalize.events import (
-    AgentEvent,
-    Malformed,
-    MessageChunk,
-    PermissionOption,
-    PermissionRequest,
-    ToolCall,
-    ToolUpdate,
-    TurnStarted,
-    Unknown,
-    UserMessage,
-    to_json,
-)
-from normalize.payloads import GenericPayload, ModifyFilePayload, ShellExecPayload
-from normalize.payloads.files import ModifyFile, Mutation
-from normalize.payloads.work import Generic, ShellExec, ShellOutput
+from hostile_content import ANSI_BOMB, EMOJI, LINES, MARKUP, RTL, harm, shell, unusual
+from normalize.events import AgentEvent, Malformed, MessageChunk, ToolCall, ToolUpdate, TurnStarted, Unknown, UserMessage, to_json
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-RUN = "window.harm=1"
-MARKUP = f"""<script>{RUN}</script><img src=x onerror="{RUN}"><svg onload="{RUN}"></svg>
-<iframe srcdoc="<script>parent.harm=1</script>"></iframe><style>*{{display:none}}</style>
-<form action="http://example.invalid"><button>x</button></form><a href="javascript:{RUN}">raw link</a>
-<math><mtext><table><mglyph><style><img src=x onerror="{RUN}">
-
-[a](javascript:{RUN}) [b](JaVaScRiPt:{RUN}) [c](data:text/html,<script>{RUN}</script>) [d](vbscript:x)
-[e]( javascript:{RUN}) [good](https://example.invalid/page)
-![picture](http://example.invalid/spy.png) ![x](javascript:{RUN})
-"""
-BIDI = "rm -rf \u202ecod.tnatropmi\u202c \u2066hidden\u2069\u200b"
-ANSI_BOMB = (
-    "\x1b[31m\x1b[42mx\x1b[0m" * 50_000
-    + "\x1b]0;title\x07\x1b[2J\x1b[1;1H\x1b]8;;http://example.invalid\x07link\x1b]8;;\x07"
-)
 LONG_LINE = "z" * 5_000_000
-
-
-def shell(call: str, command: str, output: str = "") -> list[AgentEvent]:
-    """A command and what it printed."""
-    before = ShellExecPayload(shell_exec=ShellExec(command=command))
-    after = ShellExecPayload(
-        shell_exec=ShellExec(command=command, output=ShellOutput(exit_code=0, stdout=output))
-    )
-    return [
-        ToolCall(
-            tool_status="running", tool_call_id=call, tool_name="Bash", tool_title=command, normalized=before
-        ),
-        ToolUpdate(tool_call_id=call, tool_name="Bash", tool_status="complete", normalized=after),
-    ]
-
-
-def harm() -> Iterator[AgentEvent]:
-    """Everything that ever ran a script in somebody's page."""
-    yield TurnStarted(operation_id="turn-1", origin="user")
-    yield UserMessage(text=MARKUP)
-    yield MessageChunk(text=MARKUP, message_id="m1", block_index=0)
-    yield MessageChunk(text="```html\n" + MARKUP + "\n```", message_id="m1", block_index=1)
-    yield MessageChunk(text=f"```<script>{RUN}</script>\ncode\n```", message_id="m1", block_index=2)
-    yield from shell("t1", MARKUP, MARKUP)
-    yield from shell("t2", BIDI, ANSI_BOMB)
-    generic = GenericPayload(generic=Generic(name=MARKUP, input={MARKUP: MARKUP}, output=MARKUP))
-    yield ToolCall(
-        tool_status="running", tool_call_id="t3", tool_name=MARKUP, tool_title=MARKUP, normalized=generic
-    )
-    edit = ModifyFile(
-        file_path="/srv/" + MARKUP + BIDI + ".html", mutations=[Mutation(type="create", content=MARKUP + BIDI)]
-    )
-    yield ToolUpdate(
-        tool_call_id="t4",
-        tool_name="Write",
-        tool_status="complete",
-        normalized=ModifyFilePayload(modify_file=edit),
-    )
-    yield Unknown(message_type=MARKUP, raw=MARKUP)
-    yield Malformed(reason=MARKUP, raw=MARKUP, size=len(MARKUP))
-    yield PermissionRequest(
-        pending_id="p1",
-        permission_title=BIDI,
-        permission_options=[PermissionOption(option_id="allow_once", name=MARKUP, kind="allow_once")],
-        action_type="command",
-        normalized=ShellExecPayload(shell_exec=ShellExec(command=BIDI)),
-        tool_input={"command": BIDI},
-    )
 
 
 SAFE = ("https://", "http://", "vscode://file/srv/")
@@ -168,6 +91,7 @@ async def test_nothing_of_a_hostile_session_runs_loads_or_hides(browser: Browser
             await page.locator(".file .fold-head").click()
             await expect(page.locator(".file .diff")).to_be_visible()
             assert await page.evaluate("window.harm") is None
+            assert await violations(page) == []
             assert (
                 await page.locator("#root iframe, #root script, #root style, #root form[action]").count() == 0
             )
@@ -178,6 +102,33 @@ async def test_nothing_of_a_hostile_session_runs_loads_or_hides(browser: Browser
                 await page.evaluate("/[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.body.textContent)")
                 is False
             )
+
+
+@pytest.mark.long
+async def test_what_is_unusual_comes_through_whole_and_a_large_change_in_parts(browser: Browser) -> None:
+    async with hub_harness(host=empty_hub()) as where:
+        await show(where, "empty", made([Unknown(message_type="x", raw="{}")]))
+        await show(where, "unusual", made(unusual()), title=f"{RTL} {EMOJI}", workspace=f"/srv/{RTL}")
+        for width, height, scheme in ((1440, 900, "light"), (390, 844, "dark")):
+            async with console(browser, where.url, width=width, height=height, scheme=scheme) as page:  # type: ignore[arg-type]
+                await settled(page)
+                async with no_long_task(browser, page):
+                    await page.evaluate("location.hash = '#/s/unusual'")
+                    await expect(page.locator(".session-head h1")).to_have_text(f"{RTL} {EMOJI}")
+                    await open_everything(page)
+                    rows = page.locator(".row .diff tr")
+                    await expect(rows.first).to_be_attached()
+                    drawn = await rows.count()
+                    assert 100 < drawn < LINES / 10
+                    await page.locator(".row .diff .more").first.click()
+                    await expect(rows.nth(drawn)).to_be_attached()
+                    assert await rows.count() < LINES / 5
+                prose = page.locator(".prose h1, .prose h2, .prose h3").first
+                await page.locator(".scroller[aria-label=Conversation]").evaluate("node => node.scrollTo(0, 0)")
+                await expect(prose).to_have_text(RTL)
+                assert await prose.evaluate("node => getComputedStyle(node).direction") == "rtl"
+                await expect(page.locator(".prose p").first).to_have_text(EMOJI.strip())
+                assert await page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.long
