@@ -9,14 +9,13 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from normalize import outcomes
 from normalize.acp.agents import Quirks
 from normalize.acp.facts import Facts
 from normalize.acp.tools import name_of, payload, questions, title_of
 from normalize.events import (
     AgentEvent,
-    PermissionCancelled,
     PermissionOption,
-    PermissionResolved,
     QuestionRequest,
 )
 from normalize.events import (
@@ -40,7 +39,6 @@ from protocol.acp.messages import Id, Option, PermissionRequest, Request, Respon
 
 Asked: TypeAlias = PermissionRequest | Request
 """A request of the agent that a human, a rule or a policy answers."""
-Behavior = Literal["allow", "deny", "ask", "answer"]
 Kind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 Action = Literal["command", "file_write", "file_read", "network", "mcp_tool", "other"]
 
@@ -172,7 +170,7 @@ class Requests:
         self.pending[pending.pending_id] = pending
         if pending.tool_call_id is not None:
             self._of_calls.setdefault(pending.tool_call_id, {})[pending.pending_id] = None
-        return [] if before is None or before.decided else [self._void(before, "cancelled")]
+        return [] if before is None or before.decided else [outcomes.void(self._place, before, "cancelled")]
 
     def find(self, request_id: Id) -> Pending | None:
         """Return the request of an id: of several, one that was decided and waits for its answer, or else the newest."""
@@ -189,25 +187,10 @@ class Requests:
         if pending.decided or decision.behavior in ("pass", "error"):
             return []
         pending.decided = True
-        behavior: Behavior = "deny"
+        behavior: outcomes.Behavior = "deny"
         if decision.behavior in ("allow", "ask", "answer"):
             behavior = decision.behavior
-        return [
-            PermissionResolved(
-                **self._place.here,
-                pending_id=pending.pending_id,
-                tool_call_id=pending.tool_call_id,
-                tool_name=pending.tool_name,
-                behavior=behavior,
-                option_id=decision.option_id,
-                by=decision.by,
-                waited_ms=decision.waited_ms,
-                message=decision.message,
-                updated_input=decision.updated_input,
-                destination=decision.destination,
-                interrupt=decision.interrupt or None,
-            )
-        ]
+        return [outcomes.decided(self._place, pending, decision, behavior)]
 
     def answered(self, pending: Pending, response: Response) -> list[AgentEvent]:
         """We answered; the decision itself, if it was told before, is not told again."""
@@ -215,28 +198,38 @@ class Requests:
         if pending.decided:
             return []
         if response.error is not None:
-            return [self._resolved(pending, "deny", message=response.error.message or None)]
+            return [outcomes.resolved(self._place, pending, "deny", message=response.error.message or None)]
         if isinstance(pending.asked, Request):
-            return [self._resolved(pending, "answer", message=text(fields(response.result), "action"))]
+            return [
+                outcomes.resolved(
+                    self._place, pending, "answer", message=text(fields(response.result), "action")
+                )
+            ]
         outcome = fields(fields(response.result).get("outcome"))
         option_id = text(outcome, "optionId")
         if option_id is None:
-            return [self._void(pending, "cancelled")]
-        return [self._resolved(pending, leave_of(pending.asked, option_id), option_id=option_id)]
+            return [outcomes.void(self._place, pending, "cancelled")]
+        return [
+            outcomes.resolved(self._place, pending, leave_of(pending.asked, option_id), option_id=option_id)
+        ]
 
     def settled(self, tool_call_id: str, *, denied: bool) -> list[AgentEvent]:
         """The call goes on, or has ended: somebody whom we did not hear gave leave, or refused it."""
         found = [self.pending[name] for name in self._of_calls.get(tool_call_id, ())]
         for one in found:
             self._let_go(one)
-        return [self._resolved(one, "deny" if denied else "allow") for one in found if not one.decided]
+        return [
+            outcomes.resolved(self._place, one, "deny" if denied else "allow")
+            for one in found
+            if not one.decided
+        ]
 
     def void(self, reason: VoidReason, only: Pending | None = None) -> list[AgentEvent]:
         """What waits will not be answered any more."""
         found = [*self.pending.values()] if only is None else [only]
         for one in found:
             self._let_go(one)
-        return [self._void(one, reason) for one in found if not one.decided]
+        return [outcomes.void(self._place, one, reason) for one in found if not one.decided]
 
     def _let_go(self, pending: Pending) -> None:
         self.pending.pop(pending.pending_id, None)
@@ -245,32 +238,6 @@ class Requests:
             names.pop(pending.pending_id, None)
             if not names:
                 del self._of_calls[pending.tool_call_id or ""]
-
-    def _resolved(
-        self,
-        pending: Pending,
-        behavior: Behavior,
-        *,
-        option_id: str | None = None,
-        message: str | None = None,
-    ) -> PermissionResolved:
-        return PermissionResolved(
-            **self._place.here,
-            pending_id=pending.pending_id,
-            tool_call_id=pending.tool_call_id,
-            tool_name=pending.tool_name,
-            behavior=behavior,
-            option_id=option_id,
-            message=message,
-        )
-
-    def _void(self, pending: Pending, reason: VoidReason) -> PermissionCancelled:
-        return PermissionCancelled(
-            **self._place.here,
-            pending_id=pending.pending_id,
-            tool_call_id=pending.tool_call_id,
-            reason=reason,
-        )
 
 
 def leave_of(asked: PermissionRequest, option_id: str) -> Literal["allow", "deny"]:

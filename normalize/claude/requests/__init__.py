@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from normalize import outcomes
 from normalize.claude import tools
 from normalize.claude.calls import Call, Calls
 from normalize.claude.requests import dialog as permission_dialog
@@ -17,8 +18,6 @@ from normalize.claude.requests import hook_answers
 from normalize.events import (
     AgentEvent,
     HookActivity,
-    PermissionCancelled,
-    PermissionResolved,
     QuestionRequest,
 )
 from normalize.inputs import Decision
@@ -33,13 +32,11 @@ from protocol.json_values import JsonObject, text_at
 MAX_SETTLED = 1000
 """Requests that are remembered beyond their end."""
 
-Behavior = Literal["allow", "deny", "ask", "answer"]
-
 
 class Pending(Struct, gc=False):
     """A request that nobody has answered."""
 
-    request_id: str
+    pending_id: str
     kind: Literal["permission", "question", "hook"]
     tool_call_id: str | None = None
     tool_name: str | None = None
@@ -137,15 +134,19 @@ class Requests:
                 *self._edited_by_hook(pending, hook_answers.updated_input(response)),
             ]
         if pending.kind == "question" and pending.tool_call_id is None:
-            return [self._resolved(pending, "answer")]
+            return [outcomes.resolved(self._place, pending, "answer")]
         answer = read_permission(response)
         if answer is None or isinstance(answer, Deny):
             self._calls.left(pending.tool_call_id, "denied")
             message = answer.message if answer is not None else response.error
             interrupt = answer.interrupt if answer is not None else None
-            return [self._resolved(pending, "deny", message=message or None, interrupt=interrupt)]
+            return [
+                outcomes.resolved(self._place, pending, "deny", message=message or None, interrupt=interrupt)
+            ]
         self._calls.left(pending.tool_call_id, "allowed")
-        resolved = self._resolved(pending, "answer" if pending.kind == "question" else "allow")
+        resolved = outcomes.resolved(
+            self._place, pending, "answer" if pending.kind == "question" else "allow"
+        )
         return [resolved, *self._edited(pending, answer.updated_input)]
 
     def decided(self, decision: Decision) -> list[AgentEvent]:
@@ -165,20 +166,7 @@ class Requests:
         self._settle(decision.pending_id)
         self._calls.left(pending.tool_call_id, "denied" if behavior == "deny" else "allowed")
         return [
-            PermissionResolved(
-                **self._place.here,
-                pending_id=pending.request_id,
-                tool_call_id=pending.tool_call_id,
-                tool_name=pending.tool_name,
-                behavior=behavior,
-                option_id=decision.option_id,
-                by=decision.by,
-                waited_ms=decision.waited_ms,
-                message=decision.message,
-                updated_input=decision.updated_input,
-                destination=decision.destination,
-                interrupt=decision.interrupt or None,
-            ),
+            outcomes.decided(self._place, pending, decision, behavior),
             *self._edited(pending, decision.updated_input),
         ]
 
@@ -199,8 +187,8 @@ class Requests:
         if not settled:
             return []
         for pending in settled:
-            self._settle(pending.request_id)
-        return [self._resolved(pending, "deny" if denied else "allow") for pending in settled]
+            self._settle(pending.pending_id)
+        return [outcomes.resolved(self._place, pending, "deny" if denied else "allow") for pending in settled]
 
     def turn_over(self, reason: VoidReason, lost: Collection[str]) -> list[AgentEvent]:
         """What waits for an answer in this turn will not be answered any more; `lost` are its calls without result."""
@@ -213,7 +201,7 @@ class Requests:
             if not pending.background or pending.tool_call_id in lost or reason == "process_exited"
         ]
         for pending in over:
-            self._settle(pending.request_id)
+            self._settle(pending.pending_id)
         if reason == "process_exited":
             self._settled.clear()  # the next process may name its own the same
         return [event for pending in over for event in self._void(pending, reason)]
@@ -315,7 +303,7 @@ class Requests:
             parent_tool_call_id=pending.parent,
             phase=phase,
             hook_event=pending.hook_event,
-            hook_id=pending.request_id,
+            hook_id=pending.pending_id,
             hook_name=pending.name,
             tool_call_id=pending.tool_call_id,
             tool_name=pending.tool_name,
@@ -323,34 +311,5 @@ class Requests:
             output=output,
         )
 
-    def _resolved(
-        self,
-        pending: Pending,
-        behavior: Behavior,
-        *,
-        message: str | None = None,
-        interrupt: bool | None = None,
-    ) -> PermissionResolved:
-        here = self._place.here
-        return PermissionResolved(
-            session_id=here["session_id"],
-            operation_id=here["operation_id"],
-            pending_id=pending.request_id,
-            tool_call_id=pending.tool_call_id,
-            tool_name=pending.tool_name,
-            behavior=behavior,
-            message=message,
-            interrupt=interrupt,
-        )
-
     def _void(self, pending: Pending, reason: VoidReason) -> list[AgentEvent]:
-        if pending.kind == "hook":
-            return []
-        return [
-            PermissionCancelled(
-                **self._place.here,
-                pending_id=pending.request_id,
-                tool_call_id=pending.tool_call_id,
-                reason=reason,
-            )
-        ]
+        return [] if pending.kind == "hook" else [outcomes.void(self._place, pending, reason)]
