@@ -2,6 +2,7 @@
 
 from sidecar.cli import agents as cli_agents
 from sidecar.cli import agui as cli_agui
+from sidecar.cli import conform as cli_conform
 from sidecar.cli import doctor as cli_doctor
 from sidecar.cli import filters as cli_filters
 from sidecar.cli import journal as cli_journal
@@ -15,6 +16,7 @@ from sidecar.cli.application import app
 MODULES = (
     cli_agents,
     cli_agui,
+    cli_conform,
     cli_filters,
     cli_journal,
     cli_library,

@@ -11,7 +11,7 @@ import json
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -77,6 +77,8 @@ class ScriptedMessagesApi:
     url: str
     requests: list[JSON] = field(default_factory=list)
     """The bodies of all message requests, in order of arrival."""
+    model: Callable[[str, int], Step] | None = None
+    """Answers what has no plan: from the prompt and how many results came after it."""
     _queue: deque[Step] = field(default_factory=deque)
     _ids: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -102,7 +104,10 @@ class ScriptedMessagesApi:
         with self._lock:
             self.requests.append(body)
             queued = self._queue.popleft() if self._queue else None
-        blocks = [dict(block) for block in (_planned(body["messages"]) if queued is None else queued)]
+        step = queued
+        if step is None and self.model is not None:
+            step = self.model(*_last_prompt(body["messages"]))
+        blocks = [dict(block) for block in (_planned(body["messages"]) if step is None else step)]
         for block in blocks:
             if block["type"] == "tool_use":
                 block.setdefault("id", self.next_id("toolu"))

@@ -8,7 +8,7 @@ model would have seen.
 import json
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -53,6 +53,8 @@ class ScriptedModels:
     """What the next main requests are answered with; then "Done."."""
     requests: list[JSON] = field(default_factory=list)
     """The bodies of the main requests."""
+    model: Callable[[str, int], Answer] | None = None
+    """Answers what is not queued: from the prompt and how many results of tools came after it."""
     closing: threading.Event = field(default_factory=threading.Event)
     waiting: threading.Event = field(default_factory=threading.Event)
     """Set once a stream stands still."""
@@ -62,7 +64,24 @@ class ScriptedModels:
         """Take the next answer for a main request."""
         with self._lock:
             self.requests.append(body)
-            return self.answers.popleft() if self.answers else [Say("Done.")]
+            if self.answers:
+                return self.answers.popleft()
+            return [Say("Done.")] if self.model is None else self.model(*last_prompt(body))
+
+
+def last_prompt(body: JSON) -> tuple[str, int]:
+    """The newest prompt of a request to either API, and how many results of tools came after it."""
+    results = 0
+    for message in reversed(body.get("messages") or body.get("contents") or []):
+        parts = message.get("content") or message.get("parts") or []
+        words = parts if isinstance(parts, str) else "".join(part.get("text") or "" for part in parts)
+        has_result = message["role"] == "tool" or any(
+            "functionResponse" in part for part in parts if isinstance(part, dict)
+        )
+        results += has_result
+        if message["role"] == "user" and not has_result and words.strip():
+            return words, results
+    return "", results
 
 
 def side_answer(body: JSON) -> str:

@@ -1,0 +1,51 @@
+"""What came of each check, as lines for a person and as JSON."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+Verdict = Literal["held", "broken", "not supported", "not tried"]
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """What came of one check."""
+
+    check: str
+    """Its name."""
+    verdict: Verdict
+    """`not supported`: it does not do this, and breaks nothing by it; `not tried`: something before it has failed."""
+    detail: str = ""
+    """What was seen."""
+    seconds: float = 0.0
+    """How long it took."""
+
+
+class Broken(Exception):
+    """What was promised did not happen; the message says what did."""
+
+
+class NotSupported(Exception):
+    """What is tried does not do this, and breaks nothing by it."""
+
+
+def line_of(finding: Finding) -> str:
+    """Return a finding as one line."""
+    said = f": {finding.detail}" if finding.detail else ""
+    return f"{finding.verdict:13} {finding.check}{said} ({finding.seconds:.1f} s)"
+
+
+def as_json(findings: Sequence[Finding]) -> str:
+    """Return all findings as a JSON array."""
+    return msgspec.json.format(msgspec.json.encode(findings), indent=2).decode()
+
+
+def summary(findings: Sequence[Finding]) -> str:
+    """Return the closing line."""
+    count = {
+        verdict: sum(finding.verdict == verdict for finding in findings)
+        for verdict in ("held", "broken", "not supported", "not tried")
+    }
+    return ", ".join(
+        f"{number} {verdict}" for verdict, number in count.items() if number or verdict == "held"
+    )
