@@ -7,7 +7,7 @@ import asyncio
 import errno
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 
 from hub.config import HubConfig, Limits
@@ -49,14 +49,16 @@ async def with_hub(
     ready: Ready,
     *,
     start: Callable[[], Awaitable[None]],
+    check: Callable[[], Awaitable[None]] | None = None,
     stop: Callable[[], Awaitable[None]],
     metrics: Metrics,
     new_tokens: bool = False,
     work: Work | None = None,
     trouble: Callable[[], str | None] | None = None,
 ) -> None:
-    """Run a hub until a signal, or until its work is done; raises AccessError, PortError and what `start` and `work` raise.
+    """Run a hub until a signal, or until its work is done; raises AccessError, PortError and what `start`, `check` and `work` raise.
 
+    `check` begins once all is there and announced: what was started may take long to say that it is well.
     `stop` ends the host's sessions, also one that `start` is about to begin. A second Ctrl-C ends the process at once, as
     does the end of `stop_timeout_s`: the supervisors end the CLIs, and the next start closes what is open in the journal.
     `trouble` says why it is not ready, where that is more than the journal's.
@@ -98,6 +100,8 @@ async def with_hub(
             await starting
             await ready(hub)
             until = [stopping, failing]
+            if check is not None:
+                await _until(check(), until)
             if work is not None:
                 working = asyncio.create_task(work(hub))
                 until.append(working)
@@ -120,6 +124,18 @@ async def with_hub(
             await hub.stop()
             # what comes of a start that was stopped on its way interests nobody
             await asyncio.gather(starting, watching, told, stopping, failing, return_exceptions=True)
+
+
+async def _until(check: Awaitable[None], ends: Sequence[asyncio.Future[None]]) -> None:
+    """Wait for a check, and raise what it raises; not longer than until one of the others is over."""
+    checking = asyncio.ensure_future(check)
+    try:
+        await asyncio.wait((checking, *ends), return_when=asyncio.FIRST_COMPLETED)
+        if checking.done():
+            await checking
+    finally:
+        checking.cancel()
+        await asyncio.gather(checking, return_exceptions=True)
 
 
 async def _delivered(hub: Hub, journal: Journal) -> None:

@@ -23,7 +23,7 @@ from sidecar.sessions.live import LiveSession
 from sidecar.sessions.records.resume_point import NEW, ResumePoint
 
 GREETING_S = 15.0
-"""How long a CLI may take to answer `initialize` before the URL is printed all the same."""
+"""How long the end of a CLI counts as a failed start, while it has not answered `initialize`."""
 
 
 class StartError(TurnwireError):
@@ -70,12 +70,17 @@ async def run(settings: Settings, first: First | None, *, new_tokens: bool = Fal
     async def ready(hub: Hub) -> None:
         await _announce(settings, hub, started.session, qr=qr)
 
+    async def check() -> None:
+        trouble = await started.greeting(GREETING_S)
+        if trouble is not None:
+            raise StartError(f"{trouble}; run it by hand to see why, or name another after `--`")
+
     try:
         workspace = workspace_of(str(first.workspace) if first.workspace else None)
     except CommandRefused as error:
         raise StartError(error.message) from error
     with claimed(settings, workspace) as placed:
-        await serve(placed, start, ready, grants=grants, new_tokens=new_tokens)
+        await serve(placed, start, ready, check=check, grants=grants, new_tokens=new_tokens)
 
 
 async def run_hub(settings: Settings, *, new_tokens: bool = False) -> None:
@@ -92,9 +97,6 @@ async def _start(host: LiveHost, settings: Settings, first: First) -> LiveSessio
     command = SessionCreate(type="session.create", id="run", workspace=workspace, agent=settings.agent)
     try:
         session = await host.open(command, first.resume_point)
-        trouble = await session.greeting(GREETING_S)
-        if trouble is not None:
-            raise StartError(f"{trouble}; run it by hand to see why, or name another after `--`")
         if first.prompt:
             await host.say(session, first.prompt)
         return session

@@ -48,14 +48,16 @@ async def serve(
     start: Callable[[LiveHost], Awaitable[None]],
     ready: Ready,
     *,
+    check: Callable[[], Awaitable[None]] | None = None,
     grants: Path,
     new_tokens: bool = False,
     work: Work | None = None,
 ) -> None:
     """Serve live sessions until a signal; `start` may create the first ones. `grants` is the file of what was allowed for good.
 
-    With `work`, it ends when that is done, too. Raises JournalUnavailable, hub.server.access.AccessError and PortError before
-    anything is served, and what `start` and `work` raise.
+    `check` tells of what was started whether it came up, once all is served. With `work`, it ends when that is done, too. Raises
+    JournalUnavailable, hub.server.access.AccessError and PortError before anything is served, and what `start`, `check` and
+    `work` raise.
     """
     if settings.worker is not None and settings.journal != "redis":
         raise ConfigurationError(
@@ -113,6 +115,7 @@ async def serve(
                         host,
                         reached,
                         start=lambda: start(host),
+                        check=check,
                         stop=host.stop,
                         metrics=metrics,
                         new_tokens=new_tokens,

@@ -1,10 +1,11 @@
-"""The console's files, read and compressed once at the start: a request names one of them and never a path on the disk."""
+"""The console's files, read at the start and compressed when one is first asked for: a request names one of them and never a path on the disk."""
 
 import gzip
 import hashlib
 import mimetypes
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from hub.server.http import Answer
@@ -14,7 +15,7 @@ IMMUTABLE = "/assets/"
 """Files under it have a hash of their content in their name."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StaticFile:
     """A file and what is said about it."""
 
@@ -22,8 +23,12 @@ class StaticFile:
     content_type: str
     tag: str
     caching: str
-    compressed: bytes | None = None
-    """The same by gzip, where that is smaller."""
+
+    @cached_property
+    def compressed(self) -> bytes | None:
+        """The same by gzip, where that is smaller."""
+        small = gzip.compress(self.content, mtime=0)
+        return small if len(small) < len(self.content) else None
 
     def answer(self, if_none_match: str | None, accept_encoding: str | None = None) -> Answer:
         """Return the file, compressed for those who take that, or that the browser has it already."""
@@ -73,11 +78,4 @@ def _static_file(name: str, content: bytes) -> StaticFile:
     if kind.startswith("text/") or kind in {"application/javascript", "application/json"}:
         kind += "; charset=utf-8"
     caching = "public, max-age=31536000, immutable" if name.startswith(IMMUTABLE) else "no-cache"
-    small = gzip.compress(content, mtime=0)
-    return StaticFile(
-        content,
-        kind,
-        f'"{hashlib.sha256(content).hexdigest()[:32]}"',
-        caching,
-        small if len(small) < len(content) else None,
-    )
+    return StaticFile(content, kind, f'"{hashlib.sha256(content).hexdigest()[:32]}"', caching)
