@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 import msgspec
 from msgspec import to_builtins
@@ -26,6 +27,8 @@ from fleet.wire import Answer, From, Order, decode, encode
 from hub.host import CommandRefused, Frontend
 from hub.wire import frames
 from hub.wire.frames_out import AgentChoice, SessionSummary
+from journal.base import JournalUnavailable
+from journal.redis.server import Ownership
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -47,6 +50,18 @@ FULL = frozenset({"limit_sessions", "limit_processes"})
 UNREACHABLE = "unreachable"
 
 
+class Log(Protocol):
+    """What is asked of the journal: every journal.redis.journal.RedisJournal is one."""
+
+    def last(self, session: str) -> int:
+        """Return the newest number of a session's log."""
+        ...
+
+    async def ownership(self, session: str) -> Ownership | None:
+        """Return whose a log is; None where it is nobody's. Raises JournalUnavailable."""
+        ...
+
+
 @dataclass(slots=True, eq=False)
 class _Waiting:
     worker: str
@@ -56,10 +71,10 @@ class _Waiting:
 class FleetHost:
     """Implements `hub.host.Host`; lives inside `running`."""
 
-    def __init__(self, store: FleetStore, last: Callable[[str], int], timing: Timing | None = None) -> None:
-        """`last` returns the newest number of a session's log."""
+    def __init__(self, store: FleetStore, log: Log, timing: Timing | None = None) -> None:
+        """`log` is the fleet's journal."""
         self._store = store
-        self._last = last
+        self._log = log
         self._timing = timing or Timing()
         self._name = f"hub-{uuid.uuid4().hex}"
         self._sent = self._in_flight = 0
@@ -93,7 +108,7 @@ class FleetHost:
 
     def sessions(self) -> Sequence[SessionSummary]:
         """Return all sessions as they are now."""
-        return self._directory.summaries(self._last)
+        return self._directory.summaries(self._log.last)
 
     def agents(self) -> Sequence[AgentChoice]:
         """Return what agents the workers have, each once."""
@@ -111,7 +126,7 @@ class FleetHost:
         """Have a command done; raises CommandRefused."""
         try:
             return await self._execute(command, frontend)
-        except (RedisError, OSError) as error:
+        except (RedisError, OSError, JournalUnavailable) as error:
             raise CommandRefused(
                 "journal_unavailable",
                 f"the fleet's Redis cannot be used: {error}; whether the command was done shows in the session's events",
@@ -169,18 +184,20 @@ class FleetHost:
     async def _route(self, command: frames.AnyCommand, session: str, frontend: Frontend) -> JsonValue:
         order, _ = self._order_id(command)
         known = self._directory.sessions.get(session)
+        if known is None and (known := await self._directory.refresh(session)) is None:
+            raise CommandRefused(
+                "unknown_session", f"there is no session {session!r}; session.list names them", "session"
+            )
+        worker, adopt, has_moved = known.worker, None, False
         for _ in range(TRIES):
-            if known is None and (known := await self._directory.refresh(session)) is None:
-                raise CommandRefused(
-                    "unknown_session", f"there is no session {session!r}; session.list names them", "session"
-                )
-            adopt, worker = None, known.worker
-            if worker not in self._directory.workers:
-                # Somebody else may have it by now.
+            if has_moved or worker not in self._directory.workers:
+                # The directory is told after the log, and not where a worker ended in between: the log knows.
                 known = await self._directory.refresh(session) or known
-                worker = known.worker
-            if worker not in self._directory.workers:
-                worker, adopt = self._heir(command, known), From(worker=known.worker, fence=known.fence)
+                owner = await self._log.ownership(session)
+                worker = known.worker if owner is None else owner.owner
+                adopt = None if owner is None else From(worker=owner.owner, fence=owner.fence)
+                if worker not in self._directory.workers:
+                    worker = self._heir(command, known, worker)
             answer = await self._send(order, worker, command, frontend, adopt)
             if not answer.moved:
                 result = _result(answer)
@@ -190,14 +207,16 @@ class FleetHost:
                     await self._directory.refresh(session)
                 return result
             await asyncio.sleep(self._timing.pause_s)
-            known = await self._directory.refresh(session)
+            has_moved = True
         raise CommandRefused(
-            UNREACHABLE, "the session goes from one worker to another; send the command again", "session"
+            UNREACHABLE,
+            "the session has no worker that can go on with it at present, or goes from one to another; send the command again",
+            "session",
         )
 
-    def _heir(self, command: frames.AnyCommand, known: KnownSession) -> str:
+    def _heir(self, command: frames.AnyCommand, known: KnownSession, owner: str) -> str:
         """Return who can take a session whose worker is gone; refuses where nobody can."""
-        gone = f"the worker {known.worker!r}, which has this session, has not been heard of for {self._timing.lease_s:g} s"
+        gone = f"the worker {owner!r}, which has this session, has not been heard of for {self._timing.lease_s:g} s"
         if (group := known.group) is None:
             raise CommandRefused(
                 UNREACHABLE, f"{gone}; the session goes on when it is there again", "session"

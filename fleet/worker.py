@@ -67,6 +67,10 @@ class WorkerHost(Host, Protocol):
         """Ask Redis whether a session is this worker's; raises JournalError."""
         ...
 
+    async def journaled(self) -> None:
+        """Wait until the events of what was done are in the journal, however long that takes."""
+        ...
+
     async def abandon(self, session: str) -> None:
         """End what runs of a session that has another owner by now, and forget it here."""
         ...
@@ -107,6 +111,8 @@ class Worker:
         self._doing: dict[str, _Doing] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         """Commands that are being done; their parent is `running`."""
+        self._adopting = asyncio.Lock()
+        """Held while a session is taken: by one command, though several want it."""
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._clock_ms = 0.0
         """Redis's clock less ours."""
@@ -229,8 +235,10 @@ class Worker:
             for summary in there.values():
                 await self._show_one(summary)
             for session in [one for one in self._shown if one not in there]:
+                # What is not here any more was deleted; or it is another's, whose entry this one may be by now.
+                if await self._host.still_owns(session):
+                    await self._store.remove(session, self._host.fence(session))
                 del self._shown[session]
-                await self._store.remove(session, self._host.fence(session))
 
     async def _show_one(self, summary: SessionSummary) -> None:
         session = summary.session
@@ -306,6 +314,7 @@ class Worker:
     async def _do(self, order: Order, command: AnyCommand, outcome: Outcome) -> None:
         try:
             answer = await self._result(order, command)
+            await self._host.journaled()
             if isinstance(command, NEW_SESSIONS):
                 # Whoever hears of a new session finds it in the directory.
                 await self._until_redis_takes_it(self._show_all)
@@ -328,18 +337,15 @@ class Worker:
         return Answer(result=result)
 
     async def _has(self, session: str, order: Order) -> bool:
-        """Tell whether a session is here, or can be taken as the hub has seen it."""
+        """Tell whether a session is here, or can be taken, or is this worker's by its log and was not taken to the end."""
         former = order.adopt
-        if former is None or self._host.owns(session):
-            return True
-        entry = (await self._store.entries([session])).get(session)
-        if (
-            entry is None
-            or entry.record is None
-            or (entry.worker, entry.fence) != (former.worker, former.fence)
-        ):
-            return False
-        return await self._host.adopt(session, entry.record, former.worker, former.fence)
+        async with self._adopting:
+            if former is None or self._host.owns(session):
+                return self._host.owns(session)
+            entry = (await self._store.entries([session])).get(session)
+            if entry is None or entry.record is None:
+                return False
+            return await self._host.adopt(session, entry.record, former.worker, former.fence)
 
     async def _tell_all(self, order: Order, outcome: Outcome, answer: Answer) -> None:
         if not answer.moved:

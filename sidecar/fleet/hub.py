@@ -18,7 +18,7 @@ async def serve_hub(settings: Settings, ready: Ready, *, new_tokens: bool = Fals
     journal = await RedisJournal.open(settings.redis_url, reads_only=True, replicas=settings.redis_replicas)
     store = FleetStore(settings.redis_url)
     try:
-        host = FleetHost(store, journal.last, Timing(lease_s=settings.fleet_lease_s))
+        host = FleetHost(store, journal, Timing(lease_s=settings.fleet_lease_s))
         try:
             async with host.running():
                 await with_hub(

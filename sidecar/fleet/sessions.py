@@ -4,6 +4,7 @@ Session records stay in the worker's own file. At its start it claims the logs o
 that another worker has taken; what is taken over from a worker that is gone comes with its record, out of the directory.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
 
@@ -13,6 +14,7 @@ from pydantic import JsonValue
 from hub.host import CommandRefused, Frontend
 from hub.wire.frames import AnyCommand
 from hub.wire.frames_out import AgentChoice, SessionSummary
+from journal.base import JournalUnavailable
 from journal.redis.journal import RedisJournal
 from journal.redis.server import Ownership
 from journal.sessions import SessionRecord, SessionStore
@@ -55,7 +57,9 @@ class ClaimedRecords:
 class WorkerSessions:
     """Implements `fleet.worker.WorkerHost`."""
 
-    def __init__(self, name: str, host: LiveHost, journal: RedisJournal) -> None:
+    def __init__(self, name: str, host: LiveHost, journal: RedisJournal, *, pause_s: float = 0.1) -> None:
+        """`pause_s`: how long a journal that takes nothing is left alone."""
+        self._pause_s = pause_s
         self._name = name
         self._host = host
         self._journal = journal
@@ -107,6 +111,19 @@ class WorkerSessions:
         """Ask Redis whether a session is this worker's, in this life; raises JournalError."""
         known = await self._journal.ownership(session)
         return known is None or known == Ownership(self._name, self._journal.fence(session))
+
+    async def journaled(self) -> None:
+        """Wait until the events of what was done are in the journal, however long that takes."""
+        # What an agent's session has to say of a command it says in the passes of the event loop that follow.
+        await asyncio.sleep(0)
+        while True:
+            try:
+                await self._journal.flush()
+            except JournalUnavailable:
+                # Redis is away, which the answer waits for as well; or one session's log was refused, and the others' went.
+                await asyncio.sleep(self._pause_s)
+            else:
+                return
 
     async def abandon(self, session: str) -> None:
         """End what runs of a session that has another owner by now, and forget it here."""

@@ -20,6 +20,7 @@ from fleet.worker import Worker
 from hub.host import CommandRefused, Frontend
 from hub.wire import frames
 from hub.wire.frames_out import AgentChoice, SessionSummary
+from journal.redis.server import Ownership
 from journals import RedisProcess
 from waiting import until
 
@@ -37,6 +38,7 @@ class Sessions:
     def __init__(self, prefix: str) -> None:
         self.said: list[tuple[str, str]] = []
         self.there: dict[str, int] = {}
+        self.adopted = 0
         self.may_answer = asyncio.Event()
         self.may_answer.set()
         self._prefix = prefix
@@ -79,13 +81,18 @@ class Sessions:
 
     async def adopt(self, session: str, record: bytes, worker: str, fence: int) -> bool:
         assert record == session.encode()
-        assert worker == "former"
+        assert worker in {"former", "heir"}
+        await asyncio.sleep(0)
+        self.adopted += 1
         self.there[session] = fence + 1
         self._changed()
         return True
 
     async def still_owns(self, session: str) -> bool:
         return session in self.there
+
+    async def journaled(self) -> None:
+        pass
 
     async def abandon(self, session: str) -> None:
         del self.there[session]
@@ -96,12 +103,26 @@ class Sessions:
             watcher()
 
 
+class Log:
+    """Whose logs are, as the sessions of these workers say."""
+
+    def __init__(self, fleet: "Fleet") -> None:
+        self._fleet = fleet
+
+    def last(self, session: str) -> int:
+        return 42 if session else 0
+
+    async def ownership(self, session: str) -> Ownership | None:
+        return self._fleet.owners.get(session)
+
+
 class Fleet:
     """Workers and hubs in this process."""
 
     def __init__(self, url: str, timing: Timing) -> None:
         self.url = url
         self._timing = timing
+        self.owners: dict[str, Ownership] = {}
 
     @asynccontextmanager
     async def worker(
@@ -132,7 +153,7 @@ class Fleet:
     @asynccontextmanager
     async def hub(self) -> AsyncIterator[FleetHost]:
         store = FleetStore(self.url)
-        host = FleetHost(store, lambda _: 42, self._timing)
+        host = FleetHost(store, Log(self), self._timing)
         try:
             async with host.running():
                 yield host
@@ -255,6 +276,7 @@ async def test_a_prompt_has_another_worker_of_the_group_take_a_session_and_its_o
 ) -> None:
     former, heir, stranger = Sessions("a"), Sessions("b"), Sessions("c")
     former.there["a0"] = 1
+    quick.owners["a0"] = Ownership("former", 1)
     async with quick.worker(heir, "heir", group="g"), quick.worker(stranger, "x"), quick.hub() as hub:
         async with quick.worker(former, "former", group="g"):
             await until(hub.sessions)
@@ -269,6 +291,24 @@ async def test_a_prompt_has_another_worker_of_the_group_take_a_session_and_its_o
             assert await hub.execute(prompt("a0", "more"), ANN) == {"by": "ann"}
     assert stranger.there == {}
     assert heir.said == [("a0", "go on"), ("a0", "more")]
+
+
+async def test_a_session_that_a_worker_took_and_had_not_told_of_when_it_ended_is_found_by_its_log(
+    fleet: Fleet,
+) -> None:
+    former, heir = Sessions("a"), Sessions("b")
+    former.there["a0"] = 1
+    async with fleet.worker(former, "former", group="g"), fleet.hub() as hub:
+        await until(hub.sessions)
+        # The heir had claimed the log and ended; the former worker came back and found that.
+        fleet.owners["a0"] = Ownership("heir", 2)
+        former.there.clear()
+        async with fleet.worker(heir, "heir", group="g"):
+            await until(lambda: hub.workers == ["former", "heir"])
+            both = [hub.execute(prompt("a0", text), ANN) for text in ("one", "two")]
+            assert await asyncio.gather(*both) == [{"by": "ann"}] * 2
+    assert heir.adopted == 1
+    assert sorted(heir.said) == [("a0", "one"), ("a0", "two")]
 
 
 async def test_two_workers_of_one_name_are_refused_unless_the_second_is_the_first_s_next_life(

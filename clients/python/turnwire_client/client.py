@@ -134,8 +134,12 @@ class Client(Requests):
         assert self.welcome is not None, "a connection is ready once the hub has said welcome"
         return self.welcome
 
-    async def command(self, command: commands.AnyCommand, *, timeout: float | None = None) -> JsonValue:
+    async def command(
+        self, command: commands.AnyCommand, *, timeout: float | None = None, command_id: str | None = None
+    ) -> JsonValue:
         """Send a command and return its reply's result; `timeout` in seconds, the client's own when None.
+
+        With a UUID as `command_id` the hub of a fleet does it once, however often it is sent, and gives its first reply.
 
         Raises CommandFailed, ConnectionLost (also where there is no connection now: see `connected`), TimedOut,
         and AccessRefused or ProtocolError once the client has failed.
@@ -143,7 +147,7 @@ class Client(Requests):
         if not self._ready.done():
             raise ConnectionLost(f'There is no connection, so "{command.type}" was not sent.')
         websocket = self._ready.result()
-        command_id = self._new_id()
+        command_id = command_id or self._new_id()
         reply: asyncio.Future[JsonValue] = asyncio.get_running_loop().create_future()
         self._replies[command_id] = reply
         seconds = self._reply_timeout if timeout is None else timeout

@@ -1,0 +1,319 @@
+"""What a fleet costs: the extra hop, events a second of hub and worker, a thousand frontends, bytes in Redis, growth.
+
+    python bench/bench_fleet.py [--quick] [hop | rate | thousand | bytes | growth]…
+
+Hubs, workers and a redis-server (appendfsync everysec, on a socket) are processes of this machine, and share its cores with the
+frontends. Docs/scale.md has the figures of one run.
+"""
+
+import asyncio
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support"), str(ROOT / "clients" / "python")]
+
+import redis.asyncio  # noqa: E402
+from websockets.asyncio.client import ClientConnection, connect  # noqa: E402
+
+from fleet.directory import Directory  # noqa: E402
+from fleet.store import Entry, FleetStore  # noqa: E402
+from fleet.timing import Timing  # noqa: E402
+from fleet.wire import encode  # noqa: E402
+from hub.wire.frames_out import Sessions, SessionSummary  # noqa: E402
+from hub.wire.frames_out import encode as encode_frame  # noqa: E402
+from journals import RedisProcess  # noqa: E402
+from turnwire_process import Served, environment, turnwire  # noqa: E402
+
+TOKEN = "a-token-of-the-bench"
+TICKS = os.sysconf("SC_CLK_TCK")
+
+AGENT = """
+import json, sys, time
+def say(**message):
+    sys.stdout.write(json.dumps(message) + "\\n")
+    sys.stdout.flush()
+number = 0
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "control_request":
+        done = {"subtype": "success", "request_id": message["request_id"], "response": {"commands": []}}
+        say(type="control_response", response=done)
+    elif message["type"] == "user":
+        content = message["message"]["content"]
+        text = content if isinstance(content, str) else content[0]["text"]
+        count, gap = (float(part) for part in text.split())
+        say(type="system", subtype="init", session_id="s", model="m", cwd="/", tools=[])
+        for _ in range(int(count)):
+            number += 1
+            block = {"type": "text", "text": "@%d@%s" % (time.monotonic_ns(), "x" * 160)}
+            inner = {"id": "m%d" % number, "type": "message", "role": "assistant", "content": [block], "model": "m"}
+            say(type="assistant", session_id="s", message=inner)
+            if gap:
+                time.sleep(gap)
+        say(type="result", subtype="success", is_error=False, result="done", session_id="s", num_turns=1)
+"""
+
+
+def cpu_of(pid: int) -> float:
+    """Return the CPU seconds of a process."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def spread(values: Sequence[float]) -> str:
+    """Return median and 99th percentile of seconds, as milliseconds."""
+    return f"p50 {statistics.median(values) * 1e3:6.2f} ms, p99 {statistics.quantiles(values, n=100)[98] * 1e3:6.2f} ms"
+
+
+@dataclass
+class Fleet:
+    """What runs."""
+
+    url: str
+    worker: Served
+    hubs: list[Served]
+
+
+@asynccontextmanager
+async def fleet(hubs: int) -> AsyncIterator[Fleet]:
+    """Run one worker and so many hubs."""
+    async with AsyncExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="fleet-")))
+        server = RedisProcess(folder, "--appendonly", "yes")
+        server.start()
+        stack.callback(server.kill)
+        (folder / "agent.py").write_text(AGENT)
+        agents = {
+            "stamps": {"family": "claude", "command": [sys.executable, "-S", "-E", str(folder / "agent.py")]}
+        }
+
+        async def start(name: str, *arguments: str) -> Served:
+            (folder / name).mkdir()
+            env = environment(
+                folder / name / "home",
+                TURNWIRE_TOKEN=TOKEN,
+                TURNWIRE_AGENTS=json.dumps(agents),
+                TURNWIRE_AGENT="stamps",
+                TURNWIRE_JOURNAL=server.url,
+                TURNWIRE_KEEP_RAW="false",
+            )
+            return await stack.enter_async_context(turnwire(folder / name, *arguments, env=env))
+
+        worker = await start("worker", "serve", "--worker", "worker")
+        yield Fleet(server.url, worker, [await start(f"hub-{n}", "hub") for n in range(hubs)])
+
+
+class Frontend:
+    """A bare frontend: when what it follows came, and how long commands took."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+        self._number = 0
+        self.took: list[float] = []
+
+    async def do(self, **command: Any) -> Any:
+        """Send a command and return its result."""
+        self._number += 1
+        await self._socket.send(json.dumps({"id": str(self._number), **command}))
+        while True:
+            frame = json.loads(await self._socket.recv())
+            if frame["type"] == "reply" and frame["id"] == str(self._number):
+                assert frame["ok"], frame
+                return frame.get("result")
+
+    async def follow(self, session: str, count: int, ready: asyncio.Semaphore | None = None) -> None:
+        """Follow a session until so many stamps have come."""
+        await self.do(type="subscribe", session=session)
+        if ready is not None:
+            ready.release()
+        while len(self.took) < count:
+            text = await self._socket.recv(decode=False)
+            now = time.monotonic_ns()
+            start = 0
+            while (start := text.find(b"@", start)) >= 0:
+                end = text.find(b"@", start + 1)
+                self.took.append((now - int(text[start + 1 : end])) / 1e9)
+                start = end + 1
+
+
+@asynccontextmanager
+async def frontend(served: Served) -> AsyncIterator[Frontend]:
+    """Connect to a hub, or to a worker's own."""
+    url = served.base.replace("http", "ws") + "/ws"
+    async with connect(
+        url, additional_headers={"Authorization": f"Bearer {TOKEN}"}, compression=None, max_size=None
+    ) as socket:
+        await socket.recv()
+        yield Frontend(socket)
+
+
+async def created(client: Frontend) -> str:
+    """Begin a session, and wait until its agent runs."""
+    session: str = (await client.do(type="session.create"))["session"]
+    return session
+
+
+async def hop(scale: float) -> None:
+    """Measure how much later events and replies come through a hub than from the worker itself."""
+    async with fleet(1) as running, AsyncExitStack() as stack:
+        near, far = [
+            await stack.enter_async_context(frontend(one)) for one in (running.worker, running.hubs[0])
+        ]
+        session = await created(far)
+        count = int(1000 * scale)
+        asker = await stack.enter_async_context(frontend(running.worker))
+        async with asyncio.TaskGroup() as tasks:
+            for one in (near, far):
+                tasks.create_task(one.follow(session, count))
+            await asyncio.sleep(0.5)
+            await asker.do(type="prompt", session=session, text=f"{count} 0.004")
+        print(
+            f"  events, agent to frontend: at the worker {spread(near.took)}; through a hub {spread(far.took)}"
+        )
+        for name, served in (("at the worker", running.worker), ("through a hub", running.hubs[0])):
+            async with frontend(served) as client:
+                took = []
+                for number in range(count):
+                    before = time.perf_counter()
+                    await client.do(type="session.rename", session=session, title=f"title {number}")
+                    took.append(time.perf_counter() - before)
+                    await asyncio.sleep(0.021)  # below the limit of commands a second
+                print(f"  a command and its reply {name}: {spread(took)}")
+
+
+async def rate(scale: float) -> None:
+    """Measure the CPU that hub and worker use for an event, and what that makes a second and core."""
+    for count in (1, 20):
+        async with fleet(1) as running, AsyncExitStack() as stack:
+            clients = [await stack.enter_async_context(frontend(running.hubs[0])) for _ in range(count)]
+            session = await created(clients[0])
+            events = int(20_000 * scale)
+            asker = await stack.enter_async_context(frontend(running.worker))
+            pids = (running.worker.process.pid, running.hubs[0].process.pid)
+            ready = asyncio.Semaphore(0)
+            async with asyncio.TaskGroup() as tasks:
+                for client in clients:
+                    tasks.create_task(client.follow(session, events, ready))
+                for _ in clients:
+                    await ready.acquire()
+                before, began = [cpu_of(pid) for pid in pids], time.perf_counter()
+                await asker.do(type="prompt", session=session, text=f"{events} 0")
+            took = time.perf_counter() - began
+            worker, hub = (cpu_of(pid) - used for pid, used in zip(pids, before, strict=True))
+            print(
+                f"  {events} events to {count} frontends in {took:.2f} s: a core of the worker does {events / worker:,.0f} a second, "
+                f"one of the hub {events / hub:,.0f} (that is {events * count / hub:,.0f} deliveries)"
+            )
+
+
+async def thousand(scale: float) -> None:
+    """Measure a thousand frontends of one session over four hubs."""
+    count = int(1000 * scale)
+    async with fleet(4) as running, AsyncExitStack() as stack:
+        asker = await stack.enter_async_context(frontend(running.worker))
+        session = await created(asker)
+        clients = [
+            await stack.enter_async_context(frontend(running.hubs[number % 4])) for number in range(count)
+        ]
+        events = 60
+        ready = asyncio.Semaphore(0)
+        before = [cpu_of(hub.process.pid) for hub in running.hubs]
+        async with asyncio.TaskGroup() as tasks:
+            for client in clients:
+                tasks.create_task(client.follow(session, events, ready))
+            for _ in clients:
+                await ready.acquire()
+            await asker.do(type="prompt", session=session, text=f"{events} 0.25")
+        took = [one for client in clients for one in client.took]
+        used = [cpu_of(hub.process.pid) - was for hub, was in zip(running.hubs, before, strict=True)]
+        print(
+            f"  {count} frontends at 4 hubs, 4 events a second: {spread(took)}; CPU of all hubs {sum(used) * 1e6 / (events * count):.0f} µs "
+            "a delivery; the frontends share the machine"
+        )
+
+
+async def bytes_of(scale: float) -> None:
+    """Measure what a session takes in Redis, with and without events."""
+    async with fleet(0) as running, frontend(running.worker) as client:
+        session = await created(client)
+        events = int(1000 * scale)
+        server = redis.asyncio.Redis.from_url(running.url)
+
+        async def used() -> dict[str, int]:
+            found: dict[str, int] = {}
+            async for key in server.scan_iter(f"*{session}*"):
+                found[key.decode()] = await server.memory_usage(key, samples=0) or 0
+            return found
+
+        try:
+            before = await used()
+            await client.do(type="prompt", session=session, text=f"{events} 0")
+            await client.follow(session, events)
+            after = await used()
+        finally:
+            await server.aclose()
+        print(f"  a new session: {sum(before.values())} bytes in {len(before)} keys")
+        print(
+            f"  an event of some 300 bytes: {(sum(after.values()) - sum(before.values())) / events:.0f} bytes"
+        )
+
+
+async def growth(scale: float) -> None:
+    """Measure what more sessions cost a hub."""
+    with TemporaryDirectory(prefix="fleet-") as folder:
+        server = RedisProcess(Path(folder))
+        server.start()
+        store = FleetStore(server.url)
+        try:
+            there = 0
+            for count in (1000, int(10_000 * scale)):
+                for number in range(there, count):
+                    summary = SessionSummary(
+                        session=f"s-{number}", title="a title", state="idle", agent="claude", workspace="/code/project",
+                        last_seq=0, pending=0, worker="w", created="2026-01-01T00:00:00.000000Z",
+                    )  # fmt: skip
+                    await store.put(Entry(f"s-{number}", "w", 1, encode(summary), None, None))
+                there = count
+                directory = Directory(store, Timing())
+                before = time.perf_counter()
+                await directory.load()
+                loaded = time.perf_counter() - before
+                before = time.perf_counter()
+                frame = encode_frame(Sessions(sessions=list(directory.summaries(lambda _: 7))))
+                listed = time.perf_counter() - before
+                before = time.perf_counter()
+                for _ in range(200):
+                    await directory.refresh("s-7")
+                one = (time.perf_counter() - before) / 200
+                print(
+                    f"  {count} sessions: a hub reads them in {loaded * 1e3:.0f} ms, writes their list in {listed * 1e3:.0f} ms "
+                    f"({len(frame) / 1e6:.2f} MB to each frontend), and takes one change in {one * 1e3:.2f} ms"
+                )
+        finally:
+            await store.close()
+            server.kill()
+
+
+PARTS = {"hop": hop, "rate": rate, "thousand": thousand, "bytes": bytes_of, "growth": growth}
+
+
+async def main(arguments: Sequence[str]) -> None:
+    """Measure what is named, or all."""
+    scale = 0.1 if "--quick" in arguments else 1.0
+    for name in [one for one in arguments if one in PARTS] or list(PARTS):
+        print(name)
+        await PARTS[name](scale)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1:]))

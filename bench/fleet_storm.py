@@ -1,0 +1,41 @@
+"""The fleet's test at full size: random kill -9 of hubs, workers and Redis, and what every frontend saw of it.
+
+    python bench/fleet_storm.py [--seed 1] [--seconds 120] [--sessions 40] [--frontends 200]
+
+The same as tests/fleet/test_storm.py, which is shorter. Ends with an error when something was lost, came twice or stayed behind.
+"""
+
+import argparse
+import asyncio
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support"), str(ROOT / "clients" / "python")]
+
+from fleet_storm import Outcome, Size, Storm  # noqa: E402
+
+
+def main() -> None:
+    """Run it once."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=1)
+    for name in ("seconds", "sessions", "frontends", "hubs", "workers"):
+        parser.add_argument(f"--{name}", type=int, default=getattr(Size, name))
+    given = vars(parser.parse_args())
+    seed = given.pop("seed")
+    began = time.monotonic()
+    with TemporaryDirectory(prefix="storm-") as folder:
+        outcome: Outcome = asyncio.run(Storm(Path(folder), Size(**given), seed).run())
+    print(f"{time.monotonic() - began:.0f} s")
+    for name, value in asdict(outcome).items():
+        print(f"{name}: {dict(value) if isinstance(value, dict) else value}")
+    if outcome.twice or outcome.lost or outcome.differing or outcome.orphans or outcome.gaps:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

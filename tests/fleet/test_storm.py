@@ -1,0 +1,23 @@
+"""A fleet under kills: nothing that a frontend saw is lost or comes twice, and no prompt has two effects."""
+
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from fleet_storm import Size, Storm
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed"),
+]
+
+
+async def test_hubs_workers_and_redis_may_be_killed_at_any_time() -> None:
+    size = Size(sessions=8, frontends=40, seconds=12, between_s=(0.5, 2.0), prompts_every_s=1.0)
+    with TemporaryDirectory(prefix="storm-") as folder:
+        outcome = await Storm(Path(folder), size, seed=1).run()
+    assert (outcome.twice, outcome.lost, outcome.differing, outcome.orphans) == ([], [], [], [])
+    assert outcome.gaps == 0
+    assert outcome.answers["ok"] >= size.sessions
+    assert sum(outcome.kills.values()) >= 3

@@ -1,0 +1,473 @@
+"""A fleet of real processes whose members are killed at random, and what every frontend saw of it.
+
+Agents write each prompt they get into a file of their own, so that effects are counted where they happen. Frontends reach hubs
+through a port that gives each connection to any hub that listens, as a plain load balancer does.
+"""
+
+import asyncio
+import json
+import os
+import random
+import socket
+import sys
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from journal.redis.journal import RedisJournal
+from journals import RedisProcess
+from normalize.events.envelope import Cursor
+from preloaded import Forked, forked
+from turnwire_client import BEGINNING, CommandFailed, TurnwireError, commands, connect
+from turnwire_client.client import Client
+from turnwire_client.feed import Gap
+from turnwire_client.frames import EventFrame
+from turnwire_client.reading import read_frame
+from turnwire_process import environment
+from waiting import until
+
+LEASE_S = 3.0
+CONTROL, VIEW = "control-token-of-the-storm", "view-token-of-the-storm"
+
+AGENT = """
+import json, os, sys
+said = os.open("said", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+def say(**message):
+    sys.stdout.write(json.dumps(message) + "\\n")
+    sys.stdout.flush()
+number = 0
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "control_request":
+        done = {"subtype": "success", "request_id": message["request_id"], "response": {"commands": []}}
+        say(type="control_response", response=done)
+    elif message["type"] == "user":
+        content = message["message"]["content"]
+        text = content if isinstance(content, str) else content[0]["text"]
+        os.write(said, (text + "\\n").encode())
+        session = "cli-" + os.path.basename(os.getcwd())
+        say(type="system", subtype="init", session_id=session, model="m", cwd=os.getcwd(), tools=[])
+        for part in range(3):
+            number += 1
+            block = {"type": "text", "text": "part %d of the answer to %s" % (part, text)}
+            inner = {"id": "m%d-%d" % (os.getpid(), number), "type": "message", "role": "assistant", "content": [block], "model": "m"}
+            say(type="assistant", session_id=session, message=inner)
+        say(type="result", subtype="success", is_error=False, result="done", session_id=session, num_turns=1)
+"""
+
+
+@dataclass
+class Member:
+    """A hub or a worker: how to start it, and what runs."""
+
+    name: str
+    folder: Path
+    arguments: list[str]
+    config: Path
+    process: Forked | None = None
+    starts: int = 0
+
+    async def start(self) -> None:
+        """Start it; whether it comes up shows in what it serves."""
+        self.folder.mkdir(exist_ok=True)
+        self.starts += 1
+        log = self.folder / f"log-{self.starts}"
+        env = environment(self.folder / "home", TURNWIRE_CONFIG=str(self.config))
+        self.process = await forked(self.arguments, cwd=self.folder, env=env, stderr=log)
+
+    async def kill(self) -> None:
+        """End it as a crash would."""
+        if self.process is not None:
+            self.process.kill()
+            await self.process.wait()
+            self.process = None
+
+    async def end(self) -> None:
+        """End it well."""
+        if self.process is not None:
+            self.process.terminate()
+            async with asyncio.timeout(60):
+                await self.process.wait()
+            self.process = None
+
+    @property
+    def log(self) -> str:
+        """What its lives have logged."""
+        return "\n".join(path.read_text() for path in sorted(self.folder.glob("log-*")))
+
+
+class Balancer:
+    """Gives each connection to any port that somebody listens on."""
+
+    def __init__(self, ports: list[int], chance: random.Random) -> None:
+        self._ports = ports
+        self._chance = chance
+        self._writers: set[asyncio.StreamWriter] = set()
+
+    async def start(self) -> int:
+        """Listen, and return the port."""
+        self._server = await asyncio.start_server(self._pass, "127.0.0.1", 0)
+        port: int = self._server.sockets[0].getsockname()[1]
+        return port
+
+    async def stop(self) -> None:
+        """Listen no more."""
+        self._server.close()
+        for writer in self._writers:
+            writer.close()
+
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for port in self._chance.sample(self._ports, len(self._ports)):
+            try:
+                far, near = await asyncio.open_connection("127.0.0.1", port)
+            except OSError:
+                continue
+            self._writers |= {writer, near}
+            await asyncio.gather(_copy(reader, near), _copy(far, writer))
+            self._writers -= {writer, near}
+            return
+        writer.close()
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while data := await reader.read(1 << 16):
+            writer.write(data)
+            await writer.drain()
+    writer.close()
+
+
+@dataclass
+class Size:
+    """How much of everything."""
+
+    hubs: int = 2
+    workers: int = 3
+    sessions: int = 40
+    frontends: int = 200
+    seconds: float = 120
+    between_s: tuple[float, float] = (1.0, 4.0)
+    """Seconds from one kill to the next."""
+    prompts_every_s: float = 2.0
+    """Seconds between two prompts of a session."""
+
+
+@dataclass
+class Outcome:
+    """What came of it."""
+
+    kills: Counter[str] = field(default_factory=Counter)
+    answers: Counter[str] = field(default_factory=Counter)
+    """Prompts by what was answered in the end: ok, or a code."""
+    repeated: int = 0
+    """Prompts that were sent more than once."""
+    twice: list[str] = field(default_factory=list)
+    """Prompts that an agent got twice."""
+    lost: list[str] = field(default_factory=list)
+    """Prompts that were accepted, and neither reached an agent nor were said to be over."""
+    differing: list[str] = field(default_factory=list)
+    """Frontends that saw anything else than the journal."""
+    orphans: list[int] = field(default_factory=list)
+    """Agents that ran on when all had ended."""
+    events: int = 0
+    """In the journal."""
+    gaps: int = 0
+    """That frontends were told of."""
+    adopted: int = 0
+    """Sessions that went to another worker."""
+
+
+class Storm:
+    """One run."""
+
+    def __init__(self, folder: Path, size: Size, seed: int) -> None:
+        self._folder = folder
+        self._size = size
+        self._chance = random.Random(seed)
+        self._outcome = Outcome()
+        self._seen: dict[tuple[int, str], list[EventFrame]] = defaultdict(list)
+        self._accepted: dict[str, str] = {}
+        """Text of a prompt to its UUID."""
+        self._sent: dict[str, str] = {}
+        """Text of a prompt to its session."""
+        self._over = asyncio.Event()
+
+    async def run(self) -> Outcome:
+        """Begin, storm, come to rest, and compare."""
+        async with AsyncExitStack() as stack:
+            redis = RedisProcess(self._folder, "--appendonly", "yes", "--appendfsync", "always")
+            redis.start()
+            stack.callback(redis.kill)
+            members, ports = self._members(redis.url)
+            for member in members:
+                stack.push_async_callback(member.kill)
+                await member.start()
+            balancer = Balancer(ports, self._chance)
+            url = f"http://127.0.0.1:{await balancer.start()}/#token={CONTROL}"
+            stack.push_async_callback(balancer.stop)
+            async with asyncio.TaskGroup() as tasks:
+                done = asyncio.Event()
+                leading = await stack.enter_async_context(connect(url))
+                sessions = await self._begin_sessions(leading)
+                followers = [
+                    tasks.create_task(self._frontend(url, number, sessions[number % len(sessions)], done))
+                    for number in range(self._size.frontends)
+                ]
+                speakers = [tasks.create_task(self._speak(url, session)) for session in sessions]
+                service = tasks.create_task(_service(members, done))
+                await self._storm(members, redis)
+                self._over.set()
+                await asyncio.gather(*speakers)
+                await self._rest(leading, sessions)
+                logs = await self._journaled(redis.url, sessions)
+                await self._all_seen(logs)
+                done.set()
+                await asyncio.gather(*followers, service)
+            self._compare(logs)
+            for member in reversed(members):
+                await member.end()
+            self._outcome.adopted = sum(member.log.count("a session is taken over") for member in members)
+        self._outcome.orphans = _agents(self._folder)
+        return self._outcome
+
+    def _members(self, redis: str) -> tuple[list[Member], list[int]]:
+        agent = self._folder / "agent.py"
+        agent.write_text(AGENT)
+        command = [sys.executable, "-S", "-E", str(agent)]
+        config = self._folder / "turnwire.toml"
+        config.write_text(
+            f"token = {CONTROL!r}\nview_token = {VIEW!r}\nagent = 'echo'\njournal = {redis!r}\nfleet_lease_s = {LEASE_S}\n"
+            f"frontend_workspaces = [{str(self._folder / 'work')!r}]\nlog_level = 'info'\nmax_processes = 200\n"
+            f"history = false\nkeep_raw = false\n[agents.echo]\nfamily = 'claude'\ncommand = {command!r}\n"
+        )
+        ports = _free_ports(self._size.hubs)
+        members = [
+            Member(f"hub-{port}", self._folder / f"hub-{port}", ["hub", "--port", str(port)], config)
+            for port in ports
+        ]
+        for number in range(self._size.workers):
+            folder = self._folder / f"worker-{number}"
+            # all but the last see each other's files
+            own = config
+            if number < self._size.workers - 1:
+                own = self._folder / "grouped.toml"
+                own.write_text(f"worker_group = 'g'\n{config.read_text()}")
+            arguments = [
+                "serve",
+                "--worker",
+                f"worker-{number}",
+                "--port",
+                "0",
+                "--state-dir",
+                str(folder / "state"),
+            ]
+            members.append(Member(f"worker-{number}", folder, arguments, own))
+        for member in members[: self._size.hubs]:
+            member.arguments += ["--state-dir", str(member.folder / "state")]
+        return members, ports
+
+    async def _begin_sessions(self, client: Client) -> list[str]:
+        sessions: list[str] = []
+        for number in range(self._size.sessions):
+            workspace = self._folder / "work" / f"{number}"
+            workspace.mkdir(parents=True)
+            command = commands.SessionCreate(workspace=str(workspace))
+            result: Any = await _insist(lambda command=command: client.command(command))  # type: ignore[misc]  # bound here
+            sessions.append(result["session"])
+        return sessions
+
+    async def _frontend(self, url: str, number: int, session: str, done: asyncio.Event) -> None:
+        seen = self._seen[number, session]
+        async with connect(url) as client:
+
+            async def follow() -> None:
+                after = BEGINNING
+                while True:
+                    following = client.follow(session, after)
+                    try:
+                        async for received in following:
+                            after = following.next
+                            if isinstance(received, EventFrame):
+                                seen.append(received)
+                            elif isinstance(received, Gap):
+                                self._outcome.gaps += 1
+                    except CommandFailed:
+                        await asyncio.sleep(0.2)  # this hub has not heard of the session yet
+
+            task = asyncio.create_task(follow())
+            await done.wait()
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def _speak(self, url: str, session: str) -> None:
+        number = 0
+        async with connect(url) as client:
+            while not self._over.is_set():
+                number += 1
+                await self._say(client, session, f"{session} prompt {number}", repeats=number % 2 == 0)
+                pause = self._chance.uniform(0, 2 * self._size.prompts_every_s)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(pause):
+                        await self._over.wait()
+
+    async def _say(self, client: Client, session: str, text: str, *, repeats: bool) -> bool:
+        """Say something; with `repeats`, again under its id until it is known what came of it."""
+        self._sent[text] = session
+        command, name = commands.Prompt(session=session, text=text), str(uuid.uuid4())
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                result: Any = await client.command(command, timeout=30, command_id=name if repeats else None)
+            except CommandFailed as failed:
+                code = failed.code
+                is_settled = code not in {"journal_unavailable", "unreachable"} or "not known" in str(failed)
+                if repeats and not is_settled and tries < 100:
+                    await asyncio.sleep(0.3)
+                    continue
+            except TurnwireError as lost:
+                code = type(lost).__name__
+                if repeats and tries < 100:
+                    await asyncio.sleep(0.3)
+                    continue
+            else:
+                code = "ok"
+                self._accepted[text] = result["prompt"]
+            self._outcome.repeated += tries > 1
+            self._outcome.answers[code] += 1
+            return code == "ok"
+
+    async def _storm(self, members: list[Member], redis: RedisProcess) -> None:
+        until_s = asyncio.get_running_loop().time() + self._size.seconds
+        async with asyncio.TaskGroup() as tasks:
+            while asyncio.get_running_loop().time() < until_s:
+                await asyncio.sleep(self._chance.uniform(*self._size.between_s))
+                if self._chance.random() < 0.2:
+                    self._outcome.kills["redis"] += 1
+                    redis.kill()
+                    await asyncio.sleep(self._chance.uniform(0, 1))
+                    await asyncio.to_thread(redis.start)
+                    continue
+                running = [member for member in members if member.process is not None]
+                if len(running) < 2:
+                    continue
+                member = self._chance.choice(running)
+                self._outcome.kills[member.name.partition("-")[0]] += 1
+                await member.kill()
+                tasks.create_task(self._begin_again(member))
+
+    async def _begin_again(self, member: Member) -> None:
+        await asyncio.sleep(self._chance.uniform(0, 2 * LEASE_S))
+        await member.start()
+
+    async def _rest(self, client: Client, sessions: list[str]) -> None:
+        """Wait until each session takes a last prompt and is idle."""
+        for session in sessions:
+            for number in range(200):
+                if await self._say(client, session, f"{session} last {number}", repeats=True):
+                    break
+                await asyncio.sleep(0.3)
+            else:
+                raise AssertionError(f"{session} never came back")
+        await until(
+            lambda: all(one.state == "idle" for one in client.known_sessions if one.session in sessions)
+        )
+
+    async def _journaled(self, url: str, sessions: list[str]) -> dict[str, list[EventFrame]]:
+        journal = await RedisJournal.open(url, reads_only=True)
+        logs: dict[str, list[EventFrame]] = {}
+        try:
+            for session in sessions:
+                cursor, log = Cursor("", 0), list[EventFrame]()
+                while True:
+                    page = await journal.read_after(session, cursor)
+                    for envelope in page.envelopes:
+                        head = {"type": "event", "session": session, "seq": envelope.seq, "ts": envelope.ts}
+                        frame = read_frame(json.dumps(head | {"event": json.loads(envelope.event)}))
+                        assert isinstance(frame, EventFrame)
+                        log.append(frame)
+                    cursor = page.cursor
+                    if cursor.seq >= page.last:
+                        break
+                assert [frame.seq for frame in log] == list(range(1, len(log) + 1))
+                logs[session] = log
+        finally:
+            await journal.close()
+        self._outcome.events = sum(map(len, logs.values()))
+        return logs
+
+    async def _all_seen(self, logs: dict[str, list[EventFrame]]) -> None:
+        with suppress(TimeoutError):  # who has not is found below
+            await until(
+                lambda: all(len(seen) >= len(logs[session]) for (_, session), seen in self._seen.items())
+            )
+
+    def _compare(self, logs: dict[str, list[EventFrame]]) -> None:
+        outcome = self._outcome
+        outcome.differing = [
+            f"frontend {number} of {session}: {len(seen)} of {len(logs[session])}"
+            for (number, session), seen in self._seen.items()
+            if seen != logs[session]
+        ]
+        effects: Counter[str] = Counter()
+        for said in (self._folder / "work").glob("*/said"):
+            effects.update(said.read_text().splitlines())
+        outcome.twice = [text for text, count in effects.items() if count > 1]
+        over: set[str] = set()
+        for log in logs.values():
+            serving: dict[str | None, list[str]] = {}
+            for frame in log:
+                event: Any = frame.event
+                if event.type == "withdrawn":
+                    over.add(event.prompt)
+                elif event.type == "turn_started":
+                    serving[event.operation_id] = event.prompts or []
+                elif event.type == "complete" and event.data.outcome == "process_exited":
+                    over.update(serving.get(event.operation_id, ()))
+        outcome.lost = [
+            text for text, prompt in self._accepted.items() if not effects[text] and prompt not in over
+        ]
+
+
+async def _service(members: list[Member], done: asyncio.Event) -> None:
+    """Begin again those that found no Redis when they began, as a service manager does."""
+    while not done.is_set():
+        for member in members:
+            if member.process is not None and member.process.returncode is not None:
+                await member.start()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await done.wait()
+
+
+async def _insist(work: Callable[[], Awaitable[Any]]) -> Any:
+    """Do what a fleet that is just beginning refuses."""
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                return await work()
+            except TurnwireError:
+                await asyncio.sleep(0.1)
+
+
+def _free_ports(count: int) -> list[int]:
+    bound = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [one.getsockname()[1] for one in bound]
+    for one in bound:
+        one.close()
+    return ports
+
+
+def _agents(folder: Path) -> list[int]:
+    """The processes that run the agent of a folder."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            with suppress(OSError):
+                if str(folder / "agent.py").encode() in (entry / "cmdline").read_bytes().split(b"\0"):
+                    found.append(int(entry.name))
+    return found
