@@ -67,63 +67,61 @@ async def with_hub(
     access = KeptAccess(settings.state_dir, keeps_tokens=settings.keep_tokens)
     if new_tokens:
         access.renew()
-    principals = principals_of(settings)
+    async with principals_of(settings) as principals:
 
-    def hub_at(port: int) -> Hub:
-        config = hub_config(settings).model_copy(update={"port": port})
-        return Hub(
-            journal,
-            host,
-            config,
-            version=VERSION,
-            probes=probes,
-            kept=access.tokens,
-            logged_out=access.logged_out,
-            keep_logged_out=access.log_out,
-            principals=principals,
-        )
+        def hub_at(port: int) -> Hub:
+            config = hub_config(settings).model_copy(update={"port": port})
+            return Hub(
+                journal,
+                host,
+                config,
+                version=VERSION,
+                probes=probes,
+                kept=access.tokens,
+                logged_out=access.logged_out,
+                keep_logged_out=access.log_out,
+                principals=principals,
+            )
 
-    hub = await _listening(settings, access, hub_at)
-    access.keep(access.port if "port" in settings.model_fields_set else hub.port)
-    stopped = asyncio.Event()
-    on_stop(partial(_stop, stopped), settings.stop_timeout_s, insists=True)
-    # Their parent is this function: all of them are over when it is left.
-    watching = asyncio.create_task(kept_up("metrics", partial(metrics.watch, hub, host, journal)))
-    told = asyncio.create_task(kept_up("tokens of principals", principals.run))
-    starting = asyncio.ensure_future(start())
-    stopping = asyncio.create_task(stopped.wait())
-    failing = asyncio.create_task(hub.failed())
-    working: asyncio.Task[None] | None = None
-    try:
-        await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
-        if not stopped.is_set():
-            await starting
-            await ready(hub)
-            until = [stopping, failing]
-            if check is not None:
-                await _until(check(), until)
-            if work is not None:
-                working = asyncio.create_task(work(hub))
-                until.append(working)
-            await asyncio.wait(until, return_when=asyncio.FIRST_COMPLETED)
-            for done in (failing, working):
-                if done is not None and done.done():
-                    await done
-    finally:
-        stopping.cancel()
-        failing.cancel()
-        if working is not None:
-            working.cancel()
-            await asyncio.gather(working, return_exceptions=True)
+        hub = await _listening(settings, access, hub_at)
+        access.keep(access.port if "port" in settings.model_fields_set else hub.port)
+        stopped = asyncio.Event()
+        on_stop(partial(_stop, stopped), settings.stop_timeout_s, insists=True)
+        # Their parent is this function: all of them are over when it is left.
+        watching = asyncio.create_task(kept_up("metrics", partial(metrics.watch, hub, host, journal)))
+        starting = asyncio.ensure_future(start())
+        stopping = asyncio.create_task(stopped.wait())
+        failing = asyncio.create_task(hub.failed())
+        working: asyncio.Task[None] | None = None
         try:
-            await stop()
-            await _delivered(hub, journal)
+            await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
+            if not stopped.is_set():
+                await starting
+                await ready(hub)
+                until = [stopping, failing]
+                if check is not None:
+                    await _until(check(), until)
+                if work is not None:
+                    working = asyncio.create_task(work(hub))
+                    until.append(working)
+                await asyncio.wait(until, return_when=asyncio.FIRST_COMPLETED)
+                for done in (failing, working):
+                    if done is not None and done.done():
+                        await done
         finally:
-            watching.cancel()
-            told.cancel()
-            await hub.stop()
-            # what comes of a start that was stopped on its way interests nobody
-            await asyncio.gather(starting, watching, told, stopping, failing, return_exceptions=True)
+            stopping.cancel()
+            failing.cancel()
+            if working is not None:
+                working.cancel()
+                await asyncio.gather(working, return_exceptions=True)
+            try:
+                await stop()
+                await _delivered(hub, journal)
+            finally:
+                watching.cancel()
+                await hub.stop()
+                # what comes of a start that was stopped on its way interests nobody
+                await asyncio.gather(starting, watching, stopping, failing, return_exceptions=True)
 
 
 async def _until(check: Awaitable[None], ends: Sequence[asyncio.Future[None]]) -> None:

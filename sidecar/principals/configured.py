@@ -1,19 +1,30 @@
 """Where the settings say that principals' tokens are: beside the journal."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Protocol
 
 from hub.principals import Principals
 from sidecar.config.settings import Settings
-from sidecar.principals.file import FilePrincipals, FileTokens, token_file
+from sidecar.principals.file import FilePrincipals, FileTokens, TokensUnusable, token_file
 from sidecar.principals.kept import KeptToken
+from sidecar.supervision import kept_up
 
 
 class KeptPrincipals(Principals, Protocol):
     """Principals that somebody has to keep up to date."""
 
+    async def begin(self) -> None:
+        """Know the tokens from now on; raises JournalUnavailable."""
+        ...
+
     async def run(self) -> None:
         """Hear of changes; runs until it is cancelled."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of what is open."""
         ...
 
 
@@ -33,11 +44,39 @@ class Tokens(Protocol):
         ...
 
 
-def principals_of(settings: Settings) -> KeptPrincipals:
-    """Return who a sidecar's hub lets in by tokens of their own."""
+@asynccontextmanager
+async def principals_of(settings: Settings) -> AsyncIterator[Principals]:
+    """Know who a sidecar's hub lets in by tokens of their own, as long as the context lasts; raises JournalUnavailable."""
+    found = _kept(settings)
+    running: asyncio.Task[None] | None = None
+    try:
+        await found.begin()
+        running = asyncio.create_task(kept_up("tokens of principals", found.run))
+        yield found
+    finally:
+        while running is not None and not running.done():
+            # Again and again: redis-py swallows a cancellation that comes while it connects.
+            running.cancel()
+            await asyncio.wait([running], timeout=0.1)
+        await found.close()
+
+
+def _kept(settings: Settings) -> KeptPrincipals:
+    if settings.journal == "redis":
+        from sidecar.principals.redis import RedisPrincipals  # noqa: PLC0415 - an optional extra
+
+        return RedisPrincipals(settings.redis_url)
     return FilePrincipals(token_file(settings.state_dir))
 
 
 def tokens_of(settings: Settings) -> Tokens:
-    """Return the tokens that `principals_of` reads."""
+    """Return the tokens that `principals_of` reads; raises TokensUnusable."""
+    if settings.journal == "redis":
+        try:
+            from sidecar.principals.redis import RedisTokens  # noqa: PLC0415 - an optional extra
+        except ImportError as error:
+            raise TokensUnusable(
+                "Tokens in Redis need the extra `redis`: pip install 'turnwire[redis]'."
+            ) from error
+        return RedisTokens(settings.redis_url)
     return FileTokens(settings.state_dir)

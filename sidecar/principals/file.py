@@ -63,6 +63,12 @@ class FilePrincipals(WatchedRoll):
             )
             self.take(Roll())
 
+    async def begin(self) -> None:
+        """Do nothing: the file was read."""
+
+    async def close(self) -> None:
+        """Do nothing: the file is not open."""
+
     async def run(self) -> None:
         """Look at the file, and at the clock; runs until it is cancelled."""
         async with asyncio.TaskGroup() as tasks:

@@ -62,6 +62,8 @@ class Node:
                     async with Redis(port=self.port) as client:
                         return await client.execute_command(*command)  # type: ignore[no-untyped-call]  # as the library has it
                 except RedisError:
+                    assert self._process is not None, "it was killed"
+                    assert self._process.poll() is None, self._log.read_text()
                     await asyncio.sleep(0.05)  # a process that begins tells nobody
 
     async def until(self, sign: bytes, *command: Any) -> None:

@@ -1,0 +1,89 @@
+"""turnwire in a Redis that others use too: a user with the rights that are documented is enough, and reaches nothing else."""
+
+import asyncio
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+from redis_topologies import Node, free_ports, running
+from websockets.asyncio.client import connect as open_websocket
+
+from live import SCRIPT_THAT_ASKS, Frontend
+from recordings import ROOT
+from turnwire_client import connect
+from turnwire_process import DEADLINE, environment, lines_of, preloaded_turnwire
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed"),
+]
+
+
+def documented() -> str:
+    """The user as docs/journal.md has it."""
+    text = (ROOT / "docs" / "journal.md").read_text(encoding="utf-8")
+    found = re.search(r"^    (user turnwire on .*)$", text, re.MULTILINE)
+    assert found is not None
+    return found[1].replace(">PASSWORD", ">not-a-secret")
+
+
+async def test_the_documented_user_is_enough_and_reaches_nothing_of_others(tmp_path: Path) -> None:
+    script = tmp_path / "script.yaml"
+    script.write_text(SCRIPT_THAT_ASKS)
+    agent = json.dumps([sys.executable, "-m", "scripted_agent", str(script), "--dialect-version", "2.1.330"])
+    (tmp_path / "turnwire.toml").write_text(f'agent = "asks"\n[agents]\nasks = {agent}\n')
+    with TemporaryDirectory(prefix="redis-") as folder:
+        (port,) = free_ports(1)
+        acl = Path(folder) / "users.acl"
+        acl.write_text(f"user default on nopass ~* &* +@all\n{documented()}\n")
+        async with running(Node(Path(folder), port, "--aclfile", str(acl))):
+            url = f"redis://turnwire:not-a-secret@127.0.0.1:{port}/0"
+            env = environment(
+                tmp_path / "home",
+                TURNWIRE_PASS_ENV="PYTHONPATH",
+                TURNWIRE_JOURNAL="redis",
+                TURNWIRE_REDIS_URL=url,
+            )
+            async with preloaded_turnwire(tmp_path, "serve", env=env) as served:
+                (made,) = await lines_of(tmp_path, env, "token", "create", "ann")
+                key = made.decode()
+                async with connect(served.base, key) as client:
+                    mine = await Frontend(client, await client.create(workspace=str(tmp_path))).caught_up()
+                    assert (await mine.turn("ls")).error is None
+                    assert (await mine.turn("ls")).error is None
+                    other = await client.create(workspace=str(tmp_path))
+                    await client.delete_session(other)
+                # the same tokens for all that use this Redis, at once
+                address = served.base.replace("http", "ws", 1) + "/ws"
+                async with open_websocket(
+                    address, additional_headers={"Authorization": f"Bearer {key}"}, proxy=None
+                ) as websocket:
+                    (listed,) = await lines_of(tmp_path, env, "token", "list")
+                    await lines_of(tmp_path, env, "token", "revoke", listed.split()[0].decode())
+                    async with asyncio.timeout(DEADLINE):
+                        await websocket.wait_closed()
+                    assert websocket.close_code == 4401
+            async with Redis(port=port) as root:
+                # nothing was refused: what the journal tried is what is documented
+                refused = await root.execute_command("ACL", "LOG")  # type: ignore[no-untyped-call]  # as the library has it
+                assert [one for one in refused if b"client|setinfo" not in one.values()] == [], refused
+                kept = await root.hgetall("turnwire:tokens")
+                assert not kept
+            async with Redis.from_url(url) as user:
+                for command in (
+                    ("GET", "somebody-elses"),
+                    ("KEYS", "*"),
+                    ("FLUSHALL",),
+                    ("CONFIG", "SET", "dir", "/tmp"),
+                    ("SUBSCRIBE", "somebody-elses"),
+                    ("EVAL", "return redis.call('GET', 'somebody-elses')", "0"),
+                ):
+                    with pytest.raises(RedisError, match=r"(?i)permission|ACL|can't access"):
+                        await user.execute_command(*command)  # type: ignore[no-untyped-call]  # as above
+    assert "not-a-secret" not in (tmp_path / "turnwire.log").read_text()
