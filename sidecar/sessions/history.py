@@ -22,6 +22,7 @@ from normalize.events import AgentEvent, from_json
 from normalize.events.envelope import Cursor, Envelope
 from normalize.model import JsonObject
 from normalize.session_files import Answer
+from sidecar.config.agents import goes_on_with
 from sidecar.config.settings import Settings
 from sidecar.library.following import Follower
 from sidecar.library.within import Within
@@ -111,15 +112,27 @@ class History:
         except LibraryError as error:
             refuse("unknown_conversation", str(error), "conversation")
 
-    async def remembered(self, resume: str | None) -> "Listed | None":
-        """Return the conversation that a CLI is to go on with, if its file is known; None else, also where nothing is listed."""
-        if resume is None or not self._settings.history:
+    async def remembered(self, agent: str, folder: str, resume: str | None) -> "Listed | None":
+        """Return the conversation of an agent that is called so, or without a name the newest of a folder.
+
+        None where no file of it is known, and where nothing is listed.
+        """
+        if not self._settings.history:
             return None
         try:
-            found = await self.find(resume)
+            library = self.library()
+            if resume is not None:
+                found = [await self.find(resume)]
+            else:
+                await self._look()
+                found = await asyncio.to_thread(library.index.newest, limit=100, folder=folder)
         except CommandRefused:
             return None
-        return found if found.id == resume else None
+        for one in found:
+            known = one.id == resume if resume is not None else one.folder == folder
+            if known and goes_on_with(agent, one.agent, self._settings.agents):
+                return one
+        return None
 
     async def is_running(self, conversation: str) -> bool:
         """Tell whether somebody's CLI has a conversation open."""

@@ -265,13 +265,41 @@ class LiveHost:
             mcp_servers=command.mcp_servers or settings.mcp_servers,
             agent_options=merged(settings.session_options, command.options),
         )
+        before = None
+        if resume_point.resume is not None or resume_point.latest:
+            record, resume_point, before = await self._with_past(record, resume_point)
         if frontend is None:
             self._operators.add(record.session)
             self._floor.allow_workspace(workspace)
         else:
             _check_scope(frontend, record)
             record = self._floor.new(record, command.env or {})
-        return await self._add(record, resume_point, command.env)
+        return await self._add(record, resume_point, command.env, before=before)
+
+    async def _with_past(
+        self, record: SessionRecord, point: ResumePoint
+    ) -> tuple[SessionRecord, ResumePoint, Callable[[LiveSession], Awaitable[None]] | None]:
+        """Have a session begin with the conversation that its CLI is to go on with, as far as its file is known."""
+        listed = await self._history.remembered(record.agent or "", record.workspace, point.resume)
+        if listed is None:
+            return record, point, None
+        if not point.branch:
+            if await self._history.is_running(listed.id):
+                refuse(
+                    "followed",
+                    f"somebody's own CLI has the conversation {listed.id} open; close it there, or go on with --fork-session",
+                )
+            record = with_options(record, conversation=listed.id)
+        follower = await self._history.follower(listed, point.at)
+
+        async def show(session: LiveSession) -> None:
+            try:
+                await session.import_history(follower, about(listed), running=False)
+            except KeyError:
+                # 2.0.14 names messages as the API does, which its file cannot be read up to
+                log.info("what was said before is not shown: its file has no such message")
+
+        return record, replace(point, resume=listed.id, latest=False), show
 
     def take_up(self, name: str, mcp_servers: Mapping[str, JsonValue] | None = None) -> None:
         """Have the operator answer for a session of before, from its next start on with these MCP servers; raises CommandRefused."""

@@ -170,19 +170,21 @@ class LiveSession:
     async def import_history(self, follower: Follower, about: JsonObject, *, running: bool) -> None:
         """Fill the log with a conversation that others have had, between two notices; what they add is read by `follow`.
 
-        Raises JournalError and OSError.
+        Raises JournalError and OSError, and KeyError for one that does not have the message that it is to end with.
         """
+        pieces, before = follower.first(), self.record
+        batch = await asyncio.to_thread(_some, pieces)
         await self.announce(
             _history("began", "What follows was said before turnwire had this conversation.", about)
         )
-        pieces, before = follower.first(), self.record
         if follower.agent != "claude":
             # what such agents keep is read in other words than they speak, by a core of its own
             self._pipeline.core = follower.core(self.record.turns)
         self._importing = True
         try:
-            while batch := await asyncio.to_thread(_some, pieces):
+            while batch:
                 await self._pipeline.feed(batch)
+                batch = await asyncio.to_thread(_some, pieces)
             self._follower = follower
             await self.follow(running=running)
         finally:

@@ -196,7 +196,11 @@ async def test_a_conversation_of_another_sidecar_goes_on(
     assert complete.session_id is not None
     options = [option] if option == "--continue" else [option, complete.session_id]
     async with running(tmp_path, setup, *options, "--journal", "memory") as (again, _):
-        await again.turn(plan([text("Indeed.")]))
+        await again.caught_up()
+        assert again.text() == "The word was xylophone."
+        assert len(again.seen(Complete)) == 1
+        done = await again.turn(plan([text("Indeed.")]))
+        assert (done.operation_id, done.session_id) == ("turn-2", complete.session_id)
         assert "The word was xylophone." in said(api.requests[-1])
 
 
