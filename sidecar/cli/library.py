@@ -29,8 +29,8 @@ Folder = Annotated[
 
 
 @contextmanager
-def _library(context: typer.Context) -> Iterator["Library"]:
-    """Open the library and look for what is new."""
+def _library(context: typer.Context, newest: int | None = None) -> Iterator["Library"]:
+    """Open the library and look for what is new, among so many files that were changed last."""
     from sidecar.library.index import LibraryError
     from sidecar.library.library import Library
 
@@ -38,7 +38,7 @@ def _library(context: typer.Context) -> Iterator["Library"]:
     with plain_errors(LibraryError):
         library = Library(settings)
         try:
-            looked = library.look()
+            looked = library.look(newest)
             for path in looked.failed[:5]:
                 typer.echo(f"turnwire: {path} could not be read", err=True)
             yield library
@@ -60,7 +60,9 @@ def sessions_command(
     """List the conversations that agents on this machine have kept, the newest first."""
     from sidecar.library.show import conversation, table
 
-    with _library(context) as library:
+    # The first look reads everything only for who asks for something that could be anywhere.
+    some = max(2 * limit, 100) if folder is None and of_agent is None else None
+    with _library(context, some) as library:
         running = library.running()
         found = library.index.newest(
             limit=limit, agent=of_agent, folder=None if folder is None else str(folder.resolve())

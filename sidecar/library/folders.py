@@ -91,9 +91,9 @@ class _Running(msgspec.Struct):
 _decode_running = msgspec.json.Decoder(_Running).decode
 
 
-def running(folder: Path) -> set[str]:
-    """Return the sessions that a CLI of this machine has open, as newer ones note beside their projects."""
-    found: set[str] = set()
+def running(folder: Path) -> dict[int, str]:
+    """Return the sessions that a CLI of this machine has open, by its process, as newer ones note beside their projects."""
+    found: dict[int, str] = {}
     try:
         noted = [
             entry.path for entry in os.scandir(folder.parent / "sessions") if entry.name.endswith(".json")
@@ -105,9 +105,9 @@ def running(folder: Path) -> set[str]:
             one = _decode_running(Path(path).read_bytes())
             os.kill(one.pid, 0)
         except PermissionError:
-            found.add(one.session)
+            found[one.pid] = one.session
         except (OSError, msgspec.MsgspecError, RecursionError, OverflowError):
             continue
         else:
-            found.add(one.session)
+            found[one.pid] = one.session
     return found

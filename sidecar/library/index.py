@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 from files.private import open_private
 from normalize.session_files import Answer, Outline, Said
 from protocol.errors import TurnwireError
-from sidecar.library.folders import SessionPath, files_in, running
+from sidecar.library.folders import SessionPath, files_in
 from sidecar.library.within import Within
 from sidecar.prices import Prices, Took
 from tracing.recordings.session_file import format_of, survey_of
@@ -238,16 +238,19 @@ class Index:
                 raise
             self._db.execute("COMMIT")
 
-    def look(self, folders: Sequence[Path]) -> Looked:
-        """Read what is new or has changed in the folders, and forget what is gone. Raises LibraryError."""
+    def look(self, folders: Sequence[Path], newest: int | None = None) -> Looked:
+        """Read what is new or has changed in the folders, and forget what is gone; raises LibraryError.
+
+        `newest`: only so many of the files that were changed last, for who wants to see these alone.
+        """
         try:
-            return self._look(folders)
+            return self._look(folders, newest)
         except sqlite3.Error as error:
             raise LibraryError(
                 f"the index of conversations cannot be written ({error}); is the disk full?"
             ) from error
 
-    def _look(self, folders: Sequence[Path]) -> Looked:
+    def _look(self, folders: Sequence[Path], newest: int | None) -> Looked:
         found = {file.path: file for folder in folders for file in files_in(folder)}
         with self._lock:
             known = {
@@ -256,14 +259,14 @@ class Index:
             }
         looked = Looked(files=len(found))
         gone = [path for path in known if path not in found]
-        changed = [file for path, file in found.items() if known.get(path) != (file.changed, file.size)]
+        wanted = sorted(found.values(), key=lambda file: -file.changed)[:newest]
+        # the newest first: whoever stops this half-way has what is asked for most
+        changed = [file for file in wanted if known.get(file.path) != (file.changed, file.size)]
         looked.gone = len(gone)
         if gone:
             with self._writing():
                 for path in gone:
                     self._forget(path)
-        # the newest first: whoever stops this half-way has what is asked for most
-        changed.sort(key=lambda file: -file.changed)
         for start in range(0, len(changed), BATCH):
             with self._lock:
                 if self._closed:
@@ -438,6 +441,15 @@ class Index:
             f"WHERE {' AND '.join(conditions)} ORDER BY ifnull(ended, 0) DESC, id DESC LIMIT ?",
             (*values, limit),
         )
+
+    def newest_in(self, agent: str, folder: str) -> Listed | None:
+        """Return the conversation of an agent that went on last in a folder, and not below it."""
+        rest = "WHERE agent = ? AND folder = ? AND id NOT LIKE 'live:%' ORDER BY ifnull(ended, 0) DESC, id DESC LIMIT 1"
+        return next(iter(self._listed(rest, (agent, folder))), None)
+
+    def in_file(self, path: str) -> Listed | None:
+        """Return the conversation of a file."""
+        return next(iter(self._listed("WHERE path = ? AND id NOT LIKE 'live:%'", (path,))), None)
 
     def find(self, identity: str) -> Listed | None:
         """Return a conversation by its id; None for one that is not in the index."""
@@ -639,11 +651,6 @@ class _Sayings:
         """Write what is held."""
         self._index.say(self._session, self._held)
         self._held.clear()
-
-
-def open_now(folders: Iterable[Path]) -> set[str]:
-    """Return the sessions that somebody's CLI has open."""
-    return {session for folder in folders for session in running(folder)}
 
 
 def query_of(text: str) -> str:

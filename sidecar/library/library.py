@@ -3,7 +3,7 @@
 import glob
 import json
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -13,9 +13,10 @@ from normalize.families import new_core, recorded_core
 from sidecar.config.settings import Settings, state_directory
 from sidecar.library.conversation import folded
 from sidecar.library.export import Heading, as_html, as_markdown
-from sidecar.library.folders import folders
+from sidecar.library.folders import folders, running
 from sidecar.library.following import Follower
-from sidecar.library.index import Index, LibraryError, Listed, Looked, open_now
+from sidecar.library.index import Index, LibraryError, Listed, Looked
+from sidecar.library.processes import RunningAgent, running_agents
 from sidecar.prices import PricesError, prices
 from tracing.recordings.recorded import Timed, lines
 from tracing.recordings.session_file import KeptFormat, format_of, read_session_file
@@ -35,8 +36,14 @@ def index_file(settings: Settings) -> Path | None:
 class Library:
     """The conversations that the settings allow to be seen."""
 
-    def __init__(self, settings: Settings) -> None:
-        """Open the index; raises LibraryError, also where the settings have switched the library off."""
+    def __init__(
+        self, settings: Settings, agents: Callable[[], Iterable[RunningAgent]] = running_agents
+    ) -> None:
+        """Open the index; raises LibraryError, also where the settings have switched the library off.
+
+        `agents` finds those that run in a terminal.
+        """
+        self._agents = agents
         if not settings.history:
             raise LibraryError(
                 "the conversations of agents are not listed here; the setting `history` is off"
@@ -51,13 +58,27 @@ class Library:
         """Let go of the index."""
         self.index.close()
 
-    def look(self) -> Looked:
-        """Read what is new; raises LibraryError."""
-        return self.index.look(self.folders)
+    def look(self, newest: int | None = None) -> Looked:
+        """Read what is new, or only so many of the files that were changed last; raises LibraryError."""
+        return self.index.look(self.folders, newest)
 
     def running(self) -> set[str]:
-        """Return the conversations that somebody's CLI has open."""
-        return open_now(self.folders)
+        """Return the conversations that somebody's CLI has open: as it notes itself, or as its process tells."""
+        noted = {pid: session for folder in self.folders for pid, session in running(folder).items()}
+        found = set(noted.values())
+        for one in self._agents():
+            if one.pid not in noted:
+                found |= self._opened_by(one)
+        return found
+
+    def _opened_by(self, one: RunningAgent) -> set[str]:
+        held = {listed.id for path in one.files if (listed := self.index.in_file(path)) is not None}
+        if held:
+            return held
+        if one.resumed is not None and self.index.find(one.resumed) is not None:
+            return {one.resumed}
+        last = self.index.newest_in(one.agent, one.folder)
+        return set() if last is None or last.ended is None or last.ended < one.began else {last.id}
 
     def find(self, name: str) -> Listed:
         """Return a conversation by its id, or by how that begins; raises LibraryError."""

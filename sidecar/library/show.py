@@ -137,7 +137,7 @@ def table(found: Sequence[Listed], running: Collection[str], count: int) -> None
     console.print(rows)
     _explain(found, console)
     if count > len(found):
-        console.print(f"{len(found)} of {count}; --limit shows more", style="dim")
+        console.print(f"{len(found)} of {count} or more; --limit shows them", style="dim")
 
 
 def hits(found: Sequence[Hit]) -> None:

@@ -8,12 +8,14 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from kept_files import kept_file
 from kept_sessions import all_kept, kept
 from typer.testing import CliRunner
 
@@ -247,8 +249,8 @@ def test_running_conversations_are_told_by_what_the_cli_notes(tmp_path: Path) ->
     for number, (pid, session) in enumerate([(os.getpid(), "open"), (ended.pid, "ended"), (1 << 70, "odd")]):
         (notes / f"{number}.json").write_text(json.dumps({"pid": pid, "sessionId": session}))
     (notes / "broken.json").write_text("{")
-    assert running(projects) == {"open"}
-    assert running(tmp_path / "nothing" / "projects") == set()
+    assert set(running(projects).values()) == {"open"}
+    assert running(tmp_path / "nothing" / "projects") == {}
     assert list(files_in(projects)) == []
 
 
@@ -391,6 +393,60 @@ def test_an_index_that_is_closed_ends_a_look_that_is_under_way(tmp_path: Path) -
     assert library.look().files > 0
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked at in /proc")
+def test_an_agent_in_a_terminal_is_found_by_its_process(tmp_path: Path) -> None:
+    projects = a_home(tmp_path, ("2.0.14", "compact"), ("2.0.14", "subagent"))
+    codex = tmp_path / "2026" / "11" / "22" / kept_file("codex").name
+    codex.parent.mkdir(parents=True)
+    place = tmp_path / "place"
+    place.mkdir()
+    for path in projects.glob("*-compact/*.jsonl"):
+        path.write_bytes(path.read_bytes().replace(b"/workspace/project", str(place).encode()))
+    shutil.copy(kept_file("codex"), codex)
+    library = a_library(tmp_path, projects, history_dirs=[projects, tmp_path])
+    library.look()
+    (compact,) = (one.id for one in library.index.newest(limit=9) if one.folder == str(place))
+    (held,) = (one.id for one in library.index.newest(limit=9) if one.agent == "codex")
+    resumed = kept("2.0.14", "subagent").file.stem
+
+    def started(name: str, *arguments: str, hold: Path | None = None, **env: str) -> subprocess.Popen[bytes]:
+        code = f"import sys; f = open({str(hold or os.devnull)!r}); print('up', flush=True); sys.stdin.read()"
+        process = subprocess.Popen(
+            [name, "-c", code, *arguments], executable=sys.executable, cwd=place, env=env,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"up\n"
+        return process
+
+    assert library.running() & {compact, held, resumed} == set()
+    ours = started("claude", "--resume", resumed, TURNWIRE_PROCESS="1")
+    idle = started("claude")
+    one, other = started("codex", hold=codex), started("/usr/bin/claude", "--resume", resumed)
+    assert library.running() & {compact, held, resumed} == {held, resumed}
+    with next(projects.glob("*-compact/*.jsonl")).open("ab") as file:
+        now = datetime.now(UTC).isoformat()
+        file.write(
+            json.dumps(
+                {
+                    "type": "user",
+                    "uuid": "n",
+                    "parentUuid": None,
+                    "sessionId": "s",
+                    "timestamp": now,
+                    "message": {"role": "user", "content": "now"},
+                }
+            ).encode()
+            + b"\n"
+        )
+    library.look()
+    assert compact in library.running()
+    for process in (ours, idle, one, other):
+        process.communicate()
+    assert library.running() & {compact, held, resumed} == set()
+    library.close()
+
+
 def test_a_file_is_followed_by_its_whole_lines_and_a_line_without_end_is_left_out(tmp_path: Path) -> None:
     projects = a_home(tmp_path, ("2.1.330", "subagent"))
     file = next(projects.glob("*/*.jsonl"))
@@ -444,4 +500,17 @@ def test_odd_numbers_names_and_links_cost_nothing_but_themselves(tmp_path: Path)
         assert "root:" not in library.export(one, "html", redact=False)
     library.index.usage(["day", "project", "model", "agent"])
     library.index.search("nested", limit=9)
+    library.close()
+
+
+def test_a_short_list_needs_only_the_newest_files(tmp_path: Path) -> None:
+    projects = a_home(tmp_path)
+    files = sorted(projects.glob("*/*.jsonl"))
+    for number, path in enumerate(files):
+        os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
+    library = a_library(tmp_path, projects)
+    looked = library.look(newest=3)
+    assert (looked.files, looked.read) == (len(files), 3)
+    assert {one.id for one in library.index.newest(limit=9)} <= {path.stem for path in files[-3:]}
+    assert library.look().read == len(files) - 3
     library.close()
