@@ -139,9 +139,9 @@ async def test_changes_by_git_are_read_and_lines_of_them_commented_on_until_a_pr
         await expect(page.locator(".gathered .remark")).to_have_count(3)
         await page.get_by_role("button", name="Send").click()
         # it is taken by the turn that asks for a plan
-        said = page.locator(".user-text").last
-        await expect(said).to_contain_text("src/steps.py:14\n> return count * 3\nWhy times?")
-        await expect(said).to_contain_text("Your answer, line 3\n> Then I write the greeting anew, and test it.\nWith what?")
+        prompt = page.locator(".user-text").last
+        await expect(prompt).to_contain_text("src/steps.py:14\n> return count * 3\nWhy times?")
+        await expect(prompt).to_contain_text("Your answer, line 3\n> Then I write the greeting anew, and test it.\nWith what?")
         await expect(page.locator(".composer .gathered")).to_have_count(0)
         # a plan is commented on where it waits, and the comments say why it is sent back
         dock = page.locator(".request")

@@ -1,13 +1,17 @@
 /** Markdown to HTML that may be shown. Images become links: the console asks nobody else for anything. */
-import { Marked } from "marked";
+import { Marked, type MarkedExtension } from "marked";
 import { highlight } from "./highlight.js";
+import { formulas, mayHaveFormulas } from "./math.js";
 import { sanitize } from "./sanitize.js";
 import { visibleProse } from "./visible.js";
 
 const escapeHtml = (text: string) =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
-const marked = new Marked({
+/** Languages of diagrams. What draws them is larger than all else here by far, so their source is what is shown. */
+const DRAWN: Record<string, string> = { mermaid: "Mermaid", plantuml: "PlantUML", dot: "Graphviz", graphviz: "Graphviz" };
+
+const options: MarkedExtension = {
   gfm: true,
   renderer: {
     heading({ tokens, depth }) {
@@ -16,12 +20,16 @@ const marked = new Marked({
     },
     code: ({ text, lang }) => {
       const language = (lang ?? "").split(/\s/)[0] ?? "";
-      return `<pre><code class="hljs">${String(highlight(text, language) ?? escapeHtml(text))}</code></pre>\n`;
+      const drawn = DRAWN[language.toLowerCase()];
+      const note = drawn ? `<p class="md-note">A diagram, as ${drawn} has it written:</p>` : "";
+      return `${note}<pre><code class="hljs">${String(highlight(text, language) ?? escapeHtml(text))}</code></pre>\n`;
     },
     image: ({ href, text }) => `<a class="image-link" href="${escapeHtml(href)}">${escapeHtml(text || href)}</a>`,
     html: ({ text }) => escapeHtml(text),
   },
-});
+};
+const marked = new Marked(options);
+const withFormulas = new Marked(options, { extensions: formulas(escapeHtml) });
 
 /** A longer piece is no prose; it is shown as it is. */
 export const LONGEST_SEGMENT = 30_000;
@@ -32,7 +40,7 @@ const CACHE_SIZE = 500;
 export function render(markdown: string): string {
   const known = cache.get(markdown);
   if (known !== undefined) return known;
-  const html = sanitize(marked.parse(visibleProse(markdown), { async: false }));
+  const html = sanitize((mayHaveFormulas(markdown) ? withFormulas : marked).parse(visibleProse(markdown), { async: false }));
   if (cache.size >= CACHE_SIZE) cache.clear();
   cache.set(markdown, html);
   return html;

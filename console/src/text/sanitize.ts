@@ -10,7 +10,7 @@ const ATTRIBUTES = ["href", "title", "class", "start", "type", "checked", "disab
 /** What is written from right to left stands so, each by itself. */
 const BLOCKS = new Set(["P", "LI", "H1", "H2", "H3", "H4", "H5", "H6", "TD", "TH", "BLOCKQUOTE"]);
 const ADDRESS = /^(?:https?:|mailto:)/i;
-const CLASSES = /^(?:hljs[\w-]*|language-[\w+#-]+|image-link|md-[1-6])$/;
+const CLASSES = /^(?:hljs[\w-]*|language-[\w+#-]+|image-link|math(?:-block)?|md-(?:[1-6]|note))$/;
 
 const purifier = DOMPurify(window);
 purifier.addHook("uponSanitizeAttribute", (_node, attribute) => {

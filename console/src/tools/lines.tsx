@@ -9,6 +9,9 @@ import { DiffTable } from "./diff_view.js";
 /** A longer text is not commented on by the line. */
 const LONGEST = 200_000;
 
+/** Where there is no pointer to hover with, the way to comment stands under such a text alone. */
+const LONG = 280;
+
 export function Commentable({ text, source, done = true }: { text: string; source: string; done?: boolean }) {
   const { hub } = usePage();
   const [byLine, show] = useState(false);
@@ -34,7 +37,7 @@ export function Commentable({ text, source, done = true }: { text: string; sourc
         <Prose text={text} />
       )}
       {done && hub.mayControl && !isReplay(hub.summary) && text.length < LONGEST && text.trim() !== "" && (
-        <button type="button" class="to-lines" aria-pressed={byLine} onClick={() => show(!byLine)}>
+        <button type="button" class={`to-lines ${text.length > LONG ? "long" : ""}`} aria-pressed={byLine} onClick={() => show(!byLine)}>
           <Icon name="comment" /> {byLine ? "As text" : "Comment"}
         </button>
       )}

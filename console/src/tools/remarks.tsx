@@ -1,5 +1,5 @@
 /** Comments on lines: those under a line, and the form for another. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { cutQuote, type Place, placeName, type Remark } from "../state/remarks.js";
 import { visibleCode } from "../text/visible.js";
 import { useLive } from "../view/context.js";
@@ -26,7 +26,7 @@ export function RemarkForm({ place, onDone }: { place: Place; onDone: () => void
   const { remarks } = useLive();
   const [text, setText] = useState("");
   const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []);
   function add(): void {
     if (text.trim() === "") return;
     remarks.add({ ...place, quote: cutQuote(place.quote), text: text.trim() });

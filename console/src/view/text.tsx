@@ -1,5 +1,5 @@
 /** Text of any length and origin: prose, code with line numbers, terminal output. Long text is shown piece by piece. */
-import { Component } from "preact";
+import { Component, createRef } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { runs } from "../text/ansi.js";
 import { bytes } from "../text/format.js";
@@ -21,10 +21,12 @@ function More({ shown, total, onMore }: { shown: number; total: number; onMore: 
 }
 
 /** One paragraph without any mark of Markdown, as most answers begin: it needs no parser. */
-const PLAIN = /^(?![-+\d\s])(?!.*(?::\/\/|www\.|@))[^*_`[\]<>#&|~\\\n=]{1,2000}\n{0,2}$/;
+const PLAIN = /^(?![-+\d\s])(?!.*(?::\/\/|www\.|@))[^*_`[\]<>#&|~\\\n=$]{1,2000}\n{0,2}$/;
 
 /** A class, as that is how Preact itself lets a part stay as it is; `memo` is in its React layer, which is large. */
 class Segment extends Component<{ text: string }> {
+  private readonly node = createRef<HTMLDivElement>();
+
   override shouldComponentUpdate({ text }: { text: string }): boolean {
     return text !== this.props.text;
   }
@@ -37,8 +39,31 @@ class Segment extends Component<{ text: string }> {
         </div>
       );
     if (text.length > LONGEST_SEGMENT) return <pre class="plain">{visibleCode(text)}</pre>;
-    return <div class="prose" dangerouslySetInnerHTML={{ __html: render(text) }} />;
+    return <div class="prose" ref={this.node} dangerouslySetInnerHTML={{ __html: render(text) }} />;
   }
+
+  override componentDidMount(): void {
+    this.componentDidUpdate();
+  }
+
+  override componentDidUpdate(): void {
+    if (this.node.current?.querySelector("code.math, code.math-block")) setFormulas(this.node.current);
+  }
+}
+
+let math: typeof import("../math/math.js") | undefined;
+
+/** At once where what sets them is there, so that a text that grows does not flicker. */
+function setFormulas(node: Element): void {
+  if (math) return math.typeset(node);
+  void import("../math/math.js").then(
+    (loaded) => {
+      math = loaded;
+      math.typeset(node);
+    },
+    // They stay as they were written.
+    () => undefined,
+  );
 }
 
 export function Prose({ text }: { text: string }) {
