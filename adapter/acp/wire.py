@@ -38,8 +38,6 @@ from protocol.acp.messages import Notification, Option, PermissionRequest, Reque
 from protocol.acp.updates import ToolCallUpdate
 from protocol.json_values import JsonObject, text_at
 
-ELICITATION = "elicitation/create"
-
 FAILED = -32603
 """JSON-RPC's error of something that cannot be done."""
 

@@ -151,15 +151,6 @@ def judge_by_rule(
     return Verdict(action, f"rule:{number}", reason)
 
 
-def parse_policy(text: str | None) -> Policy | None:
-    """Return the policy of a configuration's word; raises ValueError."""
-    match text:
-        case None | "autonomous" | "supervised" | "plan":
-            return text
-        case _:
-            raise ValueError(f"policy must be autonomous, supervised or plan, not {text!r}")
-
-
 def hook_verdict(verdict: Verdict) -> Mapping[str, str] | None:
     """Return PreToolUse's `hookSpecificOutput`; None for no opinion."""
     if verdict.behavior == "pass":

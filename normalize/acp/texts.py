@@ -4,7 +4,6 @@ Agents that name their messages are taken at their word. Of the others, a run of
 tool call, a plan, a usage or the other role ends it. Within a message, text and thoughts are different blocks.
 """
 
-from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -173,8 +172,3 @@ class Texts:
                 is_delta=True,
             )
         ]
-
-
-def texts_of(parts: Sequence[ContentPart]) -> str:
-    """Return the text of parts that are text."""
-    return "\n\n".join(part.text for part in parts if part.type == "text" and part.text)

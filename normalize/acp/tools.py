@@ -56,7 +56,6 @@ _PATHS = (
     "target_file",
     "notebook_path",
 )
-_EDITS = frozenset({"edit", "delete", "move"})
 _EDIT_FIELDS = frozenset({"old_string", "old_str", "oldString", "new_string", "new_str", "newString"})
 _TODO = re.compile(r"(?i)\Atodo|todo_?(?:write|list|read)|write_todos|update_plan|\Aset_?todo")
 _TODO_LISTS = ("todos", "entries", "items", "plan", "todoList")

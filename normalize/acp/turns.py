@@ -280,8 +280,3 @@ def _exit_sentence(end: Ended) -> str:
             how = f" by {end.signal}" if end.signal else ""
             how = how or (f" with code {end.exit_code}" if end.exit_code is not None else "")
             return f"The agent's process ended{how} before the turn did."
-
-
-def stop_reason_of(result: object) -> str | None:
-    """Return the reason that an answer to a prompt gives; None for any other answer."""
-    return text(fields(result), "stopReason")

@@ -132,8 +132,3 @@ class Result(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, ta
     def human_errors(self) -> list[str]:
         """What went wrong in words for a human, each once."""
         return [error for error in dict.fromkeys(self.errors) if error and not error.startswith(_DIAGNOSTIC)]
-
-    def context_window_of(self, model: str) -> int | None:
-        """Return the size of a model's context window, in either spelling; None if not told."""
-        camel, snake = self.model_usage_camel.get(model), self.model_usage_snake.get(model)
-        return (camel.context_window if camel else None) or (snake.context_window if snake else None)

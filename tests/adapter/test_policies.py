@@ -6,7 +6,6 @@ from adapter.permissions.policies import (
     PRE_TOOL,
     STOP,
     PermissionSettings,
-    parse_policy,
 )
 from adapter.permissions.rules import read_rules
 from normalize.vocabulary import Policy
@@ -71,14 +70,3 @@ def test_hooks_of_the_configuration_stand_beside_ours() -> None:
             {"matcher": "Bash", "hookCallbackIds": ["turnwire_hook_0"], "timeout": 15},
         ]
     }
-
-
-def test_a_policy_is_one_of_three_words() -> None:
-    assert [parse_policy(word) for word in (None, "autonomous", "supervised", "plan")] == [
-        None,
-        "autonomous",
-        "supervised",
-        "plan",
-    ]
-    with pytest.raises(ValueError, match="must be autonomous, supervised or plan"):
-        parse_policy("yolo")

@@ -149,8 +149,7 @@ def test_a_mistyped_value_in_a_map_costs_only_itself() -> None:
         )
     )
     assert isinstance(message, Result)
-    assert message.context_window_of("a") == 5
-    assert message.context_window_of("b") is None
+    assert {name: usage.context_window for name, usage in message.model_usage_camel.items()} == {"a": 5}
     assert message.usage is None
 
 
@@ -330,7 +329,7 @@ def test_the_result_of_spec_3_is_read() -> None:
     assert isinstance(message, Result)
     assert (message.text, message.session_id, message.cost) == ("done", "s", 0.0234)
     assert (message.total_input_tokens, message.total_output_tokens) == (45000, 2300)
-    assert message.context_window_of("m") == 200000
+    assert message.model_usage_snake["m"].context_window == 200000
 
 
 def test_the_result_of_a_real_cli_is_read() -> None:
@@ -341,8 +340,7 @@ def test_the_result_of_a_real_cli_is_read() -> None:
     assert message.cost == value["total_cost_usd"] > 0
     assert message.usage is not None
     assert message.usage.output_tokens == value["usage"]["output_tokens"] > 0
-    assert message.context_window_of("claude-opus-5-5") == 1_000_000
-    assert message.context_window_of("no such model") is None
+    assert message.model_usage_camel["claude-opus-5-5"].context_window == 1_000_000
 
 
 def test_the_session_of_a_result_without_one_is_none() -> None:
