@@ -69,7 +69,7 @@ async def run(sessions: list[list[Line]], folder: Path, *, tapped: bool, **setti
     begin = time.process_time()  # what imports and the SDK's start cost is paid once
     for number, lines in enumerate(sessions):
         name = f"s{number}"
-        used = observers.of(name, "claude") if tapped else ()
+        used = observers.for_session(name, "claude") if tapped else ()
         pipeline = Pipeline(name, journal, field_limit=262_144, observers=used)
         for start in range(0, len(lines), BATCH):
             batch: list[SessionInput] = [

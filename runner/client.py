@@ -86,7 +86,7 @@ class ClientRun:
         if self.status is None:
             await self._process.write(cancel_line(self.id))
 
-    def take(self, event: bytes) -> None:
+    def on_event(self, event: bytes) -> None:
         """Take an event from the runner."""
         self._waiting.append(event)
         self._filled.set()
@@ -166,7 +166,7 @@ class _RunnerProcess:
                 self._held += len(bytes(event))
                 if self._held > AHEAD:
                     self._room.clear()
-                run.take(bytes(event))
+                run.on_event(bytes(event))
             case End(status=status, error=error):
                 del self.runs[message.id]
                 run.end(status, error)

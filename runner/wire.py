@@ -287,7 +287,7 @@ class EventLines:
     def __init__(self, run_id: str) -> None:
         self._head = b'{"type":"event","id":' + line_of(run_id)[:-1] + b',"event":'
 
-    def of(self, payloads: list[bytes]) -> bytes:
+    def lines(self, payloads: list[bytes]) -> bytes:
         """Return the lines for JSON values, each as it is but for bytes that are no UTF-8."""
         head = self._head
         return b"".join([head + _valid(payload) + b"}\n" for payload in payloads])

@@ -91,7 +91,7 @@ async def serve(
                     keep=record_writer.keep,
                     forget=record_writer.forget,
                     changed=registry.changed,
-                    observers=observers.of,
+                    observers=observers.for_session,
                     grants=None if settings.journal == "memory" else GrantStore(grants),
                 )
                 journal.watch_trouble(registry.changed)

@@ -281,7 +281,7 @@ class _Judgement:
             self._output.respond(request, Deny("denied by a hook"))
             return
         if self._audit is not None:
-            self._audit.asked(request)
+            self._audit.note_request(request)
         executor.handle(Asked(request, real_paths_of_call(request.call, self._settings)))
         # a rule or a policy may have decided
         if option is not None and self._opened.is_open(name):

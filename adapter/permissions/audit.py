@@ -35,14 +35,14 @@ class AuditTrail:
         self._session = session
         self._now = now
 
-    def asked(self, request: AgentRequest | UnreadableRequest) -> None:
+    def note_request(self, request: AgentRequest | UnreadableRequest) -> None:
         """Note what the agent asks, in its own words; what cannot be read is answered with an error."""
         if isinstance(request, UnreadableRequest):
             self._write("unread", request.request_id, {"reason": request.reason})
         else:
             self._write("asked", request.request_id, {"request": request.said})
 
-    def decided(self, decision: Decision) -> None:
+    def note_decision(self, decision: Decision) -> None:
         """Note who decided what, and after how long."""
         fields: JsonObject = {
             "behavior": decision.behavior,
@@ -56,11 +56,11 @@ class AuditTrail:
         }
         self._write("decided", decision.pending_id, fields)
 
-    def voided(self, request_id: str, reason: str) -> None:
+    def note_void(self, request_id: str, reason: str) -> None:
         """Note that a request needs no answer any more."""
         self._write("voided", request_id, {"reason": reason})
 
-    def refused(self, request_id: str, by: str, code: str) -> None:
+    def note_refusal(self, request_id: str, by: str, code: str) -> None:
         """Note an answer that did not count."""
         self._write("refused", request_id, {"by": by, "code": code})
 

@@ -115,7 +115,7 @@ class SessionExecutor:
         for effect in self.handle(Answered(request_id, answer, by)):
             if isinstance(effect, Refuse):
                 if self._audit is not None:
-                    self._audit.refused(request_id, by, effect.code)
+                    self._audit.note_refusal(request_id, by, effect.code)
                 raise AnswerRefused(effect)
 
     def handle(self, happened: CoreInput) -> list[Effect]:
@@ -139,11 +139,11 @@ class SessionExecutor:
         match effect:
             case Decide(decision):
                 if self._audit is not None:
-                    self._audit.decided(decision)
+                    self._audit.note_decision(decision)
             case NoteAsked(request):
                 self._output.on_asked(request)
                 if self._audit is not None:
-                    self._audit.asked(request)
+                    self._audit.note_request(request)
             case Respond(request, reply):
                 self._output.respond(request, reply)
             case StartTimer(request_id, seconds):
@@ -155,7 +155,7 @@ class SessionExecutor:
                     timer.cancel()
             case Void(request_id, reason):
                 if self._audit is not None:
-                    self._audit.voided(request_id, reason)
+                    self._audit.note_void(request_id, reason)
             case RunHook() | RunGitCheck():
                 self._running[effect.request_id] = self._tasks.create_task(self._run(effect))
             case Abandon(request_id):

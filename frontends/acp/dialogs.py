@@ -55,7 +55,7 @@ class Dialog(Protocol):
     def request(self) -> Shape:
         """Return what to ask now."""
 
-    def take(self, result: JsonValue) -> Decision | None:
+    def on_answer(self, result: JsonValue) -> Decision | None:
         """Take the editor's answer; None: ask on. Raises BadAnswer."""
 
 
@@ -101,7 +101,7 @@ class PermissionDialog:
         ]
         return PERMISSION, {"toolCall": self._calls.asked(self._event), "options": options}
 
-    def take(self, result: JsonValue) -> Decision:
+    def on_answer(self, result: JsonValue) -> Decision:
         """Take the outcome."""
         chosen = _chosen(result, [each.option_id for each in self._event.permission_options])
         return Stop() if chosen is None else Respond(chosen)
@@ -128,7 +128,7 @@ class QuestionForm:
         message = "\n".join(question.question for question in self._questions)
         return _form(self._event, message, schema)
 
-    def take(self, result: JsonValue) -> Decision:
+    def on_answer(self, result: JsonValue) -> Decision:
         """Take the form as filled in."""
         action, content = _elicited(result)
         if action != "accept":
@@ -155,7 +155,7 @@ class QuestionChoices:
         labels = [each.label for each in question.options]
         return _choice(self._event, question.question, said, labels)
 
-    def take(self, result: JsonValue) -> Decision | None:
+    def on_answer(self, result: JsonValue) -> Decision | None:
         """Take a choice."""
         question = self._questions[len(self._answers)]
         chosen = _chosen(result, [*map(str, range(len(question.options))), "decline"])
@@ -185,7 +185,7 @@ class SchemaForm:
         """Return the form as it came."""
         return _form(self._event, self._event.message or "", self._schema)
 
-    def take(self, result: JsonValue) -> Decision:
+    def on_answer(self, result: JsonValue) -> Decision:
         """Take the form as filled in."""
         action, content = _elicited(result)
         return Reply(Answer(action=action, content=content if action == "accept" else None))
@@ -205,7 +205,7 @@ class SchemaChoices:
             self._event, self._event.message or "A question", note, [str(each) for each in self._values]
         )
 
-    def take(self, result: JsonValue) -> Decision:
+    def on_answer(self, result: JsonValue) -> Decision:
         """Take the choice."""
         chosen = _chosen(result, [*map(str, range(len(self._values))), "decline"])
         if chosen is None:
@@ -233,7 +233,7 @@ class UrlForm:
             **_call(event),
         }
 
-    def take(self, result: JsonValue) -> Decision:
+    def on_answer(self, result: JsonValue) -> Decision:
         """Take whether it was gone to."""
         return Reply(Answer(action=_elicited(result)[0]))
 
@@ -249,7 +249,7 @@ class UrlChoice:
         """Return the address, and what to say of it."""
         return _choice(self._event, self._event.message or "Open this address", self._url, ["Done"])
 
-    def take(self, result: JsonValue) -> Decision:
+    def on_answer(self, result: JsonValue) -> Decision:
         """Take whether it was gone to."""
         chosen = _chosen(result, ["0", "decline"])
         if chosen is None:

@@ -40,7 +40,7 @@ class Encoder:
         self._usage: dict[str, Any] = {}
         self._cost: float | None = None
 
-    def take(self, event: ev.AgentEvent) -> list[JsonObject]:
+    def handle(self, event: ev.AgentEvent) -> list[JsonObject]:
         """Return the updates that an event gives; any event is taken, and one of an unknown kind gives none."""
         encode = self._encoders.get(type(event))
         return [] if encode is None else list(encode(self, event))
@@ -97,7 +97,7 @@ class Encoder:
             # its beginning is gone, by retention
             update = {"title": event.tool_name or "Tool call", **update, "sessionUpdate": "tool_call"}
         yield update
-        if self._plan.take(event):
+        if self._plan.handle(event):
             yield self._plan.update() or {"sessionUpdate": "plan", "entries": []}
 
     def _task(self, event: ev.TaskUpdate) -> Iterable[JsonObject]:

@@ -21,7 +21,7 @@ class Folded:
         self._texts: list[str] = []
         self._size = 0
 
-    def take(self, updates: Iterable[JsonObject]) -> list[JsonObject]:
+    def handle(self, updates: Iterable[JsonObject]) -> list[JsonObject]:
         """Return what is to be sent now."""
         ready: list[JsonObject] = []
         for update in updates:

@@ -18,7 +18,7 @@ class Plan:
     def __init__(self) -> None:
         self._items: dict[str, TodoItem] = {}
 
-    def take(self, event: ToolUpdate) -> bool:
+    def handle(self, event: ToolUpdate) -> bool:
         """Take the end of a call in; tell whether the list is another now. A subagent's list is its own."""
         if event.tool_status != "complete" or event.parent_tool_call_id is not None:
             return False

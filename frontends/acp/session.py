@@ -100,7 +100,7 @@ class EditorSession:
         try:
             name = await self._client.prompt(self.session, prompt.text, attachments=prompt.attachments)
             self._own.add(name)
-            result = self._prompts.sent(name)
+            result = self._prompts.on_sent(name)
             if result is None:
                 self._waiting[name] = asyncio.get_running_loop().create_future()
         finally:
@@ -168,7 +168,7 @@ class EditorSession:
                     case EventFrame(event=event):
                         updates = await self._take(event)
                         if not self._caught_up.done():
-                            updates = folded.take(updates) if shows_past else []
+                            updates = folded.handle(updates) if shows_past else []
                         elif again:
                             updates = []
                     case CaughtUp() if not self._caught_up.done():
@@ -210,10 +210,10 @@ class EditorSession:
                     return []
             case _:
                 pass
-        updates = self._encoder.take(event)
+        updates = self._encoder.handle(event)
         if isinstance(event, ev.SessionMode | ev.SessionInfo):
             updates += self._offered()
-        if answered := self._prompts.take(event):
+        if answered := self._prompts.handle(event):
             # What led to the end comes before the answer.
             for update in updates:
                 await self.update(update)
@@ -300,7 +300,7 @@ class EditorSession:
                 # It has offered more than it can.
                 asked = dialog(event, calls, Offered())
                 continue
-            if (decision := asked.take(result)) is not None:
+            if (decision := asked.on_answer(result)) is not None:
                 return decision
 
     async def _do(self, pending: str, decision: Decision) -> None:

@@ -61,14 +61,14 @@ class Prompts:
         """Return the prompts that are known to wait for their turn."""
         return [prompt for prompt in self._open if prompt in self._served and self._served[prompt] is None]
 
-    def sent(self, prompt: str) -> TurnResult | None:
+    def on_sent(self, prompt: str) -> TurnResult | None:
         """Note that a prompt is the editor's; returns how it came out if that is known already."""
         known = self._results.get(prompt) or self._results.get(self._served.get(prompt, ""))
         if known is None:
             self._open[prompt] = None
         return known
 
-    def take(self, event: ev.AgentEvent) -> list[tuple[str, TurnResult]]:
+    def handle(self, event: ev.AgentEvent) -> list[tuple[str, TurnResult]]:
         """Return the prompts that an event answers."""
         match event:
             case ev.TurnStarted(operation_id=str(turn)):

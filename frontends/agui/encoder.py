@@ -2,7 +2,7 @@
 
     run = Run(thread, …)
     run.start(…)      RUN_STARTED, and snapshots of what the client has missed
-    run.take(…)       what each event of the session is, with everything that the protocol wants opened and closed
+    run.handle(…)       what each event of the session is, with everything that the protocol wants opened and closed
     run.rest()        nothing more comes for the moment: the run ends here when somebody must answer first
     run.finished      after RUN_FINISHED or RUN_ERROR nothing more is said
 
@@ -151,10 +151,10 @@ class Run:
         """End with the turn that runs now, if any does."""
         self._turn = self._thread.turn
 
-    def take(self, seq: int, event: events.AgentEvent) -> list[BaseEvent]:
+    def handle(self, seq: int, event: events.AgentEvent) -> list[BaseEvent]:
         """Tell the session's next event."""
         told: list[BaseEvent] = []
-        for change in self._thread.take(seq, event):
+        for change in self._thread.handle(seq, event):
             if not self.finished:
                 told += self._tell(change)
         if not self.finished:

@@ -75,7 +75,7 @@ class Kept:
         self._prompts: OrderedDict[str, PromptIds] = OrderedDict()
         self._creating: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    def take(self, session: str) -> tuple[Thread, Cursor]:
+    def claim(self, session: str) -> tuple[Thread, Cursor]:
         """Take a session's conversation for a run; a second run at the same time begins at the first event."""
         prompts = self._prompts.setdefault(session, PromptIds())
         self._prompts.move_to_end(session)
@@ -130,7 +130,7 @@ class SessionRun:
         self._kept = kept
         self._limits = limits
         self._prompts = kept.prompts(session)
-        self._thread, self._cursor = kept.take(session)
+        self._thread, self._cursor = kept.claim(session)
         self._following: Following = client.follow(session, self._cursor)
         self._encode = EventEncoder().encode
         given = asked.input
@@ -153,7 +153,7 @@ class SessionRun:
             async for received in self._following:
                 match received:
                     case EventFrame():
-                        self._thread.take(received.seq, received.event)
+                        self._thread.handle(received.seq, received.event)
                     case Gap(restarted=True):
                         self._thread.clear()
                     case Gap():
@@ -217,7 +217,7 @@ class SessionRun:
             case None:
                 return self._run.fail("connection_lost", "The connection to the hub was closed.")
             case EventFrame():
-                return self._run.take(received.seq, received.event)
+                return self._run.handle(received.seq, received.event)
             case Gap(restarted=True):
                 return self._run.begin_anew()
             case Gap():
@@ -239,7 +239,7 @@ class SessionRun:
         except CommandFailed:
             self._prompts.failed(message)
             raise
-        self._prompts.sent(message, prompt)
+        self._prompts.on_sent(message, prompt)
         return prompt
 
     async def _answer(self, entries: Iterable[ResumeEntry]) -> list[BaseEvent]:
@@ -267,7 +267,7 @@ class SessionRun:
                 if refused.code not in OVERTAKEN:
                     raise
                 told.append(self._passed_over(pending, refused.code, refused.message))
-            self._thread.answered(pending)
+            self._thread.on_answer(pending)
         return told
 
     def _passed_over(self, pending: str, code: str, message: str) -> BaseEvent:

@@ -196,7 +196,7 @@ class PromptIds:
         _drop_oldest(self._messages, self._most)
         return True
 
-    def sent(self, message: str, prompt: str) -> None:
+    def on_sent(self, message: str, prompt: str) -> None:
         """Note the UUID that it got."""
         self._by_prompt[prompt] = message
         _drop_oldest(self._by_prompt, self._most)
@@ -261,7 +261,7 @@ class Thread:
         """Return whether a request is known to have been answered, or to be void."""
         return pending_id in self._closed
 
-    def answered(self, pending_id: str) -> None:
+    def on_answer(self, pending_id: str) -> None:
         """Note that a request has its answer, before the log says so."""
         self.pending.pop(pending_id, None)
         self._closed.append(pending_id)
@@ -270,7 +270,7 @@ class Thread:
         """Note that so many events before the next one are gone."""
         return self._put("events_gone", int(self.state.get("events_gone", 0)) + count)
 
-    def take(self, seq: int, event: events.AgentEvent) -> list[Change]:
+    def handle(self, seq: int, event: events.AgentEvent) -> list[Change]:
         """Take the session's next event; `seq` is its number in the log."""
         match event:
             case events.TurnStarted():

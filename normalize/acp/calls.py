@@ -105,7 +105,7 @@ class Calls:
         """Return an open call."""
         return self._open.get(call_id)
 
-    def told(self, update: ToolCallUpdate, *, history: bool | None = None) -> list[AgentEvent]:
+    def on_update(self, update: ToolCallUpdate, *, history: bool | None = None) -> list[AgentEvent]:
         """Take news of a call, be it the first or not; None is published of one that has ended."""
         call_id = update.tool_call_id
         call = self._open.get(call_id)

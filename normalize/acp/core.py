@@ -206,7 +206,7 @@ class AcpCore:
                 continue
             leave = _leave(pending, message)
             already = pending.decided
-            events = session.requests.answered(pending, message)
+            events = session.requests.on_response(pending, message)
             if pending.tool_call_id is not None and leave is not None and not already:
                 events += session.calls.left(pending.tool_call_id, leave)
             return events
@@ -245,7 +245,7 @@ class AcpCore:
             pending = session.requests.pending.get(decision.pending_id)
             if pending is None:
                 continue
-            events = session.requests.decided(pending, decision)
+            events = session.requests.on_decision(pending, decision)
             if events and pending.tool_call_id is not None:
                 leave: Leave = "denied" if decision.behavior == "deny" else "allowed"
                 events += session.calls.left(pending.tool_call_id, leave)
@@ -273,7 +273,7 @@ class AcpCore:
                 told = replace(told, raw_input=None, title=None, kind=None)
             if told.status in ("completed", "failed"):
                 told = replace(told, status=None)
-            events += session.calls.told(told, history=session.history)
+            events += session.calls.on_update(told, history=session.history)
             call = session.calls.find(call_id)
             if call is not None:
                 call.leave = "asked"
@@ -353,7 +353,7 @@ class AcpCore:
         if ours.method == "session/prompt":
             session = state.session(session_id or "")
             result = None if message.error is not None else fields(message.result)
-            return turns.answered(state, session, message.id, result, message.error)
+            return turns.on_response(state, session, message.id, result, message.error)
         if message.error is not None:
             return self._failed(ours, message.error)
         return self._succeeded(ours, fields(message.result))
@@ -417,7 +417,7 @@ class AcpCore:
         if message.error is not None:
             session = None if state.overheard else state.open_turn()
             if session is not None:
-                return turns.ended(state, session, {}, message.error)
+                return turns.on_exit(state, session, {}, message.error)
             told = problem(message.error)
             return [Error(**NOWHERE, error=told.message, code=told.code, status=told.status)]
         result = fields(message.result)
@@ -437,7 +437,7 @@ class AcpCore:
             events = turns.past_over(session)
             if session.turn is None:
                 events += [*session.began(), turns.start(state, session, "user", [], [])]
-            return [*events, *turns.ended(state, session, result)]
+            return [*events, *turns.on_exit(state, session, result)]
         if "modes" in result or "models" in result or "configOptions" in result:
             session = state.last
             if session is None:

@@ -132,7 +132,7 @@ def call(state: State, session: Session, update: updates.ToolCallUpdate) -> list
     runs = update.status == "in_progress" or bool(update.content)
     if known is not None and not state.overheard and runs and update.status not in ("completed", "failed"):
         events += session.requests.settled(update.tool_call_id, denied=False)
-    return events + _about_calls(session, session.calls.told(update, history=session.history))
+    return events + _about_calls(session, session.calls.on_update(update, history=session.history))
 
 
 def _about_calls(session: Session, told: list[AgentEvent]) -> list[AgentEvent]:
@@ -254,7 +254,7 @@ def idle_or_not(state: State, session: Session, update: updates.StateUpdate) -> 
             error = None
             if update.error is not None:
                 error = RpcError(data=update.error)
-            return turns.ended(state, session, told, error)
+            return turns.on_exit(state, session, told, error)
         case _:
             return []
 

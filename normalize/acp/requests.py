@@ -182,7 +182,7 @@ class Requests:
         decided = next((one for one in found if one.decided), None)
         return decided or (found[-1] if found else None)
 
-    def decided(self, pending: Pending, decision: Decision) -> list[AgentEvent]:
+    def on_decision(self, pending: Pending, decision: Decision) -> list[AgentEvent]:
         """Somebody decided; who and how is known."""
         if pending.decided or decision.behavior in ("pass", "error"):
             return []
@@ -192,7 +192,7 @@ class Requests:
             behavior = decision.behavior
         return [outcomes.decided(self._place, pending, decision, behavior)]
 
-    def answered(self, pending: Pending, response: Response) -> list[AgentEvent]:
+    def on_response(self, pending: Pending, response: Response) -> list[AgentEvent]:
         """We answered; the decision itself, if it was told before, is not told again."""
         self._let_go(pending)
         if pending.decided:

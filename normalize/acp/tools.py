@@ -105,7 +105,7 @@ def title_of(facts: Facts, made: NormalizedPayload) -> str:
     own = " ".join(facts.title.split()) if facts.title else ""
     if own and own != facts.name and own.isprintable():
         return own if len(own) <= titles.LIMIT else own[: titles.LIMIT - 1] + "…"
-    return titles.of(name_of(facts), made, _ANY_WORDS)
+    return titles.title_of(name_of(facts), made, _ANY_WORDS)
 
 
 def _mcp(facts: Facts, status: Status) -> NormalizedPayload | None:

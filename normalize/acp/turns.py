@@ -119,7 +119,7 @@ def left_open(session: Session) -> list[AgentEvent]:
     return [*session.texts.pause(), *session.calls.turn_over("no_result", succeeded=False)]
 
 
-def answered(
+def on_response(
     state: State, session: Session, request_id: Id, result: JsonObject | None, error: RpcError | None
 ) -> list[AgentEvent]:
     """A prompt of this session was answered: at last by the open turn's end, or it never had a turn."""
@@ -130,7 +130,7 @@ def answered(
             return []  # version 2: the prompt is heard; the turn's end is told apart
         if turn.waiting and error is None:
             return []
-        return ended(state, session, result or {}, error)
+        return on_exit(state, session, result or {}, error)
     waiting = next((prompt for prompt in session.queue if prompt.request_id == request_id), None)
     if waiting is None:
         return []
@@ -147,7 +147,7 @@ def answered(
     return [_joined(session, waiting)]
 
 
-def ended(
+def on_exit(
     state: State, session: Session, result: JsonObject, error: RpcError | None = None
 ) -> list[AgentEvent]:
     """End the open turn as its answer says, and begin the one of the prompt that waits."""

@@ -146,7 +146,7 @@ class ClaudeCore:
 
     def _on_decision(self, decision: Decision) -> list[AgentEvent]:
         """Translate who answered a pending request, and how; before the line that says so to the CLI."""
-        return self._state.requests.decided(decision)
+        return self._state.requests.on_decision(decision)
 
     def _on_announced(self, event: AgentEvent) -> list[AgentEvent]:
         """Pass on what the sidecar says itself; a process that goes on with a conversation is not a new one."""

@@ -123,7 +123,7 @@ def refusal_fallback(state: State, message: incidents.ModelRefusalFallback) -> l
 
 def task(state: State, message: AnyTaskMessage) -> list[AgentEvent]:
     """News of a background task; its end ends what its subagent still waited for."""
-    update = state.tasks.told(message, state.calls.parent_of)
+    update = state.tasks.on_message(message, state.calls.parent_of)
     calls = state.tasks.calls(message.task_id)
     if isinstance(message, tasks.TaskStarted) and (message.is_backgrounded or len(calls) > 1):
         # A subagent that is sent on works in the background, and below the call that started it.

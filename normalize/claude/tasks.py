@@ -43,7 +43,9 @@ class Tasks:
         self._running: dict[str, Task] = {}
         self._calls: Recent[list[str]] = Recent(_REMEMBERED)
 
-    def told(self, message: AnyTaskMessage, parent_of: Callable[[str | None], str | None]) -> TaskUpdate:
+    def on_message(
+        self, message: AnyTaskMessage, parent_of: Callable[[str | None], str | None]
+    ) -> TaskUpdate:
         """Return the news of a task; `parent_of` knows whose subagent made a call."""
         task = self._running.get(message.task_id) or Task(None, None, None)
         task.tool_call_id = message.tool_use_id or task.tool_call_id

@@ -139,7 +139,7 @@ def _echo(state: State, message: User, text: str, said: list[AnyBlock]) -> list[
     uuid = message.uuid
     if uuid is not None and uuid in turn.prompts:
         return events
-    waited = state.prompts.take(uuid, text)
+    waited = state.prompts.pop(uuid, text)
     if waited is None and not turn.active:
         if uuid is not None and not state.prompts.overheard:
             turn.prompts[uuid] = None

@@ -34,7 +34,7 @@ LIMIT = 200
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
-def of(name: str, payload: NormalizedPayload, generic: Mapping[str, Words]) -> str:
+def title_of(name: str, payload: NormalizedPayload, generic: Mapping[str, Words]) -> str:
     """Return the title of a call of the named tool; never empty, never more than one line.
 
     `generic` has the family's words for tools without a payload of their own.

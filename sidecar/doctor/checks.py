@@ -297,7 +297,7 @@ def drift(recording: Path | None) -> Finding:
     found = Drift()
     for timed in read(recording):
         if isinstance(timed.input, Received):
-            found.take(timed.input.line, timed.input.message)
+            found.add(timed.input.line, timed.input.message)
     new = found.without(seen())
     if new.count == 0:
         return Finding("protocol", "ok", f"all types and fields of {found.lines} lines are known")

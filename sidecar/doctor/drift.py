@@ -46,7 +46,7 @@ class Drift:
         fields = Counter({path: count for path, count in self.fields.items() if path not in known})
         return Drift(self.lines, types, fields, self.mistyped, self.malformed)
 
-    def take(self, line: bytes, message: Struct) -> None:
+    def add(self, line: bytes, message: Struct) -> None:
         """Compare a line with what was understood of it."""
         self.lines += 1
         if isinstance(message, Malformed):

@@ -131,7 +131,7 @@ class Inspector:
         self._first: float | None = None
         self._last = 0.0
 
-    def take(self, at: float, item: SessionInput, events: Sequence[AgentEvent]) -> None:
+    def handle(self, at: float, item: SessionInput, events: Sequence[AgentEvent]) -> None:
         """Take an input and its events in; `at` is in seconds, from any beginning."""
         if self._first is None:
             self._first = self._last = at
@@ -268,6 +268,6 @@ def inspect(recording: Iterable[Timed], prices: Callable[[], Prices]) -> Report:
     at = 0.0
     for timed in recording:
         at = at if timed.at is None else timed.at
-        inspector.take(at, timed.input, core.handle(timed.input))
+        inspector.handle(at, timed.input, core.handle(timed.input))
     inspector.report.stats = core.stats
     return inspector.report

@@ -52,7 +52,7 @@ class Conversation:
         self._texts: dict[tuple[object, ...], Part] = {}
         self._calls: dict[str, Part] = {}
 
-    def take(self, event: AgentEvent, seq: int | None = None) -> None:
+    def handle(self, event: AgentEvent, seq: int | None = None) -> None:
         """Take an event in."""
         match event:
             case ev.UserMessage():
@@ -123,7 +123,7 @@ def folded(events: Iterable[AgentEvent]) -> list[Part]:
     """Return what a stream of events says."""
     conversation = Conversation()
     for event in events:
-        conversation.take(event)
+        conversation.handle(event)
     return conversation.parts
 
 

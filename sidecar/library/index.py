@@ -309,8 +309,8 @@ class Index:
         identity: str | None = None
         if found is not None:
             identity = found.session
-            said = _Sayings(self, f"{identity}\0{file.path}")
-            outline = survey_of(path, found.files, said.take).outline()
+            said = _TextBatch(self, f"{identity}\0{file.path}")
+            outline = survey_of(path, found.files, said.add).outline()
             said.done()
             for leaf, title in outline.titles.items():
                 self._db.execute("INSERT OR REPLACE INTO titles VALUES (?, ?)", (leaf, title[:SHOWN]))
@@ -633,7 +633,7 @@ class Index:
         return spent
 
 
-class _Sayings:
+class _TextBatch:
     """Gathers what a file says, some at a time."""
 
     def __init__(self, index: Index, session: str) -> None:
@@ -641,7 +641,7 @@ class _Sayings:
         self._session = session
         self._held: list[tuple[Said, int | None]] = []
 
-    def take(self, said: Said) -> None:
+    def add(self, said: Said) -> None:
         """Take a text in."""
         self._held.append((said, None))
         if len(self._held) >= 256:

@@ -233,7 +233,7 @@ class Performance:
             self._note_of(happened.input) for happened in told if isinstance(happened.input, Received)
         )
         if payloads:
-            await self._streams.output.put(self._lines.of(payloads))
+            await self._streams.output.put(self._lines.lines(payloads))
         self._untold = ()
         if notes:
             await self._streams.notes.put(notes)
@@ -270,7 +270,7 @@ class Performance:
             for payload in self._conversation.payloads(happened)
         ]
         if last:
-            self._streams.output.add(self._lines.of(last))
+            self._streams.output.add(self._lines.lines(last))
 
     def _note_of(self, received: Received) -> bytes:
         match received.message:

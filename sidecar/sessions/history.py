@@ -330,7 +330,7 @@ class History:
         folded, shown, imported = Conversation(), session.summary(), False
         piece = LogPiece(self._journal.epoch, known, [], [], listed_of(session.record, shown))
         async for envelope, event in self._events(session.session, known):
-            folded.take(event, envelope.seq)
+            folded.handle(event, envelope.seq)
             match event:
                 case ev.Notice(kind="history", details={"state": state}):
                     imported = state == "began"

@@ -42,7 +42,7 @@ class Observers:
         if export is not None:
             metrics.spans_lost = lambda: export.lost
 
-    def of(self, session: str, agent: str) -> Sequence[Observer]:
+    def for_session(self, session: str, agent: str) -> Sequence[Observer]:
         """Return the taps of a session."""
         settings = self._settings
         maker = SpanMaker(
@@ -55,7 +55,7 @@ class Observers:
         )
         tap = _Observer(session, maker, settings, metrics=self._metrics, measurer=self._measurer)
         self._sessions.add(tap)
-        return [tap.take]
+        return [tap.on_input]
 
     def close(self) -> None:
         """Write out what waits."""
@@ -86,7 +86,7 @@ class _Observer:
         self._ended = False
         """Whether the recorder takes nothing more."""
 
-    def take(self, item: SessionInput, events: Sequence[AgentEvent]) -> None:
+    def on_input(self, item: SessionInput, events: Sequence[AgentEvent]) -> None:
         """See an input and its events."""
         at = time.time_ns() // 1000 * 1000  # a recording keeps microseconds
         if self._settings.record:

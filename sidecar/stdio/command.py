@@ -82,7 +82,7 @@ def _observed(settings: Settings, agent: Agent) -> Iterator[ObservedInputs]:
     metrics = Metrics()
     observers = Observers(settings, metrics)
     try:
-        yield ObservedInputs(observers.of(f"stdio-{os.getpid()}", agent.name))
+        yield ObservedInputs(observers.for_session(f"stdio-{os.getpid()}", agent.name))
     finally:
         observers.close()
         metrics.close()

@@ -19,10 +19,10 @@ def rows(path: Path) -> list[dict[str, object]]:
 def test_every_step_of_a_request_is_a_line(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "audit.jsonl"
     trail = AuditTrail(path, "s1", now=lambda: "2026-01-01T00:00:00.000Z")
-    trail.asked(request_of("r", BASH))
-    trail.decided(Decision("r", "allow", "ada", 1200, option_id="allow_once"))
-    trail.refused("r", "bob", "already_answered")
-    trail.voided("r2", "interrupted")
+    trail.note_request(request_of("r", BASH))
+    trail.note_decision(Decision("r", "allow", "ada", 1200, option_id="allow_once"))
+    trail.note_refusal("r", "bob", "already_answered")
+    trail.note_void("r2", "interrupted")
     trail.close()
     assert [row["what"] for row in rows(path)] == ["asked", "decided", "refused", "voided"]
     assert rows(path)[0]["request"]["tool_name"] == "Bash"  # type: ignore[index]
@@ -42,7 +42,7 @@ def test_the_trail_is_only_appended_to_and_readable_by_its_owner_alone(tmp_path:
     path = tmp_path / "audit.jsonl"
     for session in ("one", "two"):
         trail = AuditTrail(path, session)
-        trail.voided("r", "cancelled")
+        trail.note_void("r", "cancelled")
         trail.close()
     assert [row["session"] for row in rows(path)] == ["one", "two"]
     assert path.stat().st_mode & 0o777 == 0o600
@@ -53,7 +53,7 @@ def test_a_disk_that_refuses_costs_the_trail_and_says_so(tmp_path: Path) -> None
     trail = AuditTrail(tmp_path / "audit.jsonl", "s")
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
     try:
-        trail.voided("r", "cancelled")
+        trail.note_void("r", "cancelled")
         trail.close()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

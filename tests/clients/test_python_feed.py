@@ -20,7 +20,7 @@ def test_a_feed_says_what_is_new(case: dict[str, Any]) -> None:
             case {"begin": epoch}:
                 feed.begin(epoch)
             case {"event": seq, "is": expected}:
-                assert feed.take(seq) == expected
+                assert feed.on_number(seq) == expected
             case {"gap": [first, last, epoch], "restarted": restarted}:
                 told = feed.gap(GapFrame(session="s", first=first, last=last, epoch=epoch))
                 assert told.restarted is restarted

@@ -31,15 +31,15 @@ def gap(first: int, last: int, epoch: str = "e") -> GapFrame:
 
 def following(after: Cursor = BEGINNING) -> Following:
     made = Following("s", after, ask=lambda _: None, leave=lambda _: None)
-    made.asked()
-    made.confirmed("e")
+    made.on_subscribe()
+    made.on_subscribed("e")
     return made
 
 
 async def test_events_come_once_in_order_with_their_cursor() -> None:
     follow = following()
     for frame in (event(1), event(1), event(2), CaughtUp(session="s", seq=2), event(2), event(3)):
-        assert follow.take(frame)
+        assert follow.on_frame(frame)
     got = [await anext(follow) for _ in range(4)]
     assert got == [event(1), event(2), CaughtUp(session="s", seq=2), event(3)]
     assert follow.cursor == Cursor("e", 3)
@@ -47,32 +47,34 @@ async def test_events_come_once_in_order_with_their_cursor() -> None:
 
 async def test_a_hole_is_asked_for_again_and_not_passed_on() -> None:
     follow = following()
-    assert follow.take(event(1))
-    assert not follow.take(event(3))
+    assert follow.on_frame(event(1))
+    assert not follow.on_frame(event(3))
     assert follow.next == Cursor("e", 1)
-    follow.asked()
-    assert follow.take(event(4)), "what comes before the new subscription is confirmed belongs to the old one"
-    follow.confirmed("e")
-    assert follow.take(event(2))
+    follow.on_subscribe()
+    assert follow.on_frame(event(4)), (
+        "what comes before the new subscription is confirmed belongs to the old one"
+    )
+    follow.on_subscribed("e")
+    assert follow.on_frame(event(2))
     assert [await anext(follow), await anext(follow)] == [event(1), event(2)]
 
 
 async def test_a_hole_that_stays_is_the_hubs_fault() -> None:
     follow = following()
     for _ in range(HOLES):
-        assert not follow.take(event(9))
-        follow.asked()
-        follow.confirmed("e")
-    assert not follow.take(event(9))
+        assert not follow.on_frame(event(9))
+        follow.on_subscribe()
+        follow.on_subscribed("e")
+    assert not follow.on_frame(event(9))
     with pytest.raises(ProtocolError, match="from 9 again and again, not what follows 0"):
         await anext(follow)
 
 
 async def test_a_gap_is_given_with_the_cursor_behind_it() -> None:
     follow = following(Cursor("e", 5))
-    assert follow.take(gap(6, 9))
-    assert follow.take(gap(1, 10, "f"))
-    assert follow.take(event(1))
+    assert follow.on_frame(gap(6, 9))
+    assert follow.on_frame(gap(1, 10, "f"))
+    assert follow.on_frame(event(1))
     assert await anext(follow) == Gap("s", 6, 9, "e", restarted=False)
     assert follow.cursor == Cursor("e", 9)
     assert await anext(follow) == Gap("s", 1, 10, "f", restarted=True)
@@ -84,13 +86,13 @@ async def test_a_slow_consumer_holds_a_bounded_number_and_asks_again_when_it_has
     asked: list[Cursor] = []
     held = 64
     follow = Following("s", ask=lambda of: asked.append(of.next), leave=lambda _: None, held=held)
-    follow.asked()
-    follow.confirmed("e")
+    follow.on_subscribe()
+    follow.on_subscribed("e")
     for seq in range(1, held):
-        assert follow.take(event(seq))
-    assert not follow.take(event(held))
+        assert follow.on_frame(event(seq))
+    assert not follow.on_frame(event(held))
     assert follow.state == "full"
-    assert follow.take(event(held + 1)), "dropped: it will be asked for again"
+    assert follow.on_frame(event(held + 1)), "dropped: it will be asked for again"
     for seq in range(1, held + 1):
         assert await anext(follow) == event(seq)
     assert asked == [Cursor("e", held)]
@@ -98,7 +100,7 @@ async def test_a_slow_consumer_holds_a_bounded_number_and_asks_again_when_it_has
 
 async def test_a_failure_and_an_end_come_after_what_is_held() -> None:
     follow = following()
-    follow.take(event(1))
+    follow.on_frame(event(1))
     follow.fail(TurnwireError("gone"))
     assert await anext(follow) == event(1)
     with pytest.raises(TurnwireError, match="gone"):

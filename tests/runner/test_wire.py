@@ -84,7 +84,7 @@ def test_a_note_is_written_and_read_as_specified(line: str, message: Diag | Fata
 
 def test_an_event_carries_its_value_byte_for_byte() -> None:
     value = b'{ "a" : 1e3, "b":"\\u00e9\xc3\xa9" }'
-    line = EventLines("<id>").of([value])
+    line = EventLines("<id>").lines([value])
     assert line == b'{"type":"event","id":"<id>","event":' + value + b"}\n"
     read = read_output(line)
     assert isinstance(read, Event)
@@ -92,7 +92,7 @@ def test_an_event_carries_its_value_byte_for_byte() -> None:
 
 
 def test_bytes_that_are_no_text_do_not_spoil_the_line_around_them() -> None:
-    line = EventLines("a").of([b'{"a":"\xff"}'])
+    line = EventLines("a").lines([b'{"a":"\xff"}'])
     assert json.loads(line)["event"] == {"a": "�"}
 
 
@@ -232,7 +232,7 @@ def test_any_string_is_an_id_and_comes_back_second(run_id: str) -> None:
     read = read_request(request(run_id)[:-1])
     assert isinstance(read, Run)
     assert read.id == run_id
-    for line in (EventLines(run_id).of([b"{}"]), end_line(run_id, "ok"), diag_line(run_id, "info", "x")):
+    for line in (EventLines(run_id).lines([b"{}"]), end_line(run_id, "ok"), diag_line(run_id, "info", "x")):
         assert list(json.loads(line).items())[1] == ("id", run_id)
         assert next(iter(json.loads(line))) == "type"
         assert line.count(b"\n") == 1
@@ -242,7 +242,7 @@ def test_an_id_with_half_a_pair_comes_back_as_it_was() -> None:
     read = read_request(b'{"type":"cancel","id":"\\ud83d"}')
     assert read == Cancel("\ud83d")
     assert json.loads(end_line("\ud83d", "ok"))["id"] == "\ud83d"
-    assert json.loads(EventLines("\ud83d").of([b"1"]))["id"] == "\ud83d"
+    assert json.loads(EventLines("\ud83d").lines([b"1"]))["id"] == "\ud83d"
 
 
 @given(st.binary())

@@ -160,7 +160,7 @@ async def journaled(made: Recording, observers: Observers | None) -> list[bytes]
         "s",
         journal,
         field_limit=262144,
-        observers=observers.of("s", "claude") if observers is not None else (),
+        observers=observers.for_session("s", "claude") if observers is not None else (),
     )
     for timed in read(made.folder):
         batch: list[SessionInput] = [timed.input]

@@ -14,7 +14,7 @@ def drift(*lines: dict[str, object]) -> Drift:
     found = Drift()
     for line in lines:
         data = json.dumps(line).encode()
-        found.take(data, decode(data))
+        found.add(data, decode(data))
     return found
 
 
@@ -22,7 +22,7 @@ def test_nothing_in_the_recordings_is_new(update_goldens: bool) -> None:
     found = Drift()
     for recording in recordings():
         for line in recording.received():
-            found.take(line, decode(line))
+            found.add(line, decode(line))
     if update_goldens:
         unmodelled = sorted({*found.fields, *found.types})
         (ROOT / "sidecar" / SEEN).write_text("\n".join(unmodelled) + "\n")
@@ -36,7 +36,7 @@ def test_the_list_holds_nothing_that_a_model_has_by_now() -> None:
     found = Drift()
     for recording in recordings():
         for line in recording.received():
-            found.take(line, decode(line))
+            found.add(line, decode(line))
     assert seen() <= {*found.fields, *found.types}
 
 
@@ -83,5 +83,5 @@ def test_what_is_new_is_named(
 
 def test_what_is_no_message_is_counted(tmp_path: Path) -> None:
     found = Drift()
-    found.take(b"no json", decode(b"no json"))
+    found.add(b"no json", decode(b"no json"))
     assert found.malformed == found.count == 1

@@ -46,7 +46,7 @@ def complete(
 def report(*told: tuple[float, AgentEvent]) -> Report:
     inspector = Inspector(prices)
     for at, event in told:
-        inspector.take(at, Ended("end_of_input"), [event])
+        inspector.handle(at, Ended("end_of_input"), [event])
     return inspector.report
 
 

@@ -45,7 +45,7 @@ class Player:
     def play(self, everything: Iterable[events.AgentEvent]) -> list[Told]:
         """Play all of a session; return the runs."""
         for event in everything:
-            self.take(event)
+            self.handle(event)
         if self._run is not None:
             self._say(self._run.rest())
         if self._run is not None:
@@ -55,7 +55,7 @@ class Player:
             self._say(self._run.fail("ended", "its turn has no end"))
         return self.runs
 
-    def take(self, event: events.AgentEvent) -> None:
+    def handle(self, event: events.AgentEvent) -> None:
         self._seq += 1
         asks = isinstance(event, events.PermissionRequest | events.QuestionRequest)
         if self._run is not None and not asks:
@@ -64,11 +64,11 @@ class Player:
         if self._run is None and self.thread.turn is not None and not isinstance(event, events.Complete):
             self.begin()
         if self._run is None:
-            self.thread.take(self._seq, event)
+            self.thread.handle(self._seq, event)
             if isinstance(event, events.TurnStarted):
                 self.begin()
         else:
-            self._say(self._run.take(self._seq, event))
+            self._say(self._run.handle(self._seq, event))
 
     def begin(self) -> None:
         """Start a run that waits for the turn; it is over at once when there is none."""

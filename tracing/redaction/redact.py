@@ -38,7 +38,7 @@ class Pieces:
         self.changed: dict[int, tuple[int, str]] = {}
         """By line number: place in the line, new text."""
 
-    def take(self, number: int, line: str) -> None:
+    def add(self, number: int, line: str) -> None:
         """Look at a line."""
         delta = _DELTA.search(line)
         if delta is not None:
@@ -81,7 +81,7 @@ def redact_to(source: Path, out: BinaryIO, redaction: Redaction, progress: Calla
     """Write the same to a stream that is open; raises OSError."""
     pieces = Pieces(redaction)
     for number, line in enumerate(_lines(source)):
-        pieces.take(number, line)
+        pieces.add(number, line)
     pieces.close()
     count = 0
     block: list[str] = []

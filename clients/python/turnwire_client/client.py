@@ -268,7 +268,7 @@ class Client(Requests):
         if self._ready.done():
             self._ready = asyncio.get_running_loop().create_future()
         for following in self._followings.values():
-            following.lost()
+            following.on_lost()
         self._asked.clear()
         for reply in self._replies.values():
             if not reply.done():
@@ -276,7 +276,7 @@ class Client(Requests):
 
     def _received(self, frame: EventFrame | GapFrame | CaughtUp | Lag) -> None:
         following = self._followings.get(frame.session)
-        if following is None or following.take(frame):
+        if following is None or following.on_frame(frame):
             return
         if following.state == "full":
             self._send(commands.Unsubscribe(session=frame.session))
@@ -290,10 +290,10 @@ class Client(Requests):
         if (following := self._asked.pop(reply.id or "", None)) is not None:
             # At once, and not in a task: the events come right behind.
             if failure is None:
-                following.confirmed(self.welcome.epoch if self.welcome else "")
+                following.on_subscribed(self.welcome.epoch if self.welcome else "")
             elif failure.code == "rate_limited":
                 # a following that fills and empties quickly asks often
-                following.lost()
+                following.on_lost()
                 asyncio.get_running_loop().call_later(self._ask_again_s, self._ask_again, following)
             else:
                 self._forget(following)
@@ -307,7 +307,7 @@ class Client(Requests):
     def _subscribe(self, following: Following) -> None:
         if not self._ready.done() or following.state == "closed":
             return
-        following.asked()
+        following.on_subscribe()
         cursor = following.next
         command = commands.Subscribe(
             session=following.session,

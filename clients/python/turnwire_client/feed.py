@@ -53,7 +53,7 @@ class Feed:
         if self.cursor.seq == 0:
             self.cursor = Cursor(epoch, 0)
 
-    def take(self, seq: int) -> Literal["fresh", "repeat", "hole"]:
+    def on_number(self, seq: int) -> Literal["fresh", "repeat", "hole"]:
         """Take an event's number; `hole`: events are missing before it."""
         if not self._restarted:
             if seq <= self.cursor.seq:

@@ -74,28 +74,28 @@ class Following(AsyncIterator[Received]):
         self._failure = failure
         self.end()
 
-    def asked(self) -> None:
+    def on_subscribe(self) -> None:
         """Note that a subscription was asked for: what comes before it is confirmed belongs to an older one."""
         self.state = "asked"
 
-    def confirmed(self, epoch: str) -> None:
+    def on_subscribed(self, epoch: str) -> None:
         """Note that it was granted, in this life of the log."""
         if self.state == "asked":
             self.state = "subscribed"
             self._feed.begin(epoch)
 
-    def lost(self) -> None:
+    def on_lost(self) -> None:
         """Note that the connection is gone."""
         if self.state in {"asked", "subscribed"}:
             self.state = "idle"
 
-    def take(self, frame: EventFrame | GapFrame | CaughtUp | Lag) -> bool:
+    def on_frame(self, frame: EventFrame | GapFrame | CaughtUp | Lag) -> bool:
         """Take a frame of this session; False when events are missing before it, or no more can be held."""
         if self.state != "subscribed":
             return True
         given: Received
         if isinstance(frame, EventFrame):
-            match self._feed.take(frame.seq):
+            match self._feed.on_number(frame.seq):
                 case "repeat":
                     return True
                 case "hole":

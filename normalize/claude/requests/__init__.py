@@ -73,7 +73,7 @@ class Requests:
         """Those that were published as a question or as a request for leave."""
         return tuple(name for name, pending in self._pending.items() if pending.kind != "hook")
 
-    def asked(self, request_id: str, request: control.AnyRequest) -> list[AgentEvent]:
+    def on_request(self, request_id: str, request: control.AnyRequest) -> list[AgentEvent]:
         """The CLI asks; a request of a kind that needs no human gives no event."""
         if request_id in self._pending or request_id in self._settled:
             return []  # listed as still waiting while its end was on its way
@@ -121,9 +121,9 @@ class Requests:
             message = msgspec.convert(value, control.ControlRequest)
         except msgspec.ValidationError:
             return []
-        return self.asked(message.request_id, message.request)
+        return self.on_request(message.request_id, message.request)
 
-    def answered(self, response: control.ControlResponse) -> list[AgentEvent]:
+    def on_response(self, response: control.ControlResponse) -> list[AgentEvent]:
         """We answered the CLI; the decision itself, if it was told before, is not told again."""
         pending = self._settle(response.request_id)
         if pending is None:
@@ -149,7 +149,7 @@ class Requests:
         )
         return [resolved, *self._edited(pending, answer.updated_input)]
 
-    def decided(self, decision: Decision) -> list[AgentEvent]:
+    def on_decision(self, decision: Decision) -> list[AgentEvent]:
         """Somebody decided; who and how is known."""
         pending, behavior = self._pending.get(decision.pending_id), decision.behavior
         if pending is None:
@@ -170,7 +170,7 @@ class Requests:
             *self._edited(pending, decision.updated_input),
         ]
 
-    def cancelled(self, request_id: str, reason: VoidReason) -> list[AgentEvent]:
+    def on_cancel(self, request_id: str, reason: VoidReason) -> list[AgentEvent]:
         """The CLI takes a request back."""
         pending = self._settle(request_id)
         if pending is None:

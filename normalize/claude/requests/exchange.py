@@ -16,14 +16,14 @@ _REMEMBERED = 256
 
 def asked(state: State, message: control.ControlRequest) -> list[AgentEvent]:
     """The CLI asks us."""
-    return state.requests.asked(message.request_id, message.request)
+    return state.requests.on_request(message.request_id, message.request)
 
 
 def cancelled(state: State, message: control.ControlCancelRequest) -> list[AgentEvent]:
     """The CLI takes a request back."""
     turn = state.turns.current
     reason: VoidReason = "interrupted" if turn is not None and turn.interrupted else "cancelled"
-    return state.requests.cancelled(message.request_id, reason)
+    return state.requests.on_cancel(message.request_id, reason)
 
 
 def response(state: State, message: control.ControlResponse) -> list[AgentEvent]:
@@ -43,7 +43,7 @@ def response(state: State, message: control.ControlResponse) -> list[AgentEvent]
             "cancelled"
         ):
             # 2.1.330 has told so before, by the prompt's lifecycle: it does not wait any more then.
-            if state.prompts.take(uuid) is not None:
+            if state.prompts.pop(uuid) is not None:
                 events.append(Withdrawn(**state.place.here, prompt=uuid))
         case _:
             pass
@@ -59,7 +59,7 @@ def sent(state: State, message: Message) -> list[AgentEvent]:
         case User():
             return lifecycle.prompted(state, message)
         case control.ControlResponse():
-            return state.requests.answered(message)
+            return state.requests.on_response(message)
         case control.ControlRequest():
             return _our_request(state, message)
         case _:

@@ -142,7 +142,7 @@ def title(name: str, input: JsonValue) -> str:  # noqa: A002 - the protocol's wo
 
 def title_of(name: str, payload: NormalizedPayload) -> str:
     """Return one line for humans about a call of the named tool."""
-    return titles.of(name, payload, generic_titles.WORDS)
+    return titles.title_of(name, payload, generic_titles.WORDS)
 
 
 def generic(name: str, arguments: JsonValue) -> GenericPayload:

@@ -21,7 +21,7 @@ class WorkDir:
     def __init__(self) -> None:
         self._known: str | None = None
 
-    def told(self, cwd: str | None) -> None:
+    def on_init(self, cwd: str | None) -> None:
         """`init` names the folder."""
         self._known = cwd
 

@@ -30,7 +30,7 @@ def result(state: State, message: Result) -> list[AgentEvent]:
 
 
 def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
-    outcome = outcomes.of(message, interrupted=turn.interrupted)
+    outcome = outcomes.outcome_of(message, interrupted=turn.interrupted)
     interrupted = outcome == "interrupted"
     events = _leave_open_ends(
         state, "interrupted" if interrupted else "no_result", succeeded=outcome == "completed"

@@ -39,7 +39,7 @@ def init(state: State, message: Init) -> list[AgentEvent]:
     state.commit.version(message.version or ("2.0" if message.agents else "1.0"))
     state.costs.version(message.version)
     state.context.model(message.model)
-    state.calls.work_dir.told(message.cwd)
+    state.calls.work_dir.on_init(message.cwd)
     state.prompts.merged = numbers(message.version or "1.0") >= MERGED_SINCE
     state.requests.hooks_edit = message.version is not None
     if turn is None:
@@ -54,7 +54,7 @@ def prompted(state: State, message: User) -> list[AgentEvent]:
     said = message.blocks
     text = "\n\n".join(block.text for block in said if isinstance(block, TextBlock))
     prompt = Prompt(message.uuid, text)
-    state.prompts.sent(prompt)
+    state.prompts.on_sent(prompt)
     events: list[AgentEvent] = []
     if state.turns.current is None:
         # Prompts that still seem to wait have joined the last turn unseen: waiting ones start within milliseconds.
@@ -84,14 +84,14 @@ def prompt_told(state: State, message: CommandLifecycle) -> list[AgentEvent]:
             state.prompts.starting(uuid)
             return []
         case "started" if turn is not None and uuid not in turn.prompts:
-            waited = state.prompts.take(uuid)
+            waited = state.prompts.pop(uuid)
             if not turn.active:
                 turn.prompts[uuid] = None
                 return []
             length = None if waited is None else len(waited.text) or None
             return user_lines.injected(state, [uuid], length)
         case "cancelled":
-            withdrawn = state.prompts.take(uuid)
+            withdrawn = state.prompts.pop(uuid)
             return [] if withdrawn is None else [Withdrawn(**state.place.here, prompt=uuid)]
         case _:
             return []

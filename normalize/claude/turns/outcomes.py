@@ -24,7 +24,7 @@ EXIT_REASONS = {
 }
 
 
-def of(message: Result, *, interrupted: bool) -> Outcome:
+def outcome_of(message: Result, *, interrupted: bool) -> Outcome:
     """Return how the turn ended; 1.0 and 2.0 tell an interruption only by a user line before the result."""
     if message.subtype in _BY_SUBTYPE:
         return _BY_SUBTYPE[message.subtype]

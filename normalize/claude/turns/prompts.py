@@ -40,7 +40,7 @@ class Prompts:
         """How many wait."""
         return len(self._waiting)
 
-    def sent(self, prompt: Prompt) -> None:
+    def on_sent(self, prompt: Prompt) -> None:
         """We wrote a prompt to the CLI; its echo is not news."""
         self.overheard = True
         self._unechoed.append(prompt)
@@ -73,7 +73,7 @@ class Prompts:
         uuids = [*named, *(prompt.uuid for prompt in served if prompt.uuid is not None)]
         return list(dict.fromkeys(uuids)), bool(served)
 
-    def take(self, uuid: str | None, text: str | None = None) -> Prompt | None:
+    def pop(self, uuid: str | None, text: str | None = None) -> Prompt | None:
         """Take a prompt out of the queue, by uuid or else by text; None if it does not wait."""
         for prompt in self._waiting:
             if _same(prompt, uuid, text):

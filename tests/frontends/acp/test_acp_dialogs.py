@@ -43,14 +43,14 @@ def test_a_form_has_a_field_for_each_question_and_one_for_another_answer() -> No
     assert properties["answer1"]["oneOf"][0] == {"const": "Red", "title": "Red", "description": "A colour"}
     assert properties["answer2"]["items"]["anyOf"][1] == {"const": "API", "title": "API"}
     given = {"answer1": "Red", "other1": "Green", "answer2": ["Auth", "API"]}
-    assert asked.take({"action": "accept", "content": given}) == Reply(
+    assert asked.on_answer({"action": "accept", "content": given}) == Reply(
         Answer(answers={"Which?": "Green", "What more?": ["Auth", "API"]})
     )
-    assert asked.take({"action": "accept"}) == Reply(
+    assert asked.on_answer({"action": "accept"}) == Reply(
         Answer(answers={"Which?": "(no answer)", "What more?": "(no answer)"})
     )
-    assert asked.take({"action": "decline"}) == Reply(Answer(action="decline"))
-    assert asked.take({"action": "cancel"}) == Reply(Answer(action="cancel"))
+    assert asked.on_answer({"action": "decline"}) == Reply(Answer(action="decline"))
+    assert asked.on_answer({"action": "cancel"}) == Reply(Answer(action="cancel"))
 
 
 @pytest.mark.parametrize("result", [None, 7, [], {}, {"action": "dance"}, {"outcome": {}}])
@@ -64,7 +64,7 @@ def test_an_answer_that_is_none_is_said_to_be(result: Any) -> None:
         question(kind="dialog"),
     ):
         with pytest.raises(BadAnswer):
-            asked.take(result)
+            asked.on_answer(result)
 
 
 def test_without_forms_questions_are_asked_one_after_the_other() -> None:
@@ -72,14 +72,14 @@ def test_without_forms_questions_are_asked_one_after_the_other() -> None:
     method, params = asked.request()
     assert method == "session/request_permission"
     assert [option["name"] for option in params["options"]] == ["Red", "Blue", "Decline"]
-    assert asked.take(chosen("1")) is None
+    assert asked.on_answer(chosen("1")) is None
     _, params = asked.request()
     assert params["toolCall"]["title"] == "What more?"
-    assert asked.take(chosen("0")) == Reply(Answer(answers={"Which?": "Blue", "What more?": ["Auth"]}))
-    assert question(Offered(), kind="ask_user", questions=QUESTIONS).take(chosen("decline")) == Reply(
+    assert asked.on_answer(chosen("0")) == Reply(Answer(answers={"Which?": "Blue", "What more?": ["Auth"]}))
+    assert question(Offered(), kind="ask_user", questions=QUESTIONS).on_answer(chosen("decline")) == Reply(
         Answer(action="decline")
     )
-    assert question(Offered(), kind="ask_user", questions=QUESTIONS).take(CANCELLED) == Stop()
+    assert question(Offered(), kind="ask_user", questions=QUESTIONS).on_answer(CANCELLED) == Stop()
 
 
 def test_an_address_is_opened_or_shown() -> None:
@@ -95,12 +95,12 @@ def test_an_address_is_opened_or_shown() -> None:
         "https://login.example/x",
         "q",
     )
-    assert question(**fields).take({"action": "accept"}) == Reply(Answer(action="accept"))
+    assert question(**fields).on_answer({"action": "accept"}) == Reply(Answer(action="accept"))
     shown = question(Offered(), **fields)
     assert shown.request()[1]["toolCall"]["content"][0]["content"]["text"] == "https://login.example/x"
-    assert shown.take(chosen("0")) == Reply(Answer(action="accept"))
-    assert shown.take(chosen("decline")) == Reply(Answer(action="decline"))
-    assert shown.take(CANCELLED) == Stop()
+    assert shown.on_answer(chosen("0")) == Reply(Answer(action="accept"))
+    assert shown.on_answer(chosen("decline")) == Reply(Answer(action="decline"))
+    assert shown.on_answer(CANCELLED) == Stop()
 
 
 @pytest.mark.parametrize(
@@ -120,19 +120,19 @@ def test_without_forms_a_form_of_one_choice_is_asked_and_any_other_can_be_declin
     options = asked.request()[1]["options"]
     assert [option["name"] for option in options] == [*map(str, values), "Decline"]
     for number, value in enumerate(values):
-        assert asked.take(chosen(str(number))) == Reply(Answer(content={"name": value}))
-    assert asked.take(chosen("decline")) == Reply(Answer(action="decline"))
-    assert asked.take(CANCELLED) == Stop()
+        assert asked.on_answer(chosen(str(number))) == Reply(Answer(content={"name": value}))
+    assert asked.on_answer(chosen("decline")) == Reply(Answer(action="decline"))
+    assert asked.on_answer(CANCELLED) == Stop()
 
 
 def test_a_servers_form_is_handed_on_as_it_came() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "number"}}}
     asked = question(kind="elicitation", message="So?", requested_schema=schema)
     assert asked.request()[1]["requestedSchema"] == schema
-    assert asked.take({"action": "accept", "content": {"a": "x"}}) == Reply(
+    assert asked.on_answer({"action": "accept", "content": {"a": "x"}}) == Reply(
         Answer(action="accept", content={"a": "x"})
     )
-    assert asked.take({"action": "decline", "content": {"a": "x"}}) == Reply(Answer(action="decline"))
+    assert asked.on_answer({"action": "decline", "content": {"a": "x"}}) == Reply(Answer(action="decline"))
 
 
 def test_a_permission_is_answered_by_its_own_options_alone() -> None:
@@ -148,7 +148,7 @@ def test_a_permission_is_answered_by_its_own_options_alone() -> None:
     call = asked.request()[1]["toolCall"]
     assert (call["toolCallId"], call["rawInput"], call["status"]) == ("p", {"a": 1}, "pending")
     assert call["content"][0]["content"]["text"] == "outside of the workspace"
-    assert asked.take(chosen("yes")) == Respond("yes")
-    assert asked.take(CANCELLED) == Stop()
+    assert asked.on_answer(chosen("yes")) == Respond("yes")
+    assert asked.on_answer(CANCELLED) == Stop()
     with pytest.raises(BadAnswer, match="yes"):
-        asked.take(chosen("no"))
+        asked.on_answer(chosen("no"))

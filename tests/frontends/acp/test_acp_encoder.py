@@ -41,7 +41,7 @@ def test_the_official_models_take_every_update_of_every_recording(terminals: boo
     for golden in GOLDENS:
         encoder = Encoder(cwd="/workspace/project", shows_terminals=terminals)
         for event in read(golden):
-            counted.update(valid(update)["sessionUpdate"] for update in encoder.take(event))
+            counted.update(valid(update)["sessionUpdate"] for update in encoder.handle(event))
         for update in encoder.state():
             valid(update)
     assert {
@@ -63,7 +63,7 @@ def test_text_calls_and_outcomes_of_every_recording_arrive() -> None:
     for golden in GOLDENS:
         events = read(golden)
         encoder = Encoder()
-        updates = [update for event in events for update in encoder.take(event)]
+        updates = [update for event in events for update in encoder.handle(event)]
         messages = (event for event in events if isinstance(event, ev.MessageChunk))
         main = "".join(event.text for event in messages if event.parent_tool_call_id is None)
         assert said(updates, "agent_message_chunk") == main, golden
@@ -101,8 +101,8 @@ def test_every_prompt_of_every_recording_is_answered_by_the_end_of_a_turn() -> N
         for event in read(golden):
             if isinstance(event, ev.TurnStarted) and event.origin in {"user", "queued"}:
                 turns[event.operation_id] = (event.prompts or [f"prompt of {event.operation_id}"])[0]
-                assert prompts.sent(turns[event.operation_id]) is None
-            for prompt, result in prompts.take(event):
+                assert prompts.on_sent(turns[event.operation_id]) is None
+            for prompt, result in prompts.handle(event):
                 answered[prompt] = result.stop_reason
                 reply = {"stopReason": result.stop_reason or "end_turn", "usage": result.usage}
                 schema.PromptResponse.model_validate(reply)

@@ -109,7 +109,7 @@ def test_events_in_any_order_again_and_again_give_valid_updates(seed: int) -> No
     encoder = Encoder(shows_terminals=chance.random() < 0.5)
     for event in events[:200]:
         for _ in range(chance.choice((0, 1, 1, 2))):
-            for made in encoder.take(event):
+            for made in encoder.handle(event):
                 valid(made)
     for made in encoder.state():
         valid(made)

@@ -144,7 +144,7 @@ def test_who_was_there_and_who_comes_late_see_the_same(happened: list[events.Age
     live, late = Player(), Thread("s1")
     live.play(happened)
     for seq, event in enumerate(happened, 1):
-        late.take(seq, event)
+        late.handle(seq, event)
     assert late.messages() == live.thread.messages()
     assert late.state == live.thread.state
     snapshot = Run(late, thread_id="t", run_id="r", version="1.0").start()

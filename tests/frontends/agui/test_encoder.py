@@ -245,7 +245,7 @@ def test_a_client_that_missed_something_is_emptied_before_it_gets_everything() -
     thread = Thread("s1")
     happened: list[events.AgentEvent] = [START, chunk("a"), chunk("b", 1), end()]
     for seq, event in enumerate(happened, 1):
-        thread.take(seq, event)
+        thread.handle(seq, event)
     new = UserMessage(id="u2", content="And?")
 
     def snapshots(known: list[str], said: UserMessage | None) -> list[list[str]]:
@@ -266,7 +266,7 @@ def test_a_client_that_missed_something_is_emptied_before_it_gets_everything() -
 def test_the_conversation_is_bounded_and_says_so() -> None:
     thread = Thread("s1", history=1000)
     for number in range(100):
-        thread.take(number, events.MessageChunk(text="x" * 100, message_id=f"m{number}"))
+        thread.handle(number, events.MessageChunk(text="x" * 100, message_id=f"m{number}"))
     assert len(thread.ids) <= 10
     assert thread.ids[-1] == "m99"
     assert thread.state["messages_left_out"] == thread.left_out == 100 - len(thread.ids)
@@ -278,7 +278,7 @@ def test_the_conversation_is_bounded_and_says_so() -> None:
 def test_one_text_that_is_larger_than_all_that_is_kept_is_kept_alone() -> None:
     thread = Thread("s1", history=1000)
     for number in range(50):
-        thread.take(number, events.MessageChunk(text="x" * 100, message_id="m1", is_delta=True))
+        thread.handle(number, events.MessageChunk(text="x" * 100, message_id="m1", is_delta=True))
     assert thread.ids == ["m1"]
 
 
@@ -296,7 +296,7 @@ def test_a_message_is_a_prompt_once() -> None:
     assert not sent.begin("u1")
     sent.failed("u1")
     assert sent.begin("u1")
-    sent.sent("u1", "p1")
+    sent.on_sent("u1", "p1")
     assert sent.message("p1") == "u1"
     assert sent.begin("u2")
     assert sent.begin("u3")
