@@ -25,7 +25,7 @@ MARKS := not long$(if $(NODE),, and not node)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: agents help venv system demo test test-long test-web collect lint lint-web types golden bench web web-deps client-types web-types release-check pins audit clean
+.PHONY: agents help venv system demo test test-long test-web collect lint lint-web types golden bench web web-deps client-types web-types pictures release-check pins audit clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -117,6 +117,10 @@ golden: venv ## write goldens and generated documents anew; read the diff before
 
 bench: venv ## measure
 	@set -e; for script in bench/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
+
+pictures: venv system ## take the demo's pictures and its animation anew, for README and docs/console.md
+	$(BIN)/python docs/capture_demo.py
+	$(BIN)/python -m pytest -q -m "long or not long" --update-goldens tests/console/test_accessible.py tests/console/test_live_session.py -k "any_state or whole_turn"
 
 web: web-deps ## build the console into hub/static
 	npm run build
