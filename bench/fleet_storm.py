@@ -9,7 +9,8 @@ import argparse
 import asyncio
 import sys
 import time
-from dataclasses import asdict
+from collections import Counter
+from dataclasses import fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -31,8 +32,9 @@ def main() -> None:
     with TemporaryDirectory(prefix="storm-") as folder:
         outcome: Outcome = asyncio.run(Storm(Path(folder), Size(**given), seed).run())
     print(f"{time.monotonic() - began:.0f} s")
-    for name, value in asdict(outcome).items():
-        print(f"{name}: {dict(value) if isinstance(value, dict) else value}")
+    for each in fields(outcome):
+        value = getattr(outcome, each.name)
+        print(f"{each.name}: {dict(value) if isinstance(value, Counter) else value}")
     if outcome.twice or outcome.lost or outcome.differing or outcome.orphans or outcome.gaps:
         raise SystemExit(1)
 

@@ -6,7 +6,7 @@ is gone when its lease was missing at two looks in a row, so that a Redis that w
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -55,6 +55,9 @@ class Directory:
         self._store = store
         self._timing = timing
         self._watchers: list[Callable[[], None]] = []
+        self.logged_out: Mapping[str, int] = {}
+        """Logins that were over when somebody began to watch."""
+        self._log_out: Callable[[Mapping[str, int]], None] = self._keep_logged_out
         self._gone: list[Callable[[str], None]] = []
         self.workers: dict[str, KnownWorker] = {}
         """Those that are there."""
@@ -83,12 +86,21 @@ class Directory:
             for name, known in sorted(self.sessions.items(), key=_age)
         ]
 
+    def watch_logins(self, watcher: Callable[[Mapping[str, int]], None]) -> None:
+        """Tell the watcher which logins are over, now and whenever more are."""
+        self._log_out = watcher
+        watcher(self.logged_out)
+
+    def _keep_logged_out(self, logins: Mapping[str, int]) -> None:
+        self.logged_out = logins
+
     async def load(self) -> None:
         """Read all there is; raises RedisError."""
         self._place = await self._store.newest_change()
         entries = await self._store.entries()
         self.sessions = {}
         self._enter(entries)
+        self._log_out(await self._store.logins())
         await self.look()
 
     async def refresh(self, session: str) -> KnownSession | None:
@@ -139,12 +151,16 @@ class Directory:
             await self.load()
             self._tell()
             return
-        self._place, sessions, workers = changes
-        if sessions:
-            self._enter(await self._store.entries(sorted(sessions)))
+        # Each is read before the place moves on: what failed is read again.
+        place, changed = changes
+        if changed.sessions:
+            self._enter(await self._store.entries(sorted(changed.sessions)))
             self._tell()
-        if workers:
+        if changed.workers:
             await self.look()
+        if changed.logins:
+            self._log_out(await self._store.logins())
+        self._place = place
 
     async def _again(self, part: Callable[[], Coroutine[None, None, None]]) -> None:
         while True:

@@ -8,7 +8,7 @@ import asyncio
 import logging
 import uuid
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -105,6 +105,10 @@ class FleetHost:
     def workers(self) -> Sequence[str]:
         """The workers that are there."""
         return sorted(self._directory.workers)
+
+    def watch_logins(self, watcher: Callable[[Mapping[str, int]], None]) -> None:
+        """Tell the watcher which logins are over at any hub, now and whenever more are."""
+        self._directory.watch_logins(watcher)
 
     def sessions(self) -> Sequence[SessionSummary]:
         """Return all sessions as they are now."""

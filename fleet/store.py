@@ -10,13 +10,14 @@
 | `{hub}:replies` | stream of answers; gone soon after its hub |
 | `sessions` | set of the ids of sessions |
 | `{session}:entry` | hash: worker, fence, summary, group, record |
-| `changes` | stream that names sessions (`s`) and workers (`w`) whose entry or lease is another now |
+| `logins` | hash: when each login began that is over, by its id |
+| `changes` | stream that names sessions (`s`), workers (`w`) and logins (`l`) of which something is another now |
 
 Names in braces are in braces in the key, too: what one script touches is in one slot of a cluster. Redis's own library raises
 RedisError from all methods; who calls them knows what that means for it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -86,6 +87,18 @@ class Entry:
     """Whose workers see its files."""
     record: bytes | None
     """What another one of the group needs to go on with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What is another now."""
+
+    sessions: frozenset[str] = frozenset()
+    """Whose entries."""
+    workers: bool = False
+    """Whether leases."""
+    logins: bool = False
+    """Whether more logins are over."""
 
 
 class FleetStore:
@@ -172,19 +185,34 @@ class FleetStore:
         rows = cast("list[Any]", await self._redis.xrevrange(f"{self._prefix}changes", count=1))
         return rows[0][0].decode() if rows else "0-0"
 
-    async def changes(self, after: str, block_ms: int) -> tuple[str, set[str], set[str]] | None:
-        """Wait for changes after a place: the next place, sessions and workers; None where some were dropped meanwhile."""
+    async def log_out(self, logins: Mapping[str, int], newest: int) -> None:
+        """Keep which logins are over, of all the newest ones."""
+        key = f"{self._prefix}logins"
+        await self._redis.hset(key, mapping={name: str(began) for name, began in logins.items()})
+        known = await self.logins()
+        if excess := sorted(known, key=known.__getitem__)[:-newest]:
+            await self._redis.hdel(key, *excess)
+        await self._tell("l", ",".join(logins))
+
+    async def logins(self) -> dict[str, int]:
+        """Return which logins are over: when each began, by its id."""
+        kept = cast("dict[bytes, bytes]", await self._redis.hgetall(f"{self._prefix}logins"))
+        return {name.decode(): int(began) for name, began in kept.items()}
+
+    async def changes(self, after: str, block_ms: int) -> tuple[str, Changes] | None:
+        """Wait for changes after a place; return the next place, and them; None where some were dropped meanwhile."""
         key = f"{self._prefix}changes"
         rows = await self._read(key, after, block_ms, 1000)
         if not rows:
-            return after, set(), set()
+            return after, Changes()
         if after != "0-0":
             before = cast("list[Any]", await self._redis.xrange(key, after, after))
             if not before:
                 return None
         sessions = {fields[b"s"].decode() for _, fields in rows if b"s" in fields}
-        workers = {fields[b"w"].decode() for _, fields in rows if b"w" in fields}
-        return rows[-1][0].decode(), sessions, workers
+        workers = any(b"w" in fields for _, fields in rows)
+        logins = any(b"l" in fields for _, fields in rows)
+        return rows[-1][0].decode(), Changes(frozenset(sessions), workers, logins)
 
     async def route(self, order: str, worker: str, keep_ms: int) -> str:
         """Return which worker a command goes to: this one, unless it went to another before."""

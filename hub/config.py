@@ -94,5 +94,7 @@ class HubConfig(BaseModel):
     """Folder of the console; the one that comes with turnwire when absent."""
     trace_url: str | None = None
     """Template of the link to a trace, with {trace_id}."""
+    cookie: str | None = None
+    """Name of the browsers' cookie, where hubs share their logins; one by its port when absent, which tells those of one machine apart."""
     limits: Limits = Limits()
     """The limits."""

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import ssl
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -175,6 +175,13 @@ class Hub:
         if self._life is not None:
             await self._life
 
+    def log_out(self, logins: Mapping[str, int]) -> None:
+        """Let logins be over that ended at another hub: when each began, in seconds since 1970, by its id."""
+        for login, began in logins.items():
+            self._cookies.log_out_by_id(login, began)
+            if self._listener is not None:
+                self._listener.log_out(login)
+
     def invitation(self, role: Role, session: str | None = None) -> str:
         """Return what to open for a role, as the end of a sentence: with a token that was made, without one that is configured."""
         is_control = role == "control"
@@ -238,7 +245,7 @@ class Hub:
         listener = self._listener = Listener(context, self._limit, self._proxies, tls)
         self.port = await listener.listen()
         # Cookies go to all ports of a host: the name tells the sidecars of one machine apart.
-        cookie = f"turnwire-{self.port}"
+        cookie = config.cookie or f"turnwire-{self.port}"
         files = load(config.static)
 
         def logged_out(login: str) -> None:

@@ -7,12 +7,14 @@ import asyncio
 import errno
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
+from typing import Protocol
 
 from hub.config import HubConfig, Limits
 from hub.host import Host
 from hub.hub import Hub
+from hub.server.cookies import LoggedOut
 from hub.server.routes import Probes
 from journal.base import Journal, JournalError
 from protocol.errors import TurnwireError
@@ -32,6 +34,21 @@ Ready = Callable[[Hub], Awaitable[None]]
 
 Work = Callable[[Hub], Coroutine[None, None, None]]
 """What a hub is there for: when it is done, all ends as by a signal."""
+
+
+class Logins(Protocol):
+    """The logins that several hubs share."""
+
+    cookie: str
+    """Name of the browsers' cookie."""
+
+    def log_out(self, logged_out: LoggedOut) -> None:
+        """Keep which are over."""
+        ...
+
+    def watch(self, watcher: Callable[[Mapping[str, int]], None]) -> None:
+        """Tell the watcher which are over, now and whenever more are: when each began, by its id."""
+        ...
 
 
 DELIVER_S = 3.0
@@ -55,13 +72,15 @@ async def with_hub(
     new_tokens: bool = False,
     work: Work | None = None,
     trouble: Callable[[], str | None] | None = None,
+    logins: Logins | None = None,
 ) -> None:
     """Run a hub until a signal, or until its work is done; raises AccessError, PortError and what `start`, `check` and `work` raise.
 
     `check` begins once all is there and announced: what was started may take long to say that it is well.
     `stop` ends the host's sessions, also one that `start` is about to begin. A second Ctrl-C ends the process at once, as
     does the end of `stop_timeout_s`: the supervisors end the CLIs, and the next start closes what is open in the journal.
-    `trouble` says why it is not ready, where that is more than the journal's.
+    `trouble` says why it is not ready, where that is more than the journal's. With `logins` a browser's login is good at other
+    hubs, too.
     """
     probes = Probes(metrics=metrics.text, trouble=trouble or (lambda: journal.trouble))
     access = KeptAccess(settings.state_dir, keeps_tokens=settings.keep_tokens)
@@ -70,7 +89,8 @@ async def with_hub(
     async with principals_of(settings) as principals:
 
         def hub_at(port: int) -> Hub:
-            config = hub_config(settings).model_copy(update={"port": port})
+            cookie = None if logins is None else logins.cookie
+            config = hub_config(settings).model_copy(update={"port": port, "cookie": cookie})
             return Hub(
                 journal,
                 host,
@@ -79,11 +99,11 @@ async def with_hub(
                 probes=probes,
                 kept=access.tokens,
                 logged_out=access.logged_out,
-                keep_logged_out=access.log_out,
+                keep_logged_out=access.log_out if logins is None else logins.log_out,
                 principals=principals,
             )
 
-        hub = await _listening(settings, access, hub_at)
+        hub = await _listening(settings, access, hub_at, logins)
         access.keep(access.port if "port" in settings.model_fields_set else hub.port)
         stopped = asyncio.Event()
         on_stop(partial(_stop, stopped), settings.stop_timeout_s, insists=True)
@@ -158,7 +178,9 @@ def _say(message: str) -> None:
         pass  # nobody is there to read it
 
 
-async def _listening(settings: Settings, access: KeptAccess, hub_at: Callable[[int], Hub]) -> Hub:
+async def _listening(
+    settings: Settings, access: KeptAccess, hub_at: Callable[[int], Hub], logins: Logins | None
+) -> Hub:
     """Start a hub on the given port, or else on that of the last time or the first free one; raises PortError."""
     ports = [settings.port]
     if "port" not in settings.model_fields_set:
@@ -178,6 +200,8 @@ async def _listening(settings: Settings, access: KeptAccess, hub_at: Callable[[i
             raise PortError(
                 f"cannot listen on {where} ({error.strerror or error}); give another with --port, or 0 for any free one"
             ) from error
+        if logins is not None:
+            logins.watch(hub.log_out)
         return hub
     raise AssertionError("the last port ends in a hub or in an error")
 

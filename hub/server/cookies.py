@@ -27,9 +27,9 @@ class LoggedOut:
     until: int = 0
     """All that began up to then are logged out, too."""
 
-    def with_login(self, login: "Login") -> "LoggedOut":
-        """Return this and one more."""
-        logins = {**self.logins, login.id: login.began}
+    def with_login(self, login: str, began: int) -> "LoggedOut":
+        """Return this and one more, by its id."""
+        logins = {**self.logins, login: began}
         until = self.until
         if len(logins) > REMEMBERED:
             until = max(until, min(logins.values()))
@@ -82,7 +82,11 @@ class Cookies:
 
     def log_out(self, login: Login) -> None:
         """Let a login's cookie open nothing any more."""
-        self.logged_out = self.logged_out.with_login(login)
+        self.log_out_by_id(login.id, login.began)
+
+    def log_out_by_id(self, login: str, began: int) -> None:
+        """The same of one whose cookie is not at hand."""
+        self.logged_out = self.logged_out.with_login(login, began)
 
     def _possible(self, token_id: str, role: str) -> Sequence[Principal]:
         if not token_id:

@@ -8,6 +8,7 @@ from fleet.timing import Timing
 from journal.base import JournalUnavailable
 from journal.redis.journal import RedisJournal
 from sidecar.config.settings import Settings
+from sidecar.fleet.logins import FleetLogins
 from sidecar.listening import Ready, with_hub
 from sidecar.metrics import Metrics
 
@@ -31,6 +32,7 @@ async def serve_hub(settings: Settings, ready: Ready, *, new_tokens: bool = Fals
                     metrics=metrics,
                     new_tokens=new_tokens,
                     trouble=lambda: journal.trouble or host.trouble,
+                    logins=FleetLogins(store, host),
                 )
         except RedisError as error:
             raise JournalUnavailable(

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from pydantic import JsonValue
+from redis_topologies import cluster
 
 from fleet.errors import NameTaken
 from fleet.host import FleetHost
@@ -18,10 +19,12 @@ from fleet.timing import Timing
 from fleet.wire import About
 from fleet.worker import Worker
 from hub.host import CommandRefused, Frontend
+from hub.server.cookies import LoggedOut
 from hub.wire import frames
 from hub.wire.frames_out import AgentChoice, SessionSummary
 from journal.redis.server import Ownership
 from journals import RedisProcess
+from sidecar.fleet.logins import FleetLogins
 from waiting import until
 
 pytestmark = pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
@@ -341,3 +344,34 @@ async def test_redis_that_is_killed_and_comes_back_costs_no_command_that_waits(
         await until(lambda: hub.trouble is None)
         assert await hub.execute(prompt("s0", "again"), ANN) == {"by": "ann"}
     assert sessions.said == [("s0", "hello"), ("s0", "again")]
+
+
+async def test_who_logs_out_at_one_hub_is_out_at_all_also_at_those_that_begin_later(fleet: Fleet) -> None:
+    over: list[dict[str, int]] = []
+    async with fleet.hub() as one, fleet.hub() as two:
+        store = FleetStore(fleet.url)
+        try:
+            mine = FleetLogins(store, one)
+            mine.watch(lambda logins: None if not logins else pytest.fail("it knows its own"))
+            FleetLogins(store, two).watch(lambda logins: over.append(dict(logins)))
+            mine.log_out(LoggedOut({"a-login": 1_800_000_000}))
+            await until(lambda: {"a-login": 1_800_000_000} in over)
+            async with fleet.hub() as late:
+                FleetLogins(store, late).watch(lambda logins: over.append(dict(logins)))
+                assert over[-1] == {"a-login": 1_800_000_000}
+        finally:
+            await store.close()
+
+
+@pytest.mark.long
+async def test_commands_go_through_a_cluster(tmp_path: Path) -> None:
+    sessions = Sessions("s")
+    async with cluster(tmp_path) as nodes:
+        fleet = Fleet(f"redis+cluster://127.0.0.1:{nodes[0].port}", CALM)
+        async with fleet.worker(sessions), fleet.hub() as one, fleet.hub() as two:
+            for number in range(5):
+                assert await session_of(one, worker="w") == f"s{number}"
+            await until(lambda: len(two.sessions()) == 5)
+            for number in range(5):
+                assert await two.execute(prompt(f"s{number}", "hello"), ANN) == {"by": "ann"}
+        assert len(sessions.said) == 5

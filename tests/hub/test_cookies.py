@@ -69,7 +69,7 @@ def test_the_list_of_logins_that_are_over_has_a_bound_and_none_of_them_comes_bac
     over = LoggedOut()
     logins = [Login(f"id-{number}", number, VIEWER) for number in range(1, 3 * REMEMBERED)]
     for login in logins:
-        over = over.with_login(login)
+        over = over.with_login(login.id, login.began)
         assert len(over.logins) <= REMEMBERED
     assert all(over.has(login) for login in logins)
     assert not over.has(Login("later", 3 * REMEMBERED, VIEWER))

@@ -81,18 +81,18 @@ class Member:
 
     async def kill(self) -> None:
         """End it as a crash would."""
-        if self.process is not None:
-            self.process.kill()
-            await self.process.wait()
-            self.process = None
+        process, self.process = self.process, None
+        if process is not None:
+            process.kill()
+            await process.wait()
 
     async def end(self) -> None:
         """End it well."""
-        if self.process is not None:
-            self.process.terminate()
+        process, self.process = self.process, None
+        if process is not None:
+            process.terminate()
             async with asyncio.timeout(60):
-                await self.process.wait()
-            self.process = None
+                await process.wait()
 
     @property
     def log(self) -> str:

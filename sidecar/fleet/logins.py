@@ -1,0 +1,59 @@
+"""The logins of browsers, the same at all hubs of a fleet: one that logs out at one hub is out at all."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+
+from redis.exceptions import RedisError
+
+from fleet.host import FleetHost
+from fleet.store import FleetStore
+from hub.server.cookies import REMEMBERED, LoggedOut
+
+log = logging.getLogger(f"turnwire.{__name__}")
+
+
+class FleetLogins:
+    """Implements `sidecar.listening.Logins`."""
+
+    cookie = "turnwire-fleet"
+
+    def __init__(self, store: FleetStore, host: FleetHost, *, pause_s: float = 0.5) -> None:
+        """`pause_s`: how long a Redis that failed is left alone."""
+        self._store = store
+        self._host = host
+        self._pause_s = pause_s
+        self._told: dict[str, int] = {}
+        """What Redis has."""
+        self._telling: set[asyncio.Task[None]] = set()
+
+    def log_out(self, logged_out: LoggedOut) -> None:
+        """Tell the other hubs which logins are over."""
+        fresh = {name: began for name, began in logged_out.logins.items() if name not in self._told}
+        self._told |= fresh
+        task = asyncio.create_task(self._tell(fresh))
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    def watch(self, watcher: Callable[[Mapping[str, int]], None]) -> None:
+        """Tell the watcher which logins are over that it does not know of."""
+
+        def tell(logins: Mapping[str, int]) -> None:
+            fresh = {name: began for name, began in logins.items() if name not in self._told}
+            self._told = dict(logins)
+            watcher(fresh)
+
+        self._host.watch_logins(tell)
+
+    async def _tell(self, logins: Mapping[str, int]) -> None:
+        failing = False
+        while logins:
+            try:
+                await self._store.log_out(logins, REMEMBERED)
+            except (RedisError, OSError) as error:
+                if not failing:
+                    log.warning("other hubs were not told of a logout yet", extra={"error": str(error)})
+                failing = True
+                await asyncio.sleep(self._pause_s)
+            else:
+                return
