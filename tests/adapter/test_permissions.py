@@ -5,7 +5,7 @@ from claude_asking import asked, response_of
 from msgspec.structs import replace
 
 from adapter.hooks.settings import HookSetting, callback_id
-from adapter.permissions.answers import STOPPED, TOO_MANY
+from adapter.permissions.answers import NOBODY, STOPPED, TOO_MANY
 from adapter.permissions.decisions import (
     Abandon,
     Answered,
@@ -34,7 +34,7 @@ from adapter.permissions.decisions import (
     Voided,
 )
 from adapter.permissions.grants import Grant
-from adapter.permissions.machine import State, step
+from adapter.permissions.machine import MAX_SETTLED, State, step
 from adapter.permissions.policies import PRE_TOOL, STOP, PermissionSettings
 from adapter.permissions.rules import read_rules
 from normalize.inputs import Decision
@@ -758,3 +758,40 @@ def test_suggestions_of_no_form_at_all_cost_no_session() -> None:
     effects = machine.answer("allow_always:mode:acceptEdits")
     assert payload(effects)["updatedPermissions"] == [odd[0], odd[2]]
     assert decision(effects).destination is None
+
+
+def test_where_nobody_can_be_asked_a_call_is_denied_and_a_question_declined_at_once() -> None:
+    machine = Machine(PermissionSettings(nobody="runner"))
+    denied = machine.ask(BASH)
+    assert payload(denied) == {"behavior": "deny", "message": NOBODY}
+    assert decision(denied) == Decision("r", "deny", "runner", 0, option_id="reject_once", message=NOBODY)
+    declined = machine.ask(Elicitation(mcp_server_name="s", message="?"), "q")
+    assert payload(declined) == {"action": "decline"}
+    assert decision(declined).by == "runner"
+    assert machine.state.pending == {}
+
+
+def test_a_request_that_is_told_again_changes_nothing_whether_it_waits_or_was_settled() -> None:
+    machine = Machine()
+    machine.ask(BASH)
+    assert machine.ask(BASH) == []
+    machine.answer("allow_once")
+    before = machine.state
+    assert machine.ask(BASH) == []
+    assert machine.state == before
+
+
+def test_what_became_of_old_requests_is_forgotten_oldest_first() -> None:
+    machine = Machine(PermissionSettings(nobody="runner"))
+    for number in range(MAX_SETTLED + 3):
+        machine.ask(BASH, f"r{number}")
+    assert len(machine.state.settled) == MAX_SETTLED
+    assert next(iter(machine.state.settled)) == "r3"
+
+
+def test_an_agent_without_hooks_has_its_requests_judged_by_the_policy() -> None:
+    machine = Machine(PermissionSettings(policy="supervised", judges_requests=True))
+    allowed = machine.ask(CanUseTool(tool_name="Read", input={"file_path": "/w/a"}))
+    assert (decision(allowed).behavior, decision(allowed).by) == ("allow", "policy:supervised")
+    assert machine.ask(BASH, "b") == []
+    assert machine.state.waiting_for_humans == ("b",)
