@@ -64,7 +64,7 @@ class Setup:
 @pytest.fixture
 async def setup() -> AsyncIterator[Setup]:
     made = Setup(Wire())
-    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
         writer = tasks.create_task(made.client.write_posted())
         reader = tasks.create_task(made.read())
         yield made
@@ -196,7 +196,7 @@ async def test_a_cli_that_reads_nothing_stops_being_read_instead_of_filling_memo
 async def test_words_and_the_end_of_the_cli_in_one_tick_fail_the_words_and_nothing_else() -> None:
     """The writer wakes up to what was posted and finds it given up meanwhile."""
     client = Client(Wire(), on_sent=lambda _: None)
-    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
         writer = tasks.create_task(client.write_posted())
         await asyncio.sleep(0)
         said = client.post(prompt("in the last moment"))
@@ -210,7 +210,7 @@ async def test_the_end_of_the_cli_while_a_line_is_written_fails_what_waits_and_n
     wire = Wire()
     wire.blocked = asyncio.Event()
     client = Client(wire, on_sent=lambda _: None)
-    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
         writer = tasks.create_task(client.write_posted())
         first, second = client.post(prompt("written")), client.post(prompt("behind it"))
         await asyncio.sleep(0)

@@ -50,7 +50,7 @@ class Setup:
 @asynccontextmanager
 async def client(dialect: Dialect) -> AsyncIterator[Setup]:
     setup = Setup(dialect)
-    async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
         running = [tasks.create_task(setup.client.write_posted()), tasks.create_task(setup.read())]
         yield setup
         for task in running:

@@ -20,7 +20,7 @@ PAYLOAD: JsonObject = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "to
 
 
 async def run(hook: HookSetting, folder: Path, payload: JsonObject = PAYLOAD) -> JsonObject:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         return await run_hook(hook, payload, workspace=folder, environment={"PATH": os.environ["PATH"]})
 
 

@@ -148,7 +148,7 @@ class Bridge:
 @pytest.fixture
 async def bridge(tmp_path: Path) -> AsyncIterator[tuple[McpHost, Bridge]]:
     seen = Bridge()
-    async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
         host = await host_servers(
             {
                 "echo": HostedServer(command=(sys.executable, "-c", BRIDGED)),
@@ -198,7 +198,7 @@ async def test_a_command_gets_its_own_environment_and_not_ours(tmp_path: Path) -
     program = "import json, os, sys; json.loads(sys.stdin.readline()); print(json.dumps({'id': 1, 'result': dict(os.environ)}), flush=True)"
     os.environ["TURNWIRE_TEST_SECRET"] = "must not be passed on"
     try:
-        async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+        async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
             host = await host_servers(
                 {"env": HostedServer(command=(sys.executable, "-c", program), env={"MINE": "1"})},
                 workspace=tmp_path,
@@ -217,7 +217,7 @@ async def test_a_command_gets_its_own_environment_and_not_ours(tmp_path: Path) -
 @pytest.mark.long
 async def test_a_command_that_will_not_end_is_ended(tmp_path: Path) -> None:
     program = "import time; time.sleep(600)"
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         server = await BridgedServer.start(
             "sleepy",
             (sys.executable, "-c", program),

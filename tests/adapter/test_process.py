@@ -173,14 +173,14 @@ async def test_closing_stdin_is_enough_for_a_well_behaved_one(tmp_path: Path) ->
     async with running(ECHO, tmp_path) as process:
         await process.write(b"x\n")
         await process.read()
-        assert await climb(process, StopDeadlines(close=15)) == "close stdin"
+        assert await climb(process, StopDeadlines(close=60)) == "close stdin"
         assert await climb(process, StopDeadlines()) is None
 
 
 async def test_one_that_ignores_stdin_gets_sigterm(tmp_path: Path) -> None:
     async with running("import time; print('ready', flush=True); time.sleep(60)", tmp_path) as process:
         await process.read()
-        assert await climb(process, StopDeadlines(close=0.1, terminate=15)) == "SIGTERM"
+        assert await climb(process, StopDeadlines(close=0.1, terminate=60)) == "SIGTERM"
         assert await process.wait() == Exit(signal="SIGTERM")
 
 
@@ -196,7 +196,7 @@ async def test_an_interrupt_that_hangs_costs_its_time_alone(tmp_path: Path) -> N
         await asyncio.Event().wait()
 
     async with running(ECHO, tmp_path) as process:
-        deadlines = StopDeadlines(interrupt=0.1, close=15)
+        deadlines = StopDeadlines(interrupt=0.1, close=60)
         assert await climb(process, deadlines, before=[hang]) == "close stdin"
 
 

@@ -331,7 +331,7 @@ async def test_a_prompt_that_waits_has_its_turn_after_an_interrupt(cli_harness: 
         await harness.session.interrupt(escalate_after=3)
         assert harness.ended is None
         await until(lambda: len(cli_harness.api.requests) == 2)
-        await harness.session.interrupt(escalate_after=20)
+        await harness.session.interrupt(escalate_after=60)
         await harness.until(lambda: len(harness.results) == 2)
         assert harness.ended is None
 
@@ -356,7 +356,7 @@ async def test_silence_of_the_api_is_told_and_ended_by_an_interrupt(cli_harness:
         await harness.session.prompt("one")
         await until(lambda: cli_harness.notices)
         assert cli_harness.notices[0].code == "stalled"
-        await harness.session.interrupt(escalate_after=20)
+        await harness.session.interrupt(escalate_after=60)
         await harness.until(lambda: harness.results)
         assert harness.ended is None
         assert (await harness.turn("Still there?")).subtype == "success"

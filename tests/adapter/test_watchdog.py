@@ -137,7 +137,7 @@ async def test_no_process_is_left_in_twenty_lives_that_end_by(ending: str, tmp_p
 
 
 async def test_a_watchdog_lets_go_of_what_has_ended(tmp_path: Path) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         async with Watchdog.start() as watchdog:
             process = await CliProcess.spawn(
                 [sys.executable, "-c", "pass"], workspace=tmp_path, environment={}, watchdog=watchdog
@@ -147,7 +147,7 @@ async def test_a_watchdog_lets_go_of_what_has_ended(tmp_path: Path) -> None:
 
 
 async def test_a_watchdog_that_was_killed_costs_nothing_else(tmp_path: Path) -> None:
-    async with asyncio.timeout(20), Watchdog.start() as watchdog:
+    async with asyncio.timeout(60), Watchdog.start() as watchdog:
         os.kill(watchdog.pid, signal.SIGKILL)
         for _ in range(2):
             process = await CliProcess.spawn(

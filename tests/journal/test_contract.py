@@ -49,7 +49,7 @@ class Progress:
         self._news.set()
 
     async def reaches(self, session: str, last: int) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while (session, last) not in self.seen:
                 self._news.clear()
                 await self._news.wait()

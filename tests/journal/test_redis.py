@@ -66,7 +66,7 @@ async def seqs(journal: RedisJournal, session: str = "a") -> list[int]:
 
 
 async def fails(journal: RedisJournal) -> str:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         with pytest.raises(JournalUnavailable) as refused:
             await journal.flush()
     return str(refused.value)
@@ -85,7 +85,7 @@ class Heard:
         self._news.set()
 
     async def of(self, session: str, last: int) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while (session, last) not in self._seen:
                 self._news.clear()
                 await self._news.wait()

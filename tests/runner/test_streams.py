@@ -13,7 +13,7 @@ from waiting import until
 
 
 async def gathered(source: Input) -> bytes:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         return b"".join([chunk async for chunk in source.chunks()])
 
 
@@ -65,7 +65,7 @@ async def test_lines_of_many_writers_stay_whole_and_in_order(blocks: bool) -> No
         with os.fdopen(read, "rb") as file:
             return file.read().split(b"\n")[:-1]
 
-    async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
         reading = tasks.create_task(asyncio.to_thread(read_all))
         async with asyncio.TaskGroup() as writing:
             for number in range(20):
@@ -95,7 +95,7 @@ async def test_what_must_be_said_never_waits_and_the_rest_does() -> None:
             return file.read()
 
     reading = asyncio.create_task(asyncio.to_thread(read_all))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await waiting
         await output.flush()
         os.close(write)
@@ -108,7 +108,7 @@ async def test_a_reader_that_has_gone_is_told_to_everybody_who_waits() -> None:
     lost = asyncio.create_task(output.lost())
     os.close(read)
     output.add(b"x" * 100)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         with pytest.raises(OutputLost):
             await lost
         with pytest.raises(OutputLost):

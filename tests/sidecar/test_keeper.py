@@ -30,7 +30,7 @@ async def test_the_newest_record_is_written_once_the_store_can_again() -> None:
     store = FailingSessions(3)
     writer = RecordWriter(store, retry=0.001)
     writer.save(RECORD)
-    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(writer.run())
         writer.save(replace(RECORD, state="idle"))
         await store.written.wait()

@@ -141,7 +141,7 @@ def otlp_collector(folder: Path) -> Iterator[Collector]:
     finally:
         process.stdin.close()
         process.stdout.close()
-        process.wait(timeout=20)
+        process.wait(timeout=60)
 
 
 def serve(file: Path) -> None:
