@@ -60,3 +60,33 @@ def agent_command(
     except ModuleNotFoundError as missing:
         fail(f"{missing.name} is not installed; the kit is a client: pip install 'turnwire[acp]'")
     serving(try_agent(settings, tuple(cli or ()), family, workspace, timeout, json=as_json))
+
+
+@conform_app.command("frontend")
+def frontend_command(
+    *,
+    program: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="-- COMMAND...",
+            help="Program to start as the frontend; it finds the hub's URL in TURNWIRE_URL.",
+            show_default="print the URL and wait for one",
+        ),
+    ] = None,
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes any free one.", min=0, max=65535)] = 0,
+    timeout: Annotated[
+        float, typer.Option(help="Seconds without an acknowledgement that count as hanging.", min=1)
+    ] = 60.0,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON array at the end, and nothing else.")
+    ] = False,
+) -> None:
+    """Try a frontend: a hub plays every event, restarts, gaps and floods to it, and asks what it has delivered.
+
+    docs/frontends.md says what it has to answer. Exit code 1 when something is broken.
+    """
+    try:
+        from sidecar.conform.command import try_frontend
+    except ModuleNotFoundError as missing:
+        fail(f"{missing.name} is not installed; the kit is a client: pip install 'turnwire[acp]'")
+    serving(try_frontend(tuple(program or ()), port, timeout, json=as_json))

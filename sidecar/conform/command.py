@@ -1,9 +1,11 @@
 """`turnwire conform`: a sidecar in this process, and the kit as a frontend of it."""
 
 import asyncio
+import os
+import sys
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 
 import typer
@@ -15,12 +17,17 @@ from sidecar import serve as sidecar
 from sidecar.config.agents import find, with_spoken
 from sidecar.config.known_agents import Family
 from sidecar.config.settings import Settings
+from sidecar.conform.play import SESSION, Play
 from sidecar.run import StartError
 from sidecar.sessions.host import LiveHost
 from turnwire_client import connect
 
 OWN_HUB_S = 60.0
 """How long the hub in this process has to answer."""
+
+
+STOP_S = 5.0
+"""How long a frontend that was started here may take to end."""
 
 
 async def try_agent(
@@ -51,6 +58,57 @@ async def try_agent(
 
         await sidecar.serve(settings, _nothing, _unannounced, grants=Path(state) / "grants.json", work=work)
     _close(findings, json=json)
+
+
+async def try_frontend(argv: tuple[str, ...], port: int, patience: float, *, json: bool) -> None:
+    """Play to a frontend and print what came of it; raises typer.Exit(1) when something is broken, and StartError."""
+    play = Play(port, patience)
+    try:
+        url = await play.start()
+    except OSError as error:
+        raise StartError(
+            f"cannot listen on port {port} ({error.strerror or error}); give another with --port"
+        ) from error
+    async with AsyncExitStack() as places:
+        places.push_async_callback(play.stop)
+        if argv:
+            places.push_async_callback(await _started(argv, url))
+        else:
+            typer.echo(
+                f"the play begins when a frontend follows the session `{SESSION}`; connect it to {url}",
+                err=True,
+            )
+            while not play.is_followed:  # noqa: ASYNC110 - a person starts it some time
+                await asyncio.sleep(0.2)
+        findings = [finding async for finding in _told(play.findings(), quietly=json)]
+    _close(findings, json=json)
+
+
+async def _started(argv: tuple[str, ...], url: str) -> Callable[[], Awaitable[None]]:
+    """Start the frontend; return what ends it."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *argv,
+            env={**os.environ, "TURNWIRE_URL": url},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=sys.stderr,
+        )
+    except OSError as error:
+        raise StartError(
+            f"cannot start {argv[0]!r} ({error.strerror or error}); name a program after `--`"
+        ) from error
+
+    async def end() -> None:
+        if process.returncode is None:
+            process.terminate()
+        try:
+            async with asyncio.timeout(STOP_S):
+                await process.wait()
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+
+    return end
 
 
 def _empty(folder: Path) -> Path:
