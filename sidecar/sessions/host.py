@@ -280,7 +280,7 @@ class LiveHost:
         self, record: SessionRecord, point: ResumePoint
     ) -> tuple[SessionRecord, ResumePoint, Callable[[LiveSession], Awaitable[None]] | None]:
         """Have a session begin with the conversation that its CLI is to go on with, as far as its file is known."""
-        listed = await self._history.remembered(record.agent or "", record.workspace, point.resume)
+        listed = await self._history.remembered(record.agent or "", record.workspace or "", point.resume)
         if listed is None:
             return record, point, None
         if not point.branch:
