@@ -25,7 +25,7 @@ MARKS := not long$(if $(NODE),, and not node)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: agents help venv system demo test test-long test-web collect lint lint-web types golden bench web web-deps client-types web-types pictures release-check pins audit clean
+.PHONY: agents help venv system demo test test-long test-web collect lint lint-web types golden bench web web-deps client-types web-types pictures release-check pins audit image worker-image clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -146,6 +146,18 @@ $(STAMPS)/audit: release/tools.txt
 
 release-check: venv ## try what would be released, in bare environments; see docs/release.md
 	$(BIN)/python release/check.py $(RELEASE_ARGS)
+
+# What deploy/ and docker-compose.yml run, by the version of this checkout. DOCKER=podman works as well.
+DOCKER ?= docker
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+CLI ?= claude
+
+image: ## build the image of hubs, and of workers with the scripted agent (needs docker)
+	$(DOCKER) build --tag turnwire:$(VERSION) .
+
+worker-image: ## build the image of workers with a CLI: CLI=claude, or CLI=npm PACKAGE=name@version (needs docker)
+	$(DOCKER) build --tag turnwire-worker:$(VERSION) --target $(CLI) \
+		$(if $(CLAUDE_CODE_VERSION),--build-arg CLAUDE_CODE_VERSION=$(CLAUDE_CODE_VERSION)) $(if $(PACKAGE),--build-arg PACKAGE=$(PACKAGE)) .
 
 clean: ## remove what make made, the virtual environment excepted
 	rm -rf $(STAMPS) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from hub.config import HubConfig, Limits
 from hub.host import Host
@@ -144,7 +144,7 @@ async def with_hub(
                 await asyncio.gather(starting, watching, stopping, failing, return_exceptions=True)
 
 
-async def _until(check: Awaitable[None], ends: Sequence[asyncio.Future[None]]) -> None:
+async def _until(check: Awaitable[None], ends: Sequence[asyncio.Future[Any]]) -> None:
     """Wait for a check, and raise what it raises; not longer than until one of the others is over."""
     checking = asyncio.ensure_future(check)
     try:

@@ -17,6 +17,7 @@ from recordings import ROOT
 from sidecar.cli.commands import app
 from sidecar.config.settings import Settings
 from sidecar.doctor.checks import NEWEST
+from sidecar.version import VERSION
 
 
 def compose(name: str = "docker-compose.yml") -> dict[str, Any]:
@@ -87,7 +88,7 @@ def test_jaeger_redis_and_the_sidecar_fit_together() -> None:
     published = {int(port.split(":")[-1]) for port in jaeger["ports"]}
     assert published == {4317, 4318, 16686}
     assert jaeger["image"].startswith("jaegertracing/jaeger:2.")
-    assert redis["profiles"] == ["redis"]
+    assert redis["profiles"] == ["redis", "fleet"]
     environment = sidecar["environment"]
     assert environment["OTEL_EXPORTER_OTLP_ENDPOINT"] == "http://jaeger:4317"
     assert environment["TURNWIRE_REDIS_URL"].startswith("redis://redis:")
@@ -96,7 +97,10 @@ def test_jaeger_redis_and_the_sidecar_fit_together() -> None:
     )  # compose refuses to start without it
     for service in services.values():
         assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
-    named = {volume.split(":")[0] for service in services.values() for volume in service.get("volumes", [])}
+    mounted = {volume.split(":")[0] for service in services.values() for volume in service.get("volumes", [])}
+    assert {name for name in mounted if name.startswith(".")} == {"./deploy/Caddyfile"}
+    assert (ROOT / "deploy" / "Caddyfile").is_file()
+    named = {name for name in mounted if not name.startswith(".")}
     assert named == set(compose()["volumes"])
     over = compose("docker-compose.claude.yml")
     kept = {volume.split(":")[0] for volume in over["services"]["turnwire"]["volumes"] if volume[0] != "$"}
@@ -118,7 +122,10 @@ def test_every_variable_of_the_sidecar_is_one_that_it_reads() -> None:
 
 def images() -> list[str]:
     named = {one.name for one in stages()}
+    own = f"turnwire:{VERSION}"
     used = [service["image"] for service in compose()["services"].values() if "image" in service]
+    assert used.count(own) == 4
+    used = [image for image in used if image != own]
     return [*used, *(one.image for one in stages() if one.image not in named)]
 
 
@@ -141,6 +148,7 @@ def test_the_container_runs_as_nobody_special_and_what_it_runs_exists() -> None:
     for one, command in [
         (default, "run --agent demo --host 0.0.0.0"),
         (stage("claude"), "run --host 0.0.0.0"),
+        (stage("npm"), "serve --host 0.0.0.0"),
     ]:
         assert one.last("USER") == "turnwire"
         words = [*json.loads(one.last("ENTRYPOINT")), *json.loads(one.last("CMD"))]
@@ -179,6 +187,43 @@ def test_the_image_has_the_newest_cli_that_is_known() -> None:
     assert any(line == "COPY --from=cli /claude /usr/local/bin/claude" for line in stage("claude").lines)
 
 
+def _pip_lines() -> list[str]:
+    return [line for line in (ROOT / "Dockerfile").read_text().splitlines() if line.startswith("RUN pip ")]
+
+
+def test_a_fleet_in_the_compose_file_fits_together() -> None:
+    services = compose()["services"]
+    fleet = {name: one for name, one in services.items() if one.get("profiles") == ["fleet"]}
+    assert set(fleet) == {"hub-1", "hub-2", "worker-1", "worker-2", "proxy"}
+    for name, one in fleet.items():
+        assert one["read_only"] is True
+        assert set(one["depends_on"]) <= set(services)
+        if name == "proxy":
+            continue
+        words = one["command"]
+        assert CliRunner().invoke(app, [*words, "--help"]).exit_code == 0
+        environment = one["environment"]
+        given = {
+            key.removeprefix("TURNWIRE_").lower(): value.replace("${TURNWIRE_TOKEN:?", "0123456789abcdef")
+            for key, value in environment.items()
+            if key.startswith("TURNWIRE_")
+        }
+        settings = Settings.model_validate(given)
+        assert (settings.journal, settings.redis_url) == ("redis", "redis://redis:6379/0")
+        assert f"127.0.0.1:{words[words.index('--port') + 1]}/readyz" in one["healthcheck"]["test"][-1]
+        if name.startswith("hub"):
+            assert name in settings.allowed_hosts
+            assert settings.trusted_proxies
+        else:
+            assert settings.worker == name
+            assert f"{name}:/home/turnwire/.local/state/turnwire" in one["volumes"]
+    caddy = (ROOT / "deploy" / "Caddyfile").read_text()
+    assert "reverse_proxy hub-1:8790 hub-2:8790" in caddy
+    (published,) = fleet["proxy"]["ports"]
+    assert f":{published.rpartition(':')[2]} {{" in caddy
+    assert set(fleet["proxy"]["depends_on"]) == {"hub-1", "hub-2"}
+
+
 def test_the_build_gets_what_the_wheel_needs_and_nothing_else() -> None:
     import tomllib
 
@@ -189,5 +234,16 @@ def test_the_build_gets_what_the_wheel_needs_and_nothing_else() -> None:
     ignored = (ROOT / ".dockerignore").read_text().split()
     let_in = {line.removeprefix("!") for line in ignored if line.startswith("!")}
     assert ignored[0] == "*"
-    assert let_in == packages | {"LICENSE", "README.md", "constraints.txt", "pyproject.toml"}
+    assert let_in == packages | {
+        "LICENSE",
+        "README.md",
+        "clients/python",
+        "constraints.txt",
+        "pyproject.toml",
+    }
+    # what is built is what is installed, and each is an extra that there is
+    built, installed = (re.findall(r"\[([a-z,]+)\]", line) for line in _pip_lines())
+    assert built == installed
+    extras = set(project["project"]["optional-dependencies"]) - {"dev"}
+    assert set(built[0].split(",")) == extras
     assert all((ROOT / name).exists() for name in let_in)

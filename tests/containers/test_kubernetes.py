@@ -1,0 +1,172 @@
+"""The manifests in deploy/kubernetes, as far as they can be checked without a cluster: what they name exists."""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from adapter.process.environment import is_allowed
+from recordings import ROOT
+from sidecar.cli.commands import app
+from sidecar.config.settings import Settings
+from sidecar.version import VERSION
+
+FOLDER = ROOT / "deploy" / "kubernetes"
+PODS = {"Deployment", "StatefulSet"}
+
+
+@cache
+def kustomization() -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load((FOLDER / "kustomization.yaml").read_text())
+    return loaded
+
+
+@cache
+def objects() -> list[dict[str, Any]]:
+    return [
+        one
+        for name in kustomization()["resources"]
+        for one in yaml.safe_load_all((FOLDER / name).read_text())
+    ]
+
+
+def of(kind: str) -> dict[str, dict[str, Any]]:
+    return {one["metadata"]["name"]: one for one in objects() if one["kind"] == kind}
+
+
+def pods() -> dict[str, dict[str, Any]]:
+    return {name: one["spec"]["template"] for kind in PODS for name, one in of(kind).items()}
+
+
+def containers() -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, pod in pods().items():
+        for one in [*pod["spec"].get("initContainers", []), *pod["spec"]["containers"]]:
+            yield name, one
+
+
+def selected(labels: Mapping[str, str]) -> set[str]:
+    return {name for name, pod in pods().items() if labels.items() <= pod["metadata"]["labels"].items()}
+
+
+def secrets() -> dict[str, set[str]]:
+    found = yaml.safe_load_all((FOLDER / "secrets.example.yaml").read_text())
+    return {one["metadata"]["name"]: set(one["stringData"]) for one in found}
+
+
+def test_all_files_are_applied_but_the_example_of_secrets() -> None:
+    here = {path.name for path in FOLDER.glob("*.yaml")}
+    assert here == {*kustomization()["resources"], "kustomization.yaml", "secrets.example.yaml"}
+    assert all(one["apiVersion"] and one["metadata"]["name"] for one in objects())
+    assert len({(one["kind"], one["metadata"]["name"]) for one in objects()}) == len(objects())
+
+
+def test_services_budgets_and_workloads_select_the_pods_of_their_name() -> None:
+    assert set(pods()) == {"hub", "worker", "redis"}
+    for kind in PODS:
+        for name, one in of(kind).items():
+            assert selected(one["spec"]["selector"]["matchLabels"]) == {name}
+    for name, one in of("PodDisruptionBudget").items():
+        assert selected(one["spec"]["selector"]["matchLabels"]) == {name}
+    assert set(of("PodDisruptionBudget")) == {"hub", "worker"}
+    for name, one in of("Service").items():
+        assert selected(one["spec"]["selector"]) == {name}
+        ports = {port["name"] for port in pods()[name]["spec"]["containers"][0].get("ports", [])}
+        assert {port["targetPort"] for port in one["spec"].get("ports", [])} <= ports
+    for name, one in of("StatefulSet").items():
+        assert one["spec"]["serviceName"] in of("Service"), name
+
+
+@pytest.mark.parametrize("name", ["hub", "worker"])
+def test_settings_and_commands_are_those_that_exist(name: str) -> None:
+    (container,) = pods()[name]["spec"]["containers"]
+    args = container["args"]
+    assert CliRunner().invoke(app, [*args, "--help"]).exit_code == 0
+    given: dict[str, str] = {}
+    for variable in container["env"]:
+        key = variable["name"]
+        if key.startswith("TURNWIRE_"):
+            given[key.removeprefix("TURNWIRE_").lower()] = variable.get("value", "worker-0-or-a-secret")
+        else:
+            assert is_allowed(key), f"{key} does not reach the CLI"
+    assert set(given) <= set(Settings.model_fields)
+    settings = Settings.model_validate({**given, "redis_url": "redis://redis:6379/0"})
+    assert settings.journal == "redis"
+    assert (settings.worker is not None) == (name == "worker")
+    assert settings.stop_timeout_s < pods()[name]["spec"]["terminationGracePeriodSeconds"]
+    mounted = [mount["mountPath"] for mount in container["volumeMounts"]]
+    state = args[args.index("--state-dir") + 1]
+    assert any(state.startswith(f"{path}/") for path in mounted)
+
+
+def test_secrets_volumes_and_ports_that_are_named_are_there() -> None:
+    for name, container in containers():
+        for variable in container.get("env", []):
+            if (asked := variable.get("valueFrom", {}).get("secretKeyRef")) is not None:
+                assert asked["key"] in secrets()[asked["name"]], name
+        volumes = {one["name"] for one in pods()[name]["spec"].get("volumes", [])}
+        claims = of("StatefulSet").get(name, {}).get("spec", {}).get("volumeClaimTemplates", [])
+        volumes |= {one["metadata"]["name"] for one in claims}
+        assert {mount["name"] for mount in container.get("volumeMounts", [])} <= volumes
+    # a URL with a password is no file of the repository: the example's words are plainly none
+    text = (FOLDER / "secrets.example.yaml").read_text()
+    assert len(re.findall(r"give-", text)) == 5
+
+
+def test_each_container_is_probed_bounded_and_without_privileges() -> None:
+    for name, container in containers():
+        assert container["resources"]["limits"]["memory"], name
+        security = container["securityContext"]
+        assert security["readOnlyRootFilesystem"] is True
+        assert security["allowPrivilegeEscalation"] is False
+        assert security["capabilities"] == {"drop": ["ALL"]}
+    for name, pod in pods().items():
+        assert pod["spec"]["securityContext"]["runAsNonRoot"] is True
+        assert pod["spec"]["automountServiceAccountToken"] is False
+        (container,) = pod["spec"]["containers"]
+        for kind in ("startupProbe", "readinessProbe", "livenessProbe"):
+            probe = container[kind]
+            if name == "hub":
+                assert probe["httpGet"]["path"] == ("/readyz" if kind == "readinessProbe" else "/healthz")
+                assert probe["httpGet"]["port"] == container["ports"][0]["name"]
+            if name == "worker":
+                path = "readyz" if kind == "readinessProbe" else "healthz"
+                assert f"127.0.0.1:8790/{path}" in probe["exec"]["command"][-1]
+
+
+def test_nobody_reaches_a_worker_and_a_worker_reaches_nothing_of_the_cluster_but_redis() -> None:
+    policies = of("NetworkPolicy")
+    everything = policies.pop("nothing-else")
+    assert selected(everything["spec"]["podSelector"]["matchLabels"]) == set(pods())
+    for name, one in policies.items():
+        assert selected(one["spec"]["podSelector"]["matchLabels"]) == {name}
+        assert one["spec"]["policyTypes"] == ["Ingress", "Egress"]
+    assert "ingress" not in policies["worker"]["spec"]
+    assert "egress" not in policies["redis"]["spec"]
+    (redis,) = policies["redis"]["spec"]["ingress"]
+    let_in = [selected(peer["podSelector"]["matchLabels"]) for peer in redis["from"]]
+    assert let_in == [{"hub"}, {"worker"}]
+    for name in ("hub", "worker"):
+        to_redis = policies[name]["spec"]["egress"][0]
+        assert selected(to_redis["to"][0]["podSelector"]["matchLabels"]) == {"redis"}
+    (web,) = [
+        peer["ipBlock"]
+        for rule in policies["worker"]["spec"]["egress"]
+        for peer in rule["to"]
+        if "ipBlock" in peer
+    ]
+    assert {"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16"} <= set(web["except"])
+
+
+def test_images_are_pinned_and_name_no_registry() -> None:
+    pinned = {one["name"]: one["newTag"] for one in kustomization()["images"]}
+    assert set(pinned.values()) == {VERSION}
+    for _, container in containers():
+        image, _, tag = container["image"].partition(":")
+        assert "." not in image
+        assert image in pinned or re.fullmatch(r"\d+\.\d+\.\d+(-[a-z]+)?", tag), container["image"]
+    makefile = (ROOT / "Makefile").read_text()
+    assert all(f"--tag {name}:$(VERSION)" in makefile for name in pinned)
