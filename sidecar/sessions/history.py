@@ -112,7 +112,7 @@ class History:
         except LibraryError as error:
             refuse("unknown_conversation", str(error), "conversation")
 
-    async def remembered(self, agent: str, folder: str, resume: str | None) -> "Listed | None":
+    async def remembered(self, agent: str, folder: str | None, resume: str | None) -> "Listed | None":
         """Return the conversation of an agent that is called so, or without a name the newest of a folder.
 
         None where no file of it is known, and where nothing is listed.

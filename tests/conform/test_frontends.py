@@ -43,7 +43,18 @@ asyncio.run(main())
 async def conform(folder: Path, *program: str | Path) -> tuple[int | None, list[dict[str, Any]]]:
     """What `turnwire conform frontend --json` says of a program, and its exit code."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "sidecar", "conform", "frontend", "--json", "--timeout", "30", "--", *program),
+        *(
+            sys.executable,
+            "-m",
+            "sidecar",
+            "conform",
+            "frontend",
+            "--json",
+            "--timeout",
+            "30",
+            "--",
+            *program,
+        ),
         cwd=folder,
         env={**environment(folder / "home"), "PYTHONPATH": f"{ROOT}:{ROOT / 'clients' / 'python'}"},
         stdout=asyncio.subprocess.PIPE,
@@ -70,7 +81,9 @@ async def test_a_frontend_that_begins_again_at_each_connection_is_found_out(tmp_
     code, findings = await conform(tmp_path, sys.executable, program)
     assert code == 1
     broken = [one for one in findings if one["verdict"] == "broken"]
-    assert [one["check"] for one in broken] == ["It comes back after the hub was gone, and goes on where it was"]
+    assert [one["check"] for one in broken] == [
+        "It comes back after the hub was gone, and goes on where it was"
+    ]
     assert "it delivered" in broken[0]["detail"]
     assert [one["verdict"] for one in findings[3:]] == ["not tried"] * 4
 
