@@ -102,12 +102,12 @@ def _refused_by_its_head(
     unknown = next((name for name in fields if name not in _known_fields[kind]), None)
     if unknown is None:
         return None
-    name = unknown if len(unknown) <= SHOWN else f"{unknown[:SHOWN]}…"
+    name = _shown(unknown)
     return refusal(command_id, "invalid_params", f"`{name}`: {kind} has no such field.", name)
 
 
 SHOWN = 200
-"""Characters of a field's name that a refusal repeats."""
+"""Characters of a field's name, or of the way to it, that a refusal repeats."""
 
 
 def _string(raw: msgspec.Raw | None) -> str | None:
@@ -132,7 +132,11 @@ def _why(error: Exception) -> str:
 
 
 def _path(location: Sequence[int | str]) -> str:
-    return ".".join(str(part) for part in location)
+    return _shown(".".join(str(part) for part in location))
+
+
+def _shown(name: str) -> str:
+    return name if len(name) <= SHOWN else f"{name[:SHOWN]}…"
 
 
 def refusal(command_id: str | None, code: str, message: str, field: str | None = None) -> Reply:
