@@ -28,6 +28,16 @@ fallback:
 """
 
 
+MOVING = """() => document.getAnimations()
+  .filter(({ playState, effect }) => playState === 'running' && effect.getComputedTiming().iterations === Infinity).length"""
+"""How many things go on pulsing."""
+
+COVERED = """() => {
+  const { left, top, right, bottom } = document.querySelector('.stop').getBoundingClientRect();
+  return document.elementFromPoint((left + right) / 2, (top + bottom) / 2).closest('.stop') === null;
+}"""
+
+
 async def test_a_cut_line_is_told_and_nothing_is_lost_or_said_twice_once_it_is_mended(
     browser: Browser, scripted: Sidecar
 ) -> None:
@@ -36,15 +46,18 @@ async def test_a_cut_line_is_told_and_nothing_is_lost_or_said_twice_once_it_is_m
         line_to(served.base) as (line, base),
         console(browser, f"{base}/#token={served.token}", allowed=(LOST,)) as page,
     ):
+        await page.emulate_media(reduced_motion="no-preference")
         await say(page, "Count")
         await expect(page.get_by_text("One.", exact=True)).to_be_visible()
+        assert await page.evaluate(MOVING) > 0
         line.cut()
         await expect(page.locator(".connection")).to_contain_text("The connection is lost")
         await expect(page.get_by_text("One.", exact=True)).to_be_visible()
+        assert await page.evaluate(MOVING) == 0
         line.mend()
         await expect(page.get_by_text("Three.", exact=True)).to_be_visible()
         await expect(page.locator(".turn-end")).to_contain_text("completed")
-        assert await page.locator(".answer").all_inner_texts() == ["One.", "Two.", "Three."]
+        assert await page.locator(".answer .prose").all_inner_texts() == ["One.", "Two.", "Three."]
         await expect(page.locator(".connection")).to_have_count(0)
 
 
@@ -59,11 +72,16 @@ async def test_a_prompt_that_could_not_be_sent_stays_in_the_field(
     ):
         field = page.get_by_role("textbox", name="Prompt")
         await expect(field).to_be_visible()
+        await say(page, "Count")
+        await expect(page.get_by_role("button", name="Stop")).to_be_visible()
         line.cut()
         await expect(page.locator(".connection")).to_be_visible()
         await say(page, "Do not lose this")
         await expect(page.get_by_role("alert")).to_contain_text("There is no connection")
         await expect(field).to_have_value("Do not lose this")
+        for width, height in ((1440, 900), (1280, 720), (390, 844)):
+            await page.set_viewport_size({"width": width, "height": height})
+            assert not await page.evaluate(COVERED), width
 
 
 @pytest.mark.long
@@ -100,6 +118,7 @@ async def test_a_recording_is_played_paused_and_sought(browser: Browser, tmp_pat
     ):
         bar = page.get_by_role("group", name="Replay")
         await expect(bar).to_be_visible()
+        await expect(page.locator(".composer")).to_have_count(0)
         await bar.get_by_role("button", name="Pause").click()
         await expect(bar.get_by_role("button", name="Play")).to_be_visible()
         await bar.get_by_label("Position").fill("1000")

@@ -74,6 +74,9 @@ async def test_from_prompt_to_permission_to_answer_by_the_keyboard_alone(
 
                 await expect(page.get_by_text(f"All of walk {number} is done.", exact=True)).to_be_visible()
                 await expect(request).to_have_count(0)
+                # Who reads by ear is told, too.
+                told = page.locator(".heard[role=status]", has_text=f"All of walk {number} is done.")
+                await expect(told).to_have_count(1)
                 await expect(prompt).to_be_focused()
                 await expect(page.locator(".row", has_text="completed").last).to_be_visible()
                 wrong += await looked_at(page, f"{here}, answered", width)
