@@ -25,7 +25,7 @@ MARKS := not long$(if $(NODE),, and not node)
 SUDO := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
 .DEFAULT_GOAL := help
-.PHONY: agents help venv system demo test test-long test-web collect lint lint-web types golden bench web web-deps client-types web-types pictures release-check pins audit image worker-image clean
+.PHONY: agents help venv system demo test test-long test-web collect coverage lint lint-web types golden bench web web-deps client-types web-types pictures release-check pins audit image worker-image clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -73,6 +73,21 @@ collect: venv
 
 test-long: venv system $(if $(NODE),web-deps agents) ## the same of older CLIs, under faults, floods and attacks
 	$(BIN)/python -m pytest -n $(LONG_JOBS) --dist worksteal -m "long$(if $(NODE),, and not node)" $(PYTEST_ARGS)
+
+# The pure core by the fast tests that run it in their own process: what decides takes every branch, what reads and translates the floor.
+CORE_TESTS = tests/protocol tests/normalize tests/checker $(wildcard tests/adapter/test_permission*.py tests/adapter/test_session_core*.py) \
+	tests/adapter/test_neutral_requests.py tests/adapter/test_turns.py tests/sidecar/test_library.py tests/sidecar/test_prices.py \
+	tests/tracing/test_session_files.py tests/tracing/test_spans.py tests/tracing/test_acp_spans.py tests/tracing/test_measurements.py
+DECIDES = adapter/permissions/machine.py,adapter/session/core.py
+READS_FLOOR = 90
+COVERAGE = COVERAGE_FILE=$(STAMPS)/coverage/data $(BIN)/python -m coverage
+
+coverage: venv ## branches that the fast tests take in the pure core; fails below its floor
+	@rm -rf $(STAMPS)/coverage && mkdir -p $(STAMPS)/coverage
+	@$(COVERAGE) run -m pytest -n $(JOBS) -q $(CORE_TESTS) >$(STAMPS)/coverage/log 2>&1 || { cat $(STAMPS)/coverage/log >&2; exit 1; }
+	@$(COVERAGE) combine -q
+	@$(COVERAGE) report --show-missing --skip-covered --include='$(DECIDES)' --fail-under=100
+	@$(COVERAGE) report --show-missing --skip-covered --include='protocol/*,normalize/*' --fail-under=$(READS_FLOOR)
 
 test-web: $(if $(NODE),web-deps) ## types and unit tests of the TypeScript side
 ifdef NODE

@@ -336,8 +336,10 @@ def test_an_elicitation_outlives_the_result_and_is_answered_after_it() -> None:
     said(core, ControlRequest("q", Elicitation(message="?")))
     assert "permission_cancelled" not in said(core, Result(subtype="success"))
     assert open_requests(core) == ("q",)
+    waited = core.waits
     outputs = core.handle(Answered("q", QuestionAnswer(content={"a": 1}), "ada"), 1)
     assert [event.type for told in outputs.happened for event in told.events] == ["permission_resolved"]
+    assert (waited, core.waits) == (True, False)
     assert open_requests(core) == ()
 
 
