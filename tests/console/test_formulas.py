@@ -4,9 +4,9 @@ import pytest
 
 from playwright.async_api import Browser, expect
 
-from console_page import console, violations
+from console_page import console, go_to, violations
 from console_states import empty_hub, hub_harness, made, show
-from normalize.events import MessageChunk, UserMessage
+from normalize.events import AgentEvent, MessageChunk, UserMessage
 from normalize.payloads.files import ContentPart
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -37,7 +37,7 @@ PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgG
 async def test_formulas_are_set_once_there_are_some_and_hostile_ones_do_nothing(browser: Browser) -> None:
     async with hub_harness(host=empty_hub()) as where:
         await show(where, "plain", made([MessageChunk(text="No formula for $5.", message_id="m")]))
-        said = [
+        said: list[AgentEvent] = [
             UserMessage(
                 text="See",
                 uuid="u",
@@ -49,7 +49,7 @@ async def test_formulas_are_set_once_there_are_some_and_hostile_ones_do_nothing(
         asked: list[str] = []
         async with console(browser, f"{where.url}") as page:
             page.on("request", lambda request: asked.append(request.url))
-            await page.evaluate("location.hash = '#/s/plain'")
+            await go_to(page, "#/s/plain")
             await expect(page.locator(".answer")).to_contain_text("No formula for $5.")
             assert [url for url in asked if url.endswith("/math.js")] == []
             await show(where, "formulas", made(said))

@@ -113,7 +113,7 @@ async def test_what_is_unusual_comes_through_whole_and_a_large_change_in_parts(b
             async with console(browser, where.url, width=width, height=height, scheme=scheme) as page:  # type: ignore[arg-type]
                 await settled(page)
                 async with no_long_task(browser, page):
-                    await page.evaluate("location.hash = '#/s/unusual'")
+                    await go_to(page, "#/s/unusual")
                     await expect(page.locator(".session-head h1")).to_have_text(f"{RTL} {EMOJI}")
                     await open_everything(page)
                     rows = page.locator(".row .diff tr")

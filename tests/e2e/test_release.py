@@ -34,7 +34,7 @@ def test_what_is_committed_could_be_released(source: Path, tmp_path: Path) -> No
     )
     subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=kept, check=True)
     (tmp_path / "signers").write_text(f"maker {key.with_suffix('.pub').read_text()}")
-    verify = [
+    verify: list[str | Path] = [
         "ssh-keygen",
         "-Y",
         "verify",
