@@ -197,7 +197,7 @@ class FleetStore:
     async def logins(self) -> dict[str, int]:
         """Return which logins are over: when each began, by its id."""
         kept = cast("dict[bytes, bytes]", await self._redis.hgetall(f"{self._prefix}logins"))
-        return {name.decode(): int(began) for name, began in kept.items()}
+        return {_text(name): int(began) for name, began in kept.items() if began.isdigit()}
 
     async def changes(self, after: str, block_ms: int) -> tuple[str, Changes] | None:
         """Wait for changes after a place; return the next place, and them; None where some were dropped meanwhile."""
@@ -209,7 +209,7 @@ class FleetStore:
             before = cast("list[Any]", await self._redis.xrange(key, after, after))
             if not before:
                 return None
-        sessions = {fields[b"s"].decode() for _, fields in rows if b"s" in fields}
+        sessions = {_text(fields[b"s"]) for _, fields in rows if b"s" in fields}
         workers = any(b"w" in fields for _, fields in rows)
         logins = any(b"l" in fields for _, fields in rows)
         return rows[-1][0].decode(), Changes(frozenset(sessions), workers, logins)
@@ -219,7 +219,7 @@ class FleetStore:
         key = self._of(order, "route")
         await self._redis.set(key, worker, nx=True, px=keep_ms)
         kept = cast("bytes | None", await self._redis.get(key))
-        return worker if kept is None else kept.decode()
+        return worker if kept is None else _text(kept)
 
     async def send(self, worker: str, order: bytes) -> str:
         """Put a command into a worker's stream; return its place."""
@@ -288,7 +288,8 @@ class FleetStore:
             return after, []
         place = rows[-1][0].decode()
         await self._redis.xtrim(key, minid=place)
-        return place, [(fields[b"id"].decode(), fields[b"a"]) for _, fields in rows]
+        told = [fields for _, fields in rows if fields.keys() >= {b"id", b"a"}]
+        return place, [(_text(fields[b"id"]), fields[b"a"]) for fields in told]
 
     async def _read(self, key: str, after: str, block_ms: int, count: int) -> list[Any]:
         return _rows(await self._redis.xread({key: after}, count=count, block=block_ms))
@@ -310,14 +311,17 @@ def _rows(found: Any) -> list[Any]:
     return list(found[0][1])
 
 
+def _text(value: bytes) -> str:
+    """Return a name; one that is none of ours, as whoever reaches the server can write there, is another's."""
+    return value.decode(errors="replace")
+
+
 def _texts(members: Any) -> set[str]:
-    return {member.decode() for member in members}
+    return {_text(member) for member in members}
 
 
 def _entry(session: str, row: Sequence[bytes | None]) -> Entry | None:
     worker, fence, summary, group, record = row
-    if worker is None or fence is None or summary is None:
+    if worker is None or fence is None or summary is None or not fence.isdigit():
         return None
-    return Entry(
-        session, worker.decode(), int(fence), summary, (group or b"").decode() or None, record or None
-    )
+    return Entry(session, _text(worker), int(fence), summary, _text(group or b"") or None, record or None)

@@ -278,7 +278,8 @@ class Worker:
                 )
             await self._store.done(self._name, place)
             return
-        digest = hashlib.sha256(order.command).hexdigest()
+        # Nobody gets the answer to another's command, whatever id they name.
+        digest = hashlib.sha256(bytes(order.command) + (order.frontend.user or "").encode()).hexdigest()
         if (doing := self._doing.get(order.id)) is not None and doing.digest == digest:
             if (order.hub, place) not in doing.waiting:
                 doing.waiting.append((order.hub, place))
@@ -298,7 +299,7 @@ class Worker:
         else:
             noted = await self._store.begin(order.id, encode(outcome), self._timing.repeat_ms)
             # Its own note, of a request whose answer was lost, or of a session that had moved: nothing was done.
-            if noted is None or decode(noted, Outcome) == outcome:
+            if noted is None or noted == encode(outcome):
                 self._doing[order.id] = _Doing(digest, [(order.hub, place)])
                 await self._slots.acquire()
                 task = asyncio.create_task(self._do(order, command, outcome))
@@ -308,7 +309,7 @@ class Worker:
         if noted is None:
             answer = Answer(moved=True) if moved else _refused("unreachable", TOO_LATE)
         else:
-            answer = _answer_of(decode(noted, Outcome), digest)
+            answer = _answer_of(noted, digest)
         await self._answer(order, place, answer)
 
     async def _do(self, order: Order, command: AnyCommand, outcome: Outcome) -> None:
@@ -385,8 +386,12 @@ def _refused(code: str, message: str, field: str | None = None) -> Answer:
     return Answer(error=ReplyError(code=code, message=message, field=field))
 
 
-def _answer_of(known: Outcome, digest: str) -> Answer:
+def _answer_of(noted: bytes, digest: str) -> Answer:
     """Return the answer to a repetition."""
+    try:
+        known = decode(noted, Outcome)
+    except msgspec.DecodeError:
+        return _refused("unreachable", NOT_KNOWN)
     if known.digest != digest:
         return _refused(
             "invalid_params", "another command had this id; give each its own, and repeat one as it was", "id"

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+import redis.asyncio as redis_library
 from pydantic import JsonValue
 from redis_topologies import cluster
 
@@ -183,6 +184,10 @@ def quick(redis: RedisProcess) -> Fleet:
     return Fleet(redis.url, QUICK)
 
 
+def key(name: str, kind: str) -> str:
+    return f"turnwire:fleet:{{{name}}}:{kind}"
+
+
 def create(command_id: str = "1", **more: str) -> frames.SessionCreate:
     return frames.SessionCreate(type="session.create", id=command_id, **more)  # type: ignore[arg-type]  # its fields
 
@@ -344,6 +349,39 @@ async def test_redis_that_is_killed_and_comes_back_costs_no_command_that_waits(
         await until(lambda: hub.trouble is None)
         assert await hub.execute(prompt("s0", "again"), ANN) == {"by": "ann"}
     assert sessions.said == [("s0", "hello"), ("s0", "again")]
+
+
+async def test_what_others_put_into_the_fleet_s_keys_disturbs_nobody(fleet: Fleet) -> None:
+    sessions, command = Sessions("s"), str(uuid.uuid4())
+    client = redis_library.Redis.from_url(fleet.url)
+    try:
+        await client.sadd("turnwire:fleet:workers", "x", b"\xff")
+        await client.hset(key("x", "lease"), "about", "{}")
+        await client.sadd("turnwire:fleet:sessions", "broken", "gone")
+        await client.hset(key("broken", "entry"), mapping={"worker": "w", "fence": "1", "summary": "[]"})
+        async with fleet.worker(sessions), fleet.hub() as hub:
+            for data in ({"o": "[]"}, {"o": b"\xff"}, {"other": "1"}):
+                await client.xadd(key("w", "orders"), data)
+            await client.set(key(command, "outcome"), "no outcome")
+            await client.xadd("turnwire:fleet:changes", {"s": b"\xff", "x": "y"})
+            await client.xadd("turnwire:fleet:changes", {"s": "broken"})
+            assert await session_of(hub) == "s0"
+            assert await code(hub, prompt("s0", "hello", command)) == "unreachable"
+            assert await hub.execute(prompt("s0", "hello"), ANN) == {"by": "ann"}
+            assert [one.session for one in hub.sessions()] == ["s0"]
+            assert hub.workers == ["w"]
+            assert await client.xlen(key("w", "orders")) == 0
+    finally:
+        await client.aclose()
+
+
+async def test_an_answer_is_not_told_to_who_speaks_for_somebody_else(fleet: Fleet) -> None:
+    sessions, command = Sessions("s"), str(uuid.uuid4())
+    async with fleet.worker(sessions), fleet.hub() as hub:
+        await session_of(hub)
+        assert await hub.execute(prompt("s0", "hello", command), ANN) == {"by": "ann"}
+        with pytest.raises(CommandRefused, match="another command had this id"):
+            await hub.execute(prompt("s0", "hello", command), Frontend("user:eve", "control", user="eve"))
 
 
 async def test_who_logs_out_at_one_hub_is_out_at_all_also_at_those_that_begin_later(fleet: Fleet) -> None:
