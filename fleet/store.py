@@ -264,6 +264,10 @@ class FleetStore:
         """Note what came of a command."""
         await self._redis.set(self._of(order, "outcome"), outcome, px=keep_ms)
 
+    async def forget(self, order: str) -> None:
+        """Let a command be as one that never came."""
+        await self._redis.delete(self._of(order, "outcome"))
+
     async def answer(self, hub: str, order: str, answer: bytes, keep_ms: int) -> None:
         """Tell a hub what came of a command."""
         key = self._of(hub, "replies")

@@ -26,6 +26,7 @@ from hub.host import CommandRefused, Host
 from hub.wire.commands import parse
 from hub.wire.frames import AnyCommand, LibraryExport, LibraryOpen, SessionCommand, SessionCreate, SessionFork
 from hub.wire.frames_out import Reply, ReplyError, SessionSummary
+from journal.base import JournalError
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -327,7 +328,11 @@ class Worker:
     async def _result(self, order: Order, command: AnyCommand) -> Answer:
         try:
             session = _session_of(command)
-            if session is not None and not await self._has(session, order):
+            try:
+                is_here = session is None or await self._has(session, order)
+            except (RedisError, OSError, JournalError) as error:
+                return _refused("journal_unavailable", f"the session could not be taken: {error}")
+            if not is_here:
                 return Answer(moved=True)
             result = await self._host.execute(command, order.frontend)
         except CommandRefused as refused:
@@ -349,10 +354,11 @@ class Worker:
             return await self._host.adopt(session, entry.record, former.worker, former.fence)
 
     async def _tell_all(self, order: Order, outcome: Outcome, answer: Answer) -> None:
-        if not answer.moved:
-            await self._store.note(
-                order.id, encode(structs.replace(outcome, answer=answer)), self._timing.repeat_ms
-            )
+        if answer.moved or (answer.error is not None and answer.error.code in NOTHING_BEGUN):
+            await self._store.forget(order.id)
+        else:
+            noted = encode(structs.replace(outcome, answer=answer))
+            await self._store.note(order.id, noted, self._timing.repeat_ms)
         doing = self._doing[order.id]
         while doing.waiting:
             hub, place = doing.waiting[0]

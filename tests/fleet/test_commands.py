@@ -58,6 +58,8 @@ class Sessions:
             case frames.Prompt():
                 self.said.append((command.session, command.text))
                 await self.may_answer.wait()
+                if command.text == "later" and len(self.said) == 1:
+                    raise CommandRefused("journal_unavailable", "the disk is full")
                 if command.text == "fail":
                     raise CommandRefused("not_running", "as asked", "text")
                 return {"by": frontend.name}
@@ -244,6 +246,14 @@ async def test_a_command_that_is_sent_again_with_its_uuid_is_done_once_and_gets_
         assert await code(one, prompt("s0", "fail", second)) == "not_running"
         assert await code(two, prompt("s0", "fail", second)) == "not_running"
         assert sessions.said == [("s0", "hello"), ("s0", "fail")]
+
+
+async def test_what_was_refused_before_it_began_may_be_done_when_it_is_sent_again(fleet: Fleet) -> None:
+    sessions, command = Sessions("s"), str(uuid.uuid4())
+    async with fleet.worker(sessions), fleet.hub() as hub:
+        await session_of(hub)
+        assert await code(hub, prompt("s0", "later", command)) == "journal_unavailable"
+        assert await hub.execute(prompt("s0", "later", command), ANN) == {"by": "ann"}
 
 
 async def test_what_a_worker_had_begun_when_it_ended_is_not_done_again_by_its_next_life(fleet: Fleet) -> None:
