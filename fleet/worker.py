@@ -39,6 +39,9 @@ TAKEN = 64
 NEW_SESSIONS = (LibraryOpen, SessionCreate, SessionFork)
 """Commands that may begin a session."""
 
+NOTHING_BEGUN = frozenset({"journal_unavailable"})
+"""Refusals after which a repetition may do what the first attempt did not."""
+
 NOT_KNOWN = "the worker that began this command ended before it had answered; whether it was done shows in the session's events"
 TOO_LATE = "the worker did not come to it in time, so it was not done; send it again"
 LIVE = "live:"
@@ -110,6 +113,8 @@ class Worker:
         self._showing = asyncio.Lock()
         self._changed = asyncio.Event()
         self._doing: dict[str, _Doing] = {}
+        self._held: set[str] = set()
+        """Places of the entries that were taken and not answered to the end."""
         self._tasks: set[asyncio.Task[None]] = set()
         """Commands that are being done; their parent is `running`."""
         self._adopting = asyncio.Lock()
@@ -268,7 +273,17 @@ class Worker:
                 await self._begin(place, data)
 
     async def _begin(self, place: str, data: bytes) -> None:
-        """Begin a command, or answer it with what is known of it."""
+        """Begin a command, or answer it with what is known of it; one that is seen again meanwhile is passed over."""
+        if place in self._held:
+            return
+        self._held.add(place)
+        try:
+            await self._begin_held(place, data)
+        except BaseException:
+            self._held.discard(place)
+            raise
+
+    async def _begin_held(self, place: str, data: bytes) -> None:
         try:
             order = decode(data, Order)
         except msgspec.DecodeError as error:
@@ -277,13 +292,12 @@ class Worker:
                     "something that is no command came in the worker's stream",
                     extra={"place": place, "error": str(error)},
                 )
-            await self._store.done(self._name, place)
+            await self._done(place)
             return
         # Nobody gets the answer to another's command, whatever id they name.
         digest = hashlib.sha256(bytes(order.command) + (order.frontend.user or "").encode()).hexdigest()
         if (doing := self._doing.get(order.id)) is not None and doing.digest == digest:
-            if (order.hub, place) not in doing.waiting:
-                doing.waiting.append((order.hub, place))
+            doing.waiting.append((order.hub, place))
             return
         now_ms = asyncio.get_running_loop().time() * 1000 + self._clock_ms
         command = parse(bytes(order.command).decode())
@@ -301,9 +315,9 @@ class Worker:
             noted = await self._store.begin(order.id, encode(outcome), self._timing.repeat_ms)
             # Its own note, of a request whose answer was lost, or of a session that had moved: nothing was done.
             if noted is None or noted == encode(outcome):
-                self._doing[order.id] = _Doing(digest, [(order.hub, place)])
+                begun = self._doing[order.id] = _Doing(digest, [(order.hub, place)])
                 await self._slots.acquire()
-                task = asyncio.create_task(self._do(order, command, outcome))
+                task = asyncio.create_task(self._do(order, command, outcome, begun))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
                 return
@@ -313,16 +327,26 @@ class Worker:
             answer = _answer_of(noted, digest)
         await self._answer(order, place, answer)
 
-    async def _do(self, order: Order, command: AnyCommand, outcome: Outcome) -> None:
+    async def _do(self, order: Order, command: AnyCommand, outcome: Outcome, doing: _Doing) -> None:
         try:
             answer = await self._result(order, command)
             await self._host.journaled()
             if isinstance(command, NEW_SESSIONS):
                 # Whoever hears of a new session finds it in the directory.
                 await self._until_redis_takes_it(self._show_all)
-            await self._until_redis_takes_it(lambda: self._tell_all(order, outcome, answer))
+            if answer.moved or (answer.error is not None and answer.error.code in NOTHING_BEGUN):
+                await self._until_redis_takes_it(lambda: self._store.forget(order.id))
+                # Who has heard this answer and sends the command again has it begun again.
+                del self._doing[order.id]
+            else:
+                noted = encode(structs.replace(outcome, answer=answer))
+                await self._until_redis_takes_it(
+                    lambda: self._store.note(order.id, noted, self._timing.repeat_ms)
+                )
+            await self._until_redis_takes_it(lambda: self._tell_all(order, doing, answer))
         finally:
-            self._doing.pop(order.id, None)
+            if self._doing.get(order.id) is doing:
+                del self._doing[order.id]
             self._slots.release()
 
     async def _result(self, order: Order, command: AnyCommand) -> Answer:
@@ -353,13 +377,7 @@ class Worker:
                 return False
             return await self._host.adopt(session, entry.record, former.worker, former.fence)
 
-    async def _tell_all(self, order: Order, outcome: Outcome, answer: Answer) -> None:
-        if answer.moved or (answer.error is not None and answer.error.code in NOTHING_BEGUN):
-            await self._store.forget(order.id)
-        else:
-            noted = encode(structs.replace(outcome, answer=answer))
-            await self._store.note(order.id, noted, self._timing.repeat_ms)
-        doing = self._doing[order.id]
+    async def _tell_all(self, order: Order, doing: _Doing, answer: Answer) -> None:
         while doing.waiting:
             hub, place = doing.waiting[0]
             await self._answer(structs.replace(order, hub=hub), place, answer)
@@ -367,7 +385,11 @@ class Worker:
 
     async def _answer(self, order: Order, place: str, answer: Answer) -> None:
         await self._store.answer(order.hub, order.id, encode(answer), int(self._timing.done_s * 1000))
+        await self._done(place)
+
+    async def _done(self, place: str) -> None:
         await self._store.done(self._name, place)
+        self._held.discard(place)
 
     async def _until_redis_takes_it(self, work: Callable[[], Coroutine[None, None, None]]) -> None:
         while True:

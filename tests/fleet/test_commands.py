@@ -370,8 +370,8 @@ async def test_what_others_put_into_the_fleet_s_keys_disturbs_nobody(fleet: Flee
         await client.sadd("turnwire:fleet:sessions", "broken", "gone")
         await client.hset(key("broken", "entry"), mapping={"worker": "w", "fence": "1", "summary": "[]"})
         async with fleet.worker(sessions), fleet.hub() as hub:
-            for data in ({"o": "[]"}, {"o": b"\xff"}, {"other": "1"}):
-                await client.xadd(key("w", "orders"), data)
+            for name, value in (("o", b"[]"), ("o", b"\xff"), ("other", b"1")):
+                await client.xadd(key("w", "orders"), {name: value})
             await client.set(key(command, "outcome"), "no outcome")
             await client.xadd("turnwire:fleet:changes", {"s": b"\xff", "x": "y"})
             await client.xadd("turnwire:fleet:changes", {"s": "broken"})
