@@ -266,7 +266,7 @@ class Play:
             case PermissionRespond():
                 if not self._pending:
                     raise CommandRefused(
-                        "already_resolved", "This request was answered before.", "pending_id"
+                        "already_answered", "This request was answered before.", "pending_id"
                     )
                 self._answers.append(command)
                 self._answered.set()
