@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from adapter.attachments import AttachmentSettings
 from adapter.hooks.settings import HookSetting
 from adapter.mcp.host import HostedServer
 from adapter.permissions.rules import Rule
 from adapter.process.shutdown import StopDeadlines
+from adapter.session.attachments import AttachmentSettings
 from normalize.vocabulary import Policy
 from protocol.errors import TurnwireError
 from protocol.framing import DEFAULT_LIMIT

@@ -26,7 +26,7 @@ from journal.sqlite.journal import SqliteJournal  # noqa: E402 - as above
 from normalize.inputs import Ended, Received, Sent, SessionInput  # noqa: E402 - as above
 from protocol.claude.decode import decode  # noqa: E402 - as above
 from sidecar.config.settings import Settings  # noqa: E402 - as above
-from sidecar.metrics import Metrics  # noqa: E402 - as above
+from sidecar.process.metrics import Metrics  # noqa: E402 - as above
 from sidecar.sessions.observers import Observers  # noqa: E402 - as above
 from sidecar.sessions.pipeline import Pipeline  # noqa: E402 - as above
 from tracing.recordings.reading import read  # noqa: E402 - as above

@@ -22,9 +22,9 @@ from normalize.claude.core import ClaudeCore
 from normalize.events import AgentEvent, ToolUpdate, to_json
 from normalize.events.base import Event, ThreadEvent
 from normalize.families import recorded_core
-from normalize.lines import LineReader
 from normalize.model import Published
 from normalize.payloads import NormalizedPayload, Payload
+from normalize.recordings.lines import LineReader
 from tracing.recordings.reading import read
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from journal.ages import AgeClock, Limits, steadily
 from journal.base import KEEP_ALL, Entry, JournalUnavailable, LogSummary, Page, Retention, Watcher, Whole
-from journal.paging import Watchers, page_of, place
-from journal.tail import OVERHEAD, Tail
+from journal.reading.paging import Watchers, page_of, place
+from journal.reading.tail import OVERHEAD, Tail
 from journal.timestamps import MICROSECONDS, Clock, now, stamp
 from normalize.events.envelope import Cursor, Envelope
 

@@ -13,11 +13,11 @@ from normalize.acp.files import KEPT_BY_OTHERS
 from normalize.claude.core import ClaudeCore
 from normalize.claude.files import ClaudeSessionFiles
 from normalize.core import Core, CoreFactory
-from normalize.recognised import RecognisedCore
+from normalize.recordings.recognised import RecognisedCore
 
 if TYPE_CHECKING:
     from normalize.model_calls import ExchangeReaders, ModelCallReaders
-    from normalize.session_files import SessionFiles
+    from normalize.recordings.session_files import SessionFiles
 
 CLAUDE = "claude"
 """The family of Claude Code, and of those that speak its protocol in its own words."""

@@ -9,7 +9,6 @@ class TurnwireError(Exception):
         adapter.acp.files.FileRefused
         adapter.acp.prompts.TooManyPrompts
         adapter.acp.terminals.TerminalRefused
-        adapter.attachments.AttachmentRefused
         adapter.hooks.programs.HookFailed
         adapter.hooks.settings.HookError
         adapter.mcp.host.McpError
@@ -23,6 +22,7 @@ class TurnwireError(Exception):
             adapter.acp.client.AgentError
             adapter.acp.handshake.LoginNeeded
         adapter.session.agent.RequestTimeout
+        adapter.session.attachments.AttachmentRefused
         adapter.session.executor.AnswerRefused
         adapter.workspace.changes.UnknownFile
         adapter.workspace.repository.GitFailed
@@ -44,26 +44,26 @@ class TurnwireError(Exception):
         runner.output.OutputLost
         scripted_agent.acp.connection.RpcError
         scripted_agent.acp.turn.TurnStops
-        scripted_agent.host.BadInput
+        scripted_agent.claude.host.BadInput
+        scripted_agent.claude.session.TurnEnds
         scripted_agent.loading.ScriptError
         scripted_agent.recording.RecordingError
-        scripted_agent.session.TurnEnds
         sidecar.cli.prompt.PromptError
         sidecar.config.agents.AgentNotFoundError
         sidecar.config.secrecy.HandingFailed
         sidecar.config.settings.ConfigurationError
-        sidecar.filters.translate.InputError
         sidecar.library.index.LibraryError
-        sidecar.listening.PortError
+        sidecar.outbound.push.endpoints.EndpointRefused
+        sidecar.outbound.push.keys.KeyRefused
+        sidecar.outbound.webhooks.message.BadSecret
         sidecar.prices.PricesError
         sidecar.principals.file.TokensUnusable
-        sidecar.push.endpoints.EndpointRefused
-        sidecar.push.keys.KeyRefused
-        sidecar.qr.NoCode
-        sidecar.run.StartError
-            sidecar.acp.command.NoHub
-        sidecar.stdio.arguments.UsageError
-        sidecar.webhooks.message.BadSecret
+        sidecar.recordings.filters.translate.InputError
+        sidecar.serving.listening.PortError
+        sidecar.serving.qr.NoCode
+        sidecar.serving.run.StartError
+            sidecar.streams.acp.command.NoHub
+        sidecar.streams.stdio.arguments.UsageError
         tracing.export.wanted.TracingError
         tracing.recordings.recorded.RecordingError
     """

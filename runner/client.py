@@ -18,10 +18,10 @@ from typing import Self
 
 import msgspec
 
-from protocol import generic
 from protocol.errors import TurnwireError
 from protocol.framing import LineFramer
 from protocol.json_values import JsonObject
+from protocol.parsing import generic
 from runner.wire import Diag, End, Event, Fatal, Status, cancel_line, read_note, read_output, run_line
 
 AHEAD = 64 * 1024 * 1024

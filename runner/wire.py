@@ -14,14 +14,14 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-from protocol import generic
 from protocol.claude.decode import decode
 from protocol.claude.encode import EncodeError, checked_input
 from protocol.claude.messages import User
-from protocol.depth import TOO_DEEP, is_too_deep, outermost
 from protocol.framing import OversizeLine
 from protocol.json_lines import line_of
 from protocol.json_values import Json, JsonObject
+from protocol.parsing import generic
+from protocol.parsing.depth import TOO_DEEP, is_too_deep, outermost
 from protocol.text import scrub_json
 
 DEFAULT_MAX_WAIT = 180.0

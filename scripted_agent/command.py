@@ -19,14 +19,14 @@ from uuid import UUID
 
 import msgspec
 
-from scripted_agent.agent import play_script
-from scripted_agent.dialect import Dialect
+from scripted_agent.claude.agent import play_script
+from scripted_agent.claude.dialect import Dialect
+from scripted_agent.claude.session import Options
+from scripted_agent.claude.versions import quirks
+from scripted_agent.claude.wire import Wire
 from scripted_agent.loading import ScriptError, bundled, load
 from scripted_agent.recording import Player, Recording, RecordingError, is_recording, read_recording
 from scripted_agent.script import Script, Version
-from scripted_agent.session import Options
-from scripted_agent.versions import quirks
-from scripted_agent.wire import Wire
 
 _FLAGS = frozenset({
     "-p", "--print", "-c", "-v", "--version", "--continue", "--verbose", "--include-partial-messages", "--replay-user-messages",

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import yaml
 
-from protocol.depth import MAX_DEPTH, TOO_DEEP, is_deep
 from protocol.errors import TurnwireError
 from protocol.json_values import Json
+from protocol.parsing.depth import MAX_DEPTH, TOO_DEEP, is_deep
 from scripted_agent.script import STEP_KINDS, Script
 
 SCRIPTS = Path(__file__).parent / "scripts"

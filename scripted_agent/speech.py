@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from protocol.json_values import JsonObject
-from scripted_agent.wire import Usage, Wire, tokens
+from scripted_agent.claude.wire import Usage, Wire, tokens
 
 
 @dataclass

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Sequence
 
 from protocol.json_values import Json, JsonObject
-from scripted_agent.permissions import Allowed, Denied, permitted, run_hooks
+from scripted_agent.claude.permissions import Allowed, Denied, permitted, run_hooks
+from scripted_agent.claude.session import Call, Play, TurnEnds, TurnState
 from scripted_agent.script import Ask, Plan, Todos, Tool
-from scripted_agent.session import Call, Play, TurnEnds, TurnState
 from scripted_agent.speech import Speech
 
 INTERRUPTED = "[Request interrupted by user]"

@@ -21,7 +21,7 @@ import sidecar
 import tracing
 from adapter.permissions.patterns import finds
 from adapter.process.version import parse_version
-from protocol.depth import outermost
+from protocol.parsing.depth import outermost
 from tracing.redaction.redaction import Redaction, _lower, _matches
 from tracing.redaction.secret_kinds import ASSIGNMENT, LINE, NAMES, RULES, Rule
 

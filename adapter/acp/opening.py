@@ -66,8 +66,8 @@ from normalize.events import PermissionCancelled
 from normalize.inputs import Decision, Received, Sent
 from normalize.vocabulary import Policy
 from protocol.acp.messages import PermissionRequest, Request
-from protocol.depth import TOO_DEEP, outermost
 from protocol.malformed import Malformed
+from protocol.parsing.depth import TOO_DEEP, outermost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

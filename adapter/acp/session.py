@@ -18,12 +18,12 @@ from adapter.acp.client import AcpClient
 from adapter.acp.handshake import BEFORE, AgentFacts, Choice, Conversation, capabilities, named
 from adapter.acp.prompts import Prompt, PromptQueue
 from adapter.acp.turn_hooks import TurnHooks
-from adapter.attachments import Attachment, AttachmentFolder, AttachmentSettings, check, sniff
 from adapter.capabilities import Capabilities
 from adapter.options import SessionOptions
 from adapter.process.cli import CliProcess
 from adapter.process.transport import ProcessGone
 from adapter.session.agent import RequestFailed, RequestTimeout
+from adapter.session.attachments import Attachment, AttachmentFolder, AttachmentSettings, check, sniff
 from adapter.session.executor import SessionExecutor
 from adapter.session.inbox import Inbox
 from adapter.session.lines import fail

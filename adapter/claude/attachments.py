@@ -4,7 +4,7 @@ import base64
 from collections.abc import Sequence
 from pathlib import Path
 
-from adapter.attachments import Attachment, AttachmentFolder, AttachmentSettings, Kind, check, sniff
+from adapter.session.attachments import Attachment, AttachmentFolder, AttachmentSettings, Kind, check, sniff
 from protocol.claude.blocks import AnyBlock, ImageBlock, TextBlock
 
 

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Sequence
 from uuid import uuid4
 
-from adapter.attachments import Attachment
 from adapter.claude.attachments import compose
 from adapter.claude.client import Client
 from adapter.claude.version import ClaudeCapabilities
@@ -12,6 +11,7 @@ from adapter.options import SessionOptions
 from adapter.process.cli import CliProcess
 from adapter.process.transport import ProcessGone
 from adapter.session.agent import RequestFailed, RequestTimeout
+from adapter.session.attachments import Attachment
 from adapter.session.executor import SessionExecutor
 from adapter.session.inbox import Inbox
 from adapter.session.running_agent import RunningAgent

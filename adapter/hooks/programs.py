@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 from adapter.hooks.settings import HookSetting
 from adapter.process.program import run_program
-from protocol import depth
 from protocol.errors import TurnwireError
 from protocol.json_lines import line_of
 from protocol.json_values import JsonObject, text_at
+from protocol.parsing import depth
 
 MAX_ANSWER = 1024 * 1024
 """Bytes that a hook may answer."""

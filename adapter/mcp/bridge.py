@@ -13,10 +13,10 @@ from adapter.process.cli import CliProcess, ProgramNotFound
 from adapter.process.transport import ProcessGone
 from adapter.process.watchdog import Watchdog
 from adapter.session.lines import fail
-from protocol import depth
 from protocol.framing import LineFramer, OversizeLine
 from protocol.json_lines import line_of
 from protocol.json_values import JsonObject
+from protocol.parsing import depth
 
 MAX_LINE = 32 * 1024 * 1024
 """Bytes of one message of the server."""

@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from protocol.depth import TOO_DEEP, is_deep
 from protocol.errors import TurnwireError
 from protocol.json_values import JsonObject
+from protocol.parsing.depth import TOO_DEEP, is_deep
 
 METHOD_NOT_FOUND = -32601
 INTERNAL_ERROR = -32603

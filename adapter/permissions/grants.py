@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 from adapter.permissions.calls import ToolCall
 from adapter.permissions.patterns import covers
 from files.private import open_private
-from protocol import depth
 from protocol.json_values import text_at
+from protocol.parsing import depth
 
 _EVERYWHERE = "*"
 

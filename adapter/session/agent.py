@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Literal, Protocol
 
-from adapter.attachments import Attachment
 from adapter.capabilities import Capabilities
 from adapter.options import SessionOptions
 from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
 from adapter.process.identity import ProcessIdentity
+from adapter.session.attachments import Attachment
 from normalize.core import Happened
 from normalize.vocabulary import Priority
 from protocol.errors import TurnwireError

@@ -9,12 +9,12 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Sequence
 from typing import Literal
 
-from adapter.attachments import AttachmentFolder
 from adapter.options import SessionOptions
 from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer, Stopping
 from adapter.process.cli import CliProcess
 from adapter.process.identity import ProcessIdentity
 from adapter.process.shutdown import climb
+from adapter.session.attachments import AttachmentFolder
 from adapter.session.executor import SessionExecutor
 from adapter.session.inbox import Inbox
 from adapter.session.lines import Lines

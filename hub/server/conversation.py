@@ -48,7 +48,7 @@ from hub.wire.frames import (
     Unsubscribe,
 )
 from hub.wire.frames_out import OutFrame, Reply, SessionSummary, Welcome, encode_payload
-from normalize.deciders import USER
+from normalize.cores.deciders import USER
 from normalize.events.envelope import Cursor
 
 log = logging.getLogger(f"turnwire.{__name__}")

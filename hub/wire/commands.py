@@ -13,8 +13,8 @@ from hub.host import CommandRefused
 from hub.wire.frames import AnyCommand, commands, fields_of_commands
 from hub.wire.frames_out import Reply, ReplyError
 from normalize.vocabulary import Role
-from protocol.depth import TOO_DEEP, is_too_deep, outermost
 from protocol.json_values import text_at
+from protocol.parsing.depth import TOO_DEEP, is_too_deep, outermost
 
 VIEW_COMMANDS = frozenset(
     {

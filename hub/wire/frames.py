@@ -18,7 +18,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from normalize.deciders import is_reserved
+from normalize.cores.deciders import is_reserved
 from normalize.vocabulary import Policy, Priority, Role
 
 JsonObject = dict[str, JsonValue]

@@ -26,10 +26,10 @@ from redis.exceptions import (
 from journal.ages import AgeClock, Limits, kept, read, steadily
 from journal.backlog import Backlog
 from journal.base import KEEP_ALL, Entry, JournalUnavailable, LogSummary, Page, Retention, Watcher, Whole
-from journal.cache import TailCache
 from journal.damage import Damage
 from journal.log_index import LogIndex
-from journal.paging import Watchers, page_of, place
+from journal.reading.cache import TailCache
+from journal.reading.paging import Watchers, page_of, place
 from journal.redis.server import Ownership, RedisServer, State
 from journal.sqlite.rows import Append, EventRow, Extent
 from journal.timestamps import MICROSECONDS, Clock, now, stamp

@@ -25,10 +25,10 @@ from journal.base import (
     Watcher,
     Whole,
 )
-from journal.cache import TailCache
 from journal.damage import Damage
 from journal.log_index import LogIndex
-from journal.paging import Watchers, page_of, place
+from journal.reading.cache import TailCache
+from journal.reading.paging import Watchers, page_of, place
 from journal.sqlite.opening import Durability, Opened, open_journal
 from journal.sqlite.reader import Reader
 from journal.sqlite.rows import Append, Extent, delete_log, entry_at, events_after

@@ -13,11 +13,11 @@ from msgspec import Struct, field
 from normalize.acp.agents import SAFE
 from normalize.acp.facts import Facts
 from normalize.acp.tools import Status, name_of, payload, title_of
+from normalize.cores.place import Place
+from normalize.cores.recent import Recent
 from normalize.events import AgentEvent, ToolUpdate
 from normalize.events import ToolCall as CallEvent
 from normalize.payloads import NormalizedPayload, ShellExecPayload
-from normalize.place import Place
-from normalize.recent import Recent
 from protocol.acp.content import Terminal
 from protocol.acp.updates import ToolCall, ToolCallUpdate
 

@@ -29,7 +29,7 @@ from protocol.acp import messages
 from protocol.acp.messages import Notification, PermissionRequest, Request, Response, SessionUpdate
 from protocol.acp.updates import AgentMessageChunk, ToolCallUpdate
 from protocol.json_values import JsonObject
-from protocol.lenient import build
+from protocol.parsing.lenient import build
 
 _OPENS = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
 _LOADS = frozenset({"session/load", "session/resume"})

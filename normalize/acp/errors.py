@@ -4,9 +4,9 @@ import re
 from typing import NamedTuple
 
 from normalize.payloads.fields import fields, text, whole
-from protocol import depth
 from protocol.acp.messages import RpcError
 from protocol.json_values import Json
+from protocol.parsing import depth
 
 AUTHENTICATION_REQUIRED = -32000
 CANCELLED = -32800

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from normalize.session_files import SessionFiles, Survey
+    from normalize.recordings.session_files import SessionFiles, Survey
 
 
 class KeptByAgent:

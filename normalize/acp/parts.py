@@ -17,7 +17,7 @@ from protocol.acp.content import (
     UnknownContent,
 )
 from protocol.json_values import Json
-from protocol.lenient import build
+from protocol.parsing.lenient import build
 
 
 class _Blocks(Struct):

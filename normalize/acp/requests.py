@@ -9,10 +9,12 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from normalize import outcomes
 from normalize.acp.agents import Quirks
 from normalize.acp.facts import Facts
 from normalize.acp.tools import name_of, payload, questions, title_of
+from normalize.cores import outcomes
+from normalize.cores.place import Place
+from normalize.cores.recent import Recent
 from normalize.events import (
     AgentEvent,
     PermissionOption,
@@ -32,8 +34,6 @@ from normalize.payloads import (
     ShellExecPayload,
 )
 from normalize.payloads.fields import fields, shallow, text
-from normalize.place import Place
-from normalize.recent import Recent
 from normalize.vocabulary import VoidReason
 from protocol.acp.messages import Id, Option, PermissionRequest, Request, Response
 

@@ -9,6 +9,7 @@ from normalize.acp.calls import Calls
 from normalize.acp.requests import Requests
 from normalize.acp.texts import Texts
 from normalize.acp.usage import Usage
+from normalize.cores.place import Place
 from normalize.events import (
     AgentEvent,
     AvailableCommands,
@@ -24,7 +25,6 @@ from normalize.events import (
     SessionStatusData,
 )
 from normalize.payloads.fields import fields, objects, text
-from normalize.place import Place
 from protocol.acp.messages import Id
 from protocol.json_values import Json, JsonObject
 

@@ -6,10 +6,10 @@ from msgspec import Struct
 
 from normalize.acp.agents import SAFE, Quirks, quirks
 from normalize.acp.session import Session
+from normalize.cores.place import Here
+from normalize.cores.recent import Recent
 from normalize.events import AgentEvent, Notice
 from normalize.payloads.fields import fields, shallow
-from normalize.place import Here
-from normalize.recent import Recent
 from protocol.acp.messages import Id
 from protocol.json_values import Json, JsonObject, text_at
 

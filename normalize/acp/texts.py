@@ -8,11 +8,11 @@ from typing import Literal
 
 from msgspec import Struct
 
+from normalize.cores.place import Place
+from normalize.cores.recent import Recent
 from normalize.events import AgentEvent, MessageChunk, Reasoning
 from normalize.events.limits import pieces
 from normalize.payloads.files import ContentPart
-from normalize.place import Place
-from normalize.recent import Recent
 from protocol.text import rejoin
 
 Kind = Literal["text", "thinking"]

@@ -7,9 +7,9 @@ at all; some count the session there. Money is told as the session's total, in w
 from msgspec import Struct
 
 from normalize.acp.agents import Quirks
+from normalize.cores.place import Place
 from normalize.events import AgentEvent, ContextWindow
 from normalize.payloads.fields import fields, objects, text, whole
-from normalize.place import Place
 from protocol.acp.updates import UsageUpdate
 from protocol.json_values import Json, JsonObject
 

@@ -13,10 +13,10 @@ from msgspec import Struct
 from normalize.claude import results, tools
 from normalize.claude.results.answer import Leave
 from normalize.claude.tools.work_dir import WorkDir
+from normalize.cores.place import Place
+from normalize.cores.recent import Recent
 from normalize.events import ToolCall, ToolUpdate
 from normalize.payloads import NormalizedPayload
-from normalize.place import Place
-from normalize.recent import Recent
 from protocol.claude.blocks import ToolResultBlock
 from protocol.json_values import Json, JsonObject
 

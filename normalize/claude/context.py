@@ -7,8 +7,8 @@ a `[1m]` suffix; until it is known, that suffix and a short list of models decid
 
 import re
 
+from normalize.cores.place import Place
 from normalize.events import AgentEvent, ContextWindow
-from normalize.place import Place
 from protocol.claude.blocks import Usage
 from protocol.claude.results import Result
 

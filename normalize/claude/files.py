@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from normalize.session_files import SessionFiles, Survey
+    from normalize.recordings.session_files import SessionFiles, Survey
 
 _HEAD = re.compile(rb'"(?:parentUuid|sessionId|leafUuid|isSnapshotUpdate)"\s*:')
 """What every record has one of, and no line of stdout."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Literal
 
+from normalize.cores.place import Here
 from normalize.events import (
     AgentEvent,
     ApiRetry,
@@ -13,7 +14,6 @@ from normalize.events import (
 )
 from normalize.model import JsonObject
 from normalize.payloads.fields import as_float
-from normalize.place import Here
 from protocol.claude import incidents, notices, system, tasks
 from protocol.json_values import Json
 from protocol.miriad import system as miriad

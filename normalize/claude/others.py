@@ -9,9 +9,9 @@ from normalize.claude.notices import notice
 from normalize.claude.state import State
 from normalize.claude.tasks import AnyTaskMessage, why_lost
 from normalize.claude.turns import Failure
+from normalize.cores.place import Here
 from normalize.events import AgentEvent, CompactBoundary, Error, Injected, MessageChunk, Queued, Retraction
 from normalize.events.limits import pieces
-from normalize.place import Here
 from protocol.claude import incidents, system, tasks
 from protocol.claude.notices import ActiveGoal, ConversationReset, RateLimitEvent, ToolProgress
 from protocol.json_values import Json

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Literal
 
+from normalize.cores.place import Place
 from normalize.events import (
     AgentEvent,
     AvailableCommands,
@@ -13,7 +14,6 @@ from normalize.events import (
     SessionStatus,
     SessionStatusData,
 )
-from normalize.place import Place
 from protocol.claude.system import Init
 from protocol.json_values import Json, text_at
 

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from normalize.claude.user_lines import INTERRUPTED
+from normalize.cores.times import moment
 from normalize.events import Notice
 from normalize.inputs import Announced, Received, Sent
-from normalize.session_files import Answer, Branch, Dated, Outline, Said
-from normalize.times import moment
+from normalize.recordings.session_files import Answer, Branch, Dated, Outline, Said
 from protocol.claude import session_lines
 from protocol.claude.decode import decode
 from protocol.claude.notices import KeepAlive

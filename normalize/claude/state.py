@@ -10,8 +10,8 @@ from normalize.claude.texts import Thread
 from normalize.claude.turns import Turns
 from normalize.claude.turns.prompts import Prompts
 from normalize.claude.turns.uuids import Commit
-from normalize.place import Place
-from normalize.recent import Recent
+from normalize.cores.place import Place
+from normalize.cores.recent import Recent
 from protocol.claude.blocks import Usage
 from protocol.claude.control import AnyRequest
 

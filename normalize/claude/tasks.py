@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from normalize.claude.calls import LostReason
+from normalize.cores.place import Place
+from normalize.cores.recent import Recent
 from normalize.events import TaskUpdate
-from normalize.place import Place
-from normalize.recent import Recent
 from protocol.claude.tasks import TaskNotification, TaskProgress, TaskStarted, TaskUpdated
 from protocol.json_values import text_at
 

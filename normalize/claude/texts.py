@@ -14,9 +14,9 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from normalize.cores.place import Place
 from normalize.events import AgentEvent, MessageChunk, Reasoning, Retraction
 from normalize.events.limits import ALWAYS_FITS, pieces
-from normalize.place import Place
 from protocol.text import rejoin
 
 Kind = Literal["text", "thinking", "other"]

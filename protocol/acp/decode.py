@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 import msgspec
 
-from protocol import generic, lenient
 from protocol.acp.content import TextContent
 from protocol.acp.messages import (
     AcpMessage,
@@ -25,10 +24,11 @@ from protocol.acp.messages import (
     UpdateParams,
 )
 from protocol.acp.updates import AgentMessageChunk, AgentThoughtChunk
-from protocol.depth import TOO_DEEP, is_too_deep
 from protocol.framing import OversizeLine
 from protocol.json_values import Json, JsonObject
 from protocol.malformed import BLANK, Malformed
+from protocol.parsing import generic, lenient
+from protocol.parsing.depth import TOO_DEEP, is_too_deep
 from protocol.text import scrub, scrub_inside, scrub_json
 
 NOT_AN_OBJECT = "not a JSON object"

@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 from msgspec import Struct, field
 
-from protocol import lenient
 from protocol.claude.control import ControlResponse, success
 from protocol.claude.encode import EncodeError, to_json
 from protocol.json_values import JsonObject
+from protocol.parsing import lenient
 
 
 class Allow(Struct, frozen=True, gc=False, omit_defaults=True, tag_field="behavior", tag="allow"):

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from msgspec import Struct, field
 
-from protocol import depth
 from protocol.json_values import Foreign, Json, JsonObject, text_at
+from protocol.parsing import depth
 
 
 class Block(Struct, frozen=True, gc=False, omit_defaults=True, tag_field="type"):

@@ -10,15 +10,15 @@ from typing import TypeAlias, get_args
 
 import msgspec
 
-from protocol import generic, lenient
 from protocol.claude import control, incidents, messages, notices, results, system, tasks
 from protocol.claude.messages import Message, StreamEvent, Unknown
 from protocol.claude.stream import ContentBlockDelta, UnknownDelta
-from protocol.depth import NEVER_DEEP, TOO_DEEP, is_deep, is_too_deep, outermost
 from protocol.framing import OversizeLine
 from protocol.json_values import JsonObject, text_at
 from protocol.malformed import BLANK, Malformed
 from protocol.miriad import system as miriad
+from protocol.parsing import generic, lenient
+from protocol.parsing.depth import NEVER_DEEP, TOO_DEEP, is_deep, is_too_deep, outermost
 from protocol.text import scrub_inside, scrub_json
 
 NOT_AN_OBJECT = "not a JSON object"

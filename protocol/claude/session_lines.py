@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
-from protocol import generic, lenient
-from protocol.depth import is_too_deep
 from protocol.json_values import Json, JsonObject
+from protocol.parsing import generic, lenient
+from protocol.parsing.depth import is_too_deep
 from protocol.text import scrub_json
 
 

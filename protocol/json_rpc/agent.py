@@ -16,13 +16,13 @@ from protocol.claude.decode import NOT_AN_OBJECT, message_of
 from protocol.claude.encode import to_json
 from protocol.claude.messages import Message, Unknown, User, UserBody
 from protocol.claude.results import Result
-from protocol.depth import TOO_DEEP, outermost
 from protocol.dialects.base import Exchange
 from protocol.json_rpc import envelope
 from protocol.json_rpc.envelope import Id
 from protocol.json_values import Json, JsonObject, text_at
 from protocol.malformed import Malformed
 from protocol.miriad.system import Injected, SystemFailure
+from protocol.parsing.depth import TOO_DEEP, outermost
 
 _SUBTYPE = re.compile(r"[a-z][a-z0-9_]*")
 """What subtypes of control requests look like, unlike methods that belong to JSON-RPC's own conventions."""

@@ -6,12 +6,12 @@ also hold it under `message`, or leave the type to `method`.
 
 from typing import TypeAlias
 
-from protocol import generic
 from protocol.claude.decode import NOT_AN_OBJECT, decode, message_of
 from protocol.claude.messages import Message, Unknown
 from protocol.json_lines import line_of
 from protocol.json_values import Json, JsonObject, text_at
 from protocol.malformed import Malformed
+from protocol.parsing import generic
 from protocol.text import scrub_json
 
 Id: TypeAlias = str | int | float | None

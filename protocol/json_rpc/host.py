@@ -17,13 +17,13 @@ from protocol.claude.decode import message_of
 from protocol.claude.encode import EncodeError, encode_input, to_json
 from protocol.claude.messages import Message, Unknown, User
 from protocol.claude.results import Result
-from protocol.depth import TOO_DEEP, outermost
 from protocol.dialects.base import Exchange
 from protocol.json_rpc import envelope
 from protocol.json_rpc.envelope import Id
 from protocol.json_values import Json, JsonObject, text_at
 from protocol.malformed import Malformed
 from protocol.miriad.system import Injected, SystemFailure
+from protocol.parsing.depth import TOO_DEEP, outermost
 
 
 class _Run(Struct):

@@ -22,7 +22,7 @@ from scripted_agent.acp.connection import (
 )
 from scripted_agent.acp.session import Session
 from scripted_agent.acp.turn import TurnPlayer
-from scripted_agent.answers import Answers
+from scripted_agent.claude.answers import Answers
 from scripted_agent.script import Script
 
 PROTOCOL_VERSION = 1

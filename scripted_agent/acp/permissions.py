@@ -5,7 +5,7 @@ from enum import Enum, auto
 from protocol.json_values import Json, JsonObject, text_at
 from scripted_agent.acp.connection import RpcError
 from scripted_agent.acp.session import Session
-from scripted_agent.permissions import EDITS
+from scripted_agent.claude.permissions import EDITS
 from scripted_agent.script import Tool
 
 

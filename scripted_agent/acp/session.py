@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from protocol.json_values import Json, JsonObject
 from scripted_agent.acp.connection import INVALID_PARAMS, Connection, RpcError
-from scripted_agent.answers import Answers
+from scripted_agent.claude.answers import Answers
+from scripted_agent.claude.wire import WINDOW, Usage
 from scripted_agent.script import Script
-from scripted_agent.wire import WINDOW, Usage
 
 MODE = "mode"
 """The id of the configuration option that is the mode."""

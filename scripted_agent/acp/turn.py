@@ -16,7 +16,8 @@ from scripted_agent.acp.client_tools import Done, by_client, run_by_client
 from scripted_agent.acp.connection import AUTH_REQUIRED, INTERNAL_ERROR, RpcError
 from scripted_agent.acp.permissions import Verdict, chosen, permitted
 from scripted_agent.acp.session import Session
-from scripted_agent.answers import fill
+from scripted_agent.claude.answers import fill
+from scripted_agent.claude.wire import Usage, tokens
 from scripted_agent.script import (
     AnyStep,
     ApiError,
@@ -43,7 +44,6 @@ from scripted_agent.script import (
     Tool,
     Wait,
 )  # fmt: skip
-from scripted_agent.wire import Usage, tokens
 
 _UPDATES = ("available_commands_update", "config_option_update", "current_mode_update", "session_info_update", "usage_update")  # fmt: skip
 """The updates that a `system` step can be; ACP has nothing for the others."""

@@ -27,7 +27,7 @@ def main() -> None:
                 sys.exit(agent(arguments))
             case ["stdio", *arguments]:
                 _keep_secrets()
-                from sidecar.stdio.command import run as stdio
+                from sidecar.streams.stdio.command import run as stdio
 
                 sys.exit(stdio(arguments))
             case _:

@@ -8,7 +8,7 @@ from sidecar.cli.application import ConfigOption, app
 from sidecar.cli.live import configured
 
 if TYPE_CHECKING:
-    from sidecar.doctor.agents import AgentSeen
+    from sidecar.checks.doctor.agents import AgentSeen
 
 
 @app.command("agents")
@@ -23,7 +23,7 @@ def agents_command(
     import json
     from dataclasses import asdict
 
-    from sidecar.doctor.agents import look
+    from sidecar.checks.doctor.agents import look
 
     seen = asyncio.run(look(configured(context).agents))
     if as_json:

@@ -39,7 +39,7 @@ def agui_command(
     """Serve AG-UI (CopilotKit and its like): POST /agui/SESSION, with the hub's tokens."""
     import asyncio
 
-    from sidecar import logs
+    from sidecar.process import logs
 
     try:
         from frontends.agui.app import create_app

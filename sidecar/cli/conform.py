@@ -56,7 +56,7 @@ def agent_command(
         fail("there is a command after `--` and an agent's name; give one of them", 2)
     settings = configured(context, journal="memory", port=0, policy="supervised", history=False)
     try:
-        from sidecar.conform.command import try_agent
+        from sidecar.checks.conform.command import try_agent
     except ModuleNotFoundError as missing:
         fail(f"{missing.name} is not installed; the kit is a client: pip install 'turnwire[acp]'")
     serving(try_agent(settings, tuple(cli or ()), family, workspace, timeout, json=as_json))
@@ -86,7 +86,7 @@ def frontend_command(
     docs/frontends.md says what it has to answer. Exit code 1 when something is broken.
     """
     try:
-        from sidecar.conform.command import try_frontend
+        from sidecar.checks.conform.command import try_frontend
     except ModuleNotFoundError as missing:
         fail(f"{missing.name} is not installed; the kit is a client: pip install 'turnwire[acp]'")
     serving(try_frontend(tuple(program or ()), port, timeout, json=as_json))

@@ -30,8 +30,8 @@ def doctor_command(
     """Look whether turnwire can work here: CLI, ports, journal, collector, and what is new in a recording."""
     import asyncio
 
+    from sidecar.checks.doctor import run
     from sidecar.cli.standard_input import on_disk
-    from sidecar.doctor import run
     from tracing.recordings.reading import RecordingError
 
     settings = configured(context)

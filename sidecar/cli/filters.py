@@ -57,9 +57,9 @@ def inspect_command(
 ) -> None:
     """Say what happened in a recording (`-`: standard input): turns, tools, permissions, cost, and where the time went."""
     from sidecar.cli.standard_input import on_disk
-    from sidecar.filters.inspect import run
     from sidecar.prices import Prices, PricesError
     from sidecar.prices import prices as read_prices
+    from sidecar.recordings.filters.inspect import run
     from tracing.recordings.reading import RecordingError
 
     @cache
@@ -77,7 +77,7 @@ def redact_command(
 ) -> None:
     """Make a recording shareable: secrets, tokens, e-mail addresses and home paths replaced, sizes and times kept."""
     from sidecar.cli.standard_input import DASH, on_disk
-    from sidecar.filters.redact import run
+    from sidecar.recordings.filters.redact import run
     from tracing.recordings.reading import RecordingError
 
     try:

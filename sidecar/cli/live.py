@@ -129,7 +129,7 @@ def run_command(
 ) -> None:
     """Start a CLI, serve the console and the WebSocket, and print the URL."""
     from sidecar.cli.prompt import PromptError, without_prompt
-    from sidecar.run import First, run
+    from sidecar.serving.run import First, run
     from sidecar.sessions.records.resume_point import ResumePoint
 
     resume_point = ResumePoint(resume, resume_session_at, branch=fork_session, latest=continue_latest)
@@ -165,7 +165,7 @@ def serve_command(
     config: ConfigOption = None,
 ) -> None:
     """Serve many sessions; frontends create, resume, fork and close them."""
-    from sidecar.run import run
+    from sidecar.serving.run import run
 
     serving(run(configured(context), None, new_tokens=new_tokens, qr=qr))
 
@@ -183,7 +183,7 @@ def hub_command(
     config: ConfigOption = None,
 ) -> None:
     """Serve the frontends of a fleet, whose sessions are in workers: `turnwire serve --worker NAME` with the same journal."""
-    from sidecar.run import run_hub
+    from sidecar.serving.run import run_hub
 
     settings = configured(context)
     if settings.journal != "redis":
@@ -217,7 +217,7 @@ def replay_command(
 ) -> None:
     """Play recordings through the same code as a live session; `-` is standard input."""
     from sidecar.cli.standard_input import on_disk
-    from sidecar.replay.run import to_console, to_otlp, to_stdout
+    from sidecar.recordings.replay.run import to_console, to_otlp, to_stdout
     from tracing.recordings.reading import RecordingError
 
     settings = configured(context, journal="memory")
@@ -236,9 +236,9 @@ def replay_command(
 
 def configured(context: typer.Context, **fixed: object) -> "Settings":
     """Load the settings from a command's options, and set up logging; or fail with one sentence."""
-    from sidecar import logs
     from sidecar.config.settings import ConfigurationError, Settings, load
     from sidecar.config.token_sources import with_tokens
+    from sidecar.process import logs
 
     options = {name: value for name, value in context.params.items() if name in Settings.model_fields}
     with plain_errors(ConfigurationError, code=2):
@@ -256,9 +256,9 @@ def serving(work: Coroutine[None, None, None]) -> None:
     from hub.server.access import AccessError
     from journal.base import JournalError
     from sidecar.config.settings import ConfigurationError
-    from sidecar.listening import PortError
-    from sidecar.qr import NoCode
-    from sidecar.run import StartError
+    from sidecar.serving.listening import PortError
+    from sidecar.serving.qr import NoCode
+    from sidecar.serving.run import StartError
     from sidecar.sessions.launch import CANNOT_START
     from tracing.export.wanted import TracingError
     from tracing.recordings.reading import RecordingError

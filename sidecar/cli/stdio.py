@@ -31,7 +31,7 @@ class _RunnerCommand(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except typer.TyperException as error:
-            from sidecar.runner.command import say_fatal
+            from sidecar.streams.runner.command import say_fatal
 
             say_fatal(f"{error.format_message().rstrip('.')}; see turnwire runner --help.")
             raise typer.Exit(2) from None
@@ -74,7 +74,7 @@ def runner_command(
     from runner.server import RunnerOptions
     from sidecar.config.agents import AgentNotFoundError, with_spoken
     from sidecar.config.settings import ConfigurationError, load
-    from sidecar.runner.command import run, say_fatal
+    from sidecar.streams.runner.command import run, say_fatal
 
     if family and not cli:
         say_fatal("--family says what the CLI after `--` speaks; of a configured agent [agents.NAME] says it")
@@ -101,7 +101,7 @@ def runner_command(
 )
 def stdio_command(context: typer.Context) -> None:
     """Be one agent on stdin and stdout, over any CLI: for the official SDK, spec 1 and JSON-RPC."""
-    from sidecar.stdio.command import run
+    from sidecar.streams.stdio.command import run
 
     raise typer.Exit(run(context.args))
 
@@ -134,7 +134,7 @@ def acp_command(
 ) -> None:
     """Be an agent of the Agent Client Protocol on stdin and stdout: for Zed, JetBrains, Neovim, Emacs."""
     try:
-        from sidecar.acp.command import serve_elsewhere, serve_here
+        from sidecar.streams.acp.command import serve_elsewhere, serve_here
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "turnwire_client":
             raise

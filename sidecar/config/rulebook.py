@@ -9,7 +9,7 @@ from pathlib import Path
 
 from adapter.hooks.settings import HookError, HookSetting, read_hooks
 from adapter.permissions.rules import Rule, RuleError, read_rules
-from protocol.depth import TOO_DEEP, is_deep
+from protocol.parsing.depth import TOO_DEEP, is_deep
 from sidecar.config.settings import ConfigurationError
 
 

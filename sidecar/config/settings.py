@@ -41,8 +41,8 @@ from hub.principals import BadPrincipal, Scope
 from hub.wire.frames import AgentOptions
 from normalize.model import JsonObject
 from normalize.vocabulary import Policy, Role
-from protocol.depth import TOO_DEEP, is_deep
 from protocol.errors import TurnwireError
+from protocol.parsing.depth import TOO_DEEP, is_deep
 from sidecar.config import secrecy
 from sidecar.config.agents import AgentSetting
 from sidecar.config.trust import HARMLESS, PROJECT_FILE, TrustStore, full_name

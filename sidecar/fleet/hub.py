@@ -9,8 +9,8 @@ from journal.base import JournalUnavailable
 from journal.redis.journal import RedisJournal
 from sidecar.config.settings import Settings
 from sidecar.fleet.logins import FleetLogins
-from sidecar.listening import Ready, with_hub
-from sidecar.metrics import Metrics
+from sidecar.process.metrics import Metrics
+from sidecar.serving.listening import Ready, with_hub
 
 
 async def serve_hub(settings: Settings, ready: Ready, *, new_tokens: bool = False) -> None:

@@ -14,7 +14,7 @@ log = logging.getLogger(f"turnwire.{__name__}")
 
 
 class FleetLogins:
-    """Implements `sidecar.listening.Logins`."""
+    """Implements `sidecar.serving.listening.Logins`."""
 
     cookie = "turnwire-fleet"
 

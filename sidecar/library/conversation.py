@@ -20,7 +20,7 @@ from normalize.payloads import (
     ShowPlanPayload,
     SubagentTaskPayload,
 )
-from normalize.session_files import Said
+from normalize.recordings.session_files import Said
 
 Kind = Literal["prompt", "text", "reasoning", "tool", "note", "end"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from normalize.core import Core
 from normalize.families import new_core
 from normalize.inputs import SessionInput
-from normalize.session_files import Reader, SessionFiles, Survey
+from normalize.recordings.session_files import Reader, SessionFiles, Survey
 from tracing.recordings.session_file import agent_files, call_of
 
 CHUNK = 1 << 20

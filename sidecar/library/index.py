@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from files.private import open_private
-from normalize.session_files import Answer, Outline, Said
+from normalize.recordings.session_files import Answer, Outline, Said
 from protocol.errors import TurnwireError
 from sidecar.library.folders import SessionPath, files_in
 from sidecar.library.within import Within

@@ -9,7 +9,7 @@ from hub.principals import Principals
 from sidecar.config.settings import Settings
 from sidecar.principals.file import FilePrincipals, FileTokens, TokensUnusable, token_file
 from sidecar.principals.kept import KeptToken
-from sidecar.supervision import kept_up
+from sidecar.process.supervision import kept_up
 
 
 class KeptPrincipals(Principals, Protocol):

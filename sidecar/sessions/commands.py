@@ -4,10 +4,10 @@ from uuid import uuid4
 
 from pydantic import JsonValue
 
-from adapter.attachments import AttachmentRefused, decode_attachment
 from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
 from adapter.process.transport import ProcessGone
 from adapter.session.agent import AgentSession, RequestFailed, RequestTimeout
+from adapter.session.attachments import AttachmentRefused, decode_attachment
 from adapter.session.executor import AnswerRefused
 from hub.host import CommandRefused, Frontend
 from hub.wire import frames

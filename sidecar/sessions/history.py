@@ -21,7 +21,7 @@ from normalize import events as ev
 from normalize.events import AgentEvent, from_json
 from normalize.events.envelope import Cursor, Envelope
 from normalize.model import JsonObject
-from normalize.session_files import Answer
+from normalize.recordings.session_files import Answer
 from sidecar.config.agents import goes_on_with
 from sidecar.config.settings import Settings
 from sidecar.library.following import Follower

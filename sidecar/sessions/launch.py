@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from adapter.attachments import AttachmentSettings
 from adapter.families import FAMILIES
 from adapter.family import AgentFamily
 from adapter.mcp.host import HostedServer, McpError
 from adapter.options import CommandError, CommandOptions, SessionOptions
 from adapter.process.cli import ProgramNotFound
 from adapter.process.environment import ALLOWED, EnvironmentRefused, build_environment
+from adapter.session.attachments import AttachmentSettings
 from hub.wire.frames import AgentOptions
 from journal.sessions import SessionRecord
 from normalize.model import JsonObject

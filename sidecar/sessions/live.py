@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from adapter.attachments import AttachmentFolder
 from adapter.capabilities import Capabilities
 from adapter.families import open_session
 from adapter.options import SessionOptions
 from adapter.process.transport import ProcessGone
 from adapter.session.agent import AgentSession, RequestFailed, RequestTimeout
+from adapter.session.attachments import AttachmentFolder
 from adapter.session.notices import SessionNotice
 from hub.wire.frames_out import Abilities, SessionSummary
 from journal.base import JournalError

@@ -13,7 +13,7 @@ from weakref import WeakSet
 from normalize.events import AgentEvent
 from normalize.inputs import Ended, Received, SessionInput
 from sidecar.config.settings import Settings
-from sidecar.metrics import Metrics
+from sidecar.process.metrics import Metrics
 from sidecar.sessions.pipeline import Observer
 from sidecar.version import VERSION
 from tracing.export.wanted import tracing_wanted

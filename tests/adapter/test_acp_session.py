@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from acp_stage import QUICK, AcpStage
 
-from adapter.attachments import Attachment
 from adapter.hooks.settings import HookSetting
 from adapter.options import CommandError, CommandOptions
 from adapter.permissions.audit import AuditTrail
@@ -17,6 +16,7 @@ from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
 from adapter.permissions.rules import read_rules
 from adapter.process.transport import ProcessGone
 from adapter.session.agent import RequestFailed, RequestTimeout
+from adapter.session.attachments import Attachment
 from adapter.session.executor import AnswerRefused
 from normalize import events as ev
 from waiting import until

@@ -19,7 +19,7 @@ from normalize import events as ev
 from normalize.core import Happened
 from normalize.families import recorded_core
 from normalize.inputs import Received, Sent
-from normalize.lines import LineReader
+from normalize.recordings.lines import LineReader
 from waiting import until
 
 HOOK = """

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from adapter.attachments import (
+from adapter.claude.attachments import compose
+from adapter.session.attachments import (
     Attachment,
     AttachmentFolder,
     AttachmentRefused,
@@ -11,7 +12,6 @@ from adapter.attachments import (
     decode_attachment,
     sniff,
 )
-from adapter.claude.attachments import compose
 from protocol.claude.blocks import ImageBlock, TextBlock
 
 PNG = base64.b64decode(

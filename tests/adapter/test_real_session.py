@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from session_harness import RealCliHarness, SessionHarness, always
 
-from adapter.attachments import Attachment, AttachmentSettings
 from adapter.claude.session import Session
 from adapter.mcp.host import HostedServer
 from adapter.options import CommandOptions
@@ -18,6 +17,7 @@ from adapter.process.identity import members
 from adapter.process.shutdown import StopDeadlines
 from adapter.process.version import Version, parse_version
 from adapter.session.agent import RequestFailed
+from adapter.session.attachments import Attachment, AttachmentSettings
 from adapter.session.executor import AnswerRefused
 from normalize.claude.core import ClaudeCore
 from normalize.events import ContextWindow, MessageChunk, Reasoning, ToolCall, to_json

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from session_harness import SessionHarness
 
-from adapter.attachments import Attachment
 from adapter.claude.opening import open_session
 from adapter.hooks.settings import HookSetting
 from adapter.options import CommandError, CommandOptions, SessionOptions
@@ -21,6 +20,7 @@ from adapter.process.identity import members
 from adapter.process.shutdown import StopDeadlines
 from adapter.process.transport import ProcessGone
 from adapter.session.agent import RequestFailed, RequestTimeout
+from adapter.session.attachments import Attachment
 from adapter.session.executor import AnswerRefused
 from adapter.session.notices import SessionNotice
 from normalize.inputs import Ended

@@ -11,7 +11,7 @@ from normalize.core import Core
 from normalize.events import AgentEvent
 from normalize.families import recorded_core
 from normalize.inputs import Ended
-from normalize.lines import LineReader
+from normalize.recordings.lines import LineReader
 from tests.checker.acp import facts_of, violations
 from tests.normalize.translating import as_json
 from tracing.recordings.reading import read

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 from adapter.process.environment import is_allowed
 from recordings import ROOT
+from sidecar.checks.doctor.checks import NEWEST
 from sidecar.cli.commands import app
 from sidecar.config.settings import Settings
-from sidecar.doctor.checks import NEWEST
 from sidecar.version import VERSION
 
 

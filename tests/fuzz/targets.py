@@ -22,8 +22,8 @@ from normalize.events import AgentEvent, MessageChunk, to_json
 from normalize.events.envelope import Cursor
 from normalize.families import ACP, FAMILIES, recorded_core
 from normalize.inputs import Ended, Received, Sent
-from normalize.lines import LineReader
-from normalize.session_files import SessionFiles
+from normalize.recordings.lines import LineReader
+from normalize.recordings.session_files import SessionFiles
 from protocol.acp.decode import decode as decode_acp
 from protocol.claude.decode import decode as decode_claude
 from protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD, Dialect

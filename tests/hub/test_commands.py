@@ -11,7 +11,7 @@ from hub.host import CommandRefused
 from hub.wire.commands import VIEW_COMMANDS, check_role, id_of, parse
 from hub.wire.frames import AnyCommand, Interrupt, Prompt, Subscribe, commands
 from hub.wire.frames_out import Reply
-from protocol.depth import TOO_DEEP
+from protocol.parsing.depth import TOO_DEEP
 
 
 def test_a_good_frame_is_a_command() -> None:

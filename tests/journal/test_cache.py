@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from journal.base import Entry
-from journal.cache import TailCache
+from journal.reading.cache import TailCache
+from journal.reading.tail import Tail
 from journal.sqlite.journal import SqliteJournal
-from journal.tail import Tail
 from normalize.events.envelope import Cursor, Envelope
 
 

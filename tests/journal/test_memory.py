@@ -4,7 +4,7 @@ import tracemalloc
 
 from journal.base import Entry, Gap, Retention
 from journal.memory import MemoryJournal
-from journal.tail import OVERHEAD
+from journal.reading.tail import OVERHEAD
 from normalize.events.envelope import Cursor
 
 KIB = 1 << 10

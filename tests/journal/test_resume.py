@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from journal.base import Entry, Journal
-from journal.cache import TailCache
 from journal.memory import MemoryJournal
+from journal.reading.cache import TailCache
 from journal.sqlite import journal as sqlite
 from journal.sqlite.journal import SqliteJournal
 from journals import Opener

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from normalize.deciders import is_reserved
+from normalize.cores.deciders import is_reserved
 from recordings import ROOT
 
 RESERVED = [

@@ -15,7 +15,7 @@ from normalize.acp.kept.steps import Change
 from normalize.events import AgentEvent
 from normalize.families import FAMILIES, recorded_core
 from normalize.payloads import ModifyFilePayload, ShellExecPayload
-from normalize.session_files import Outline, SessionFiles
+from normalize.recordings.session_files import Outline, SessionFiles
 from recordings import recordings
 from tracing.recordings.reading import length, read
 from tracing.recordings.session_file import format_of, survey_of

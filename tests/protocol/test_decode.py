@@ -43,8 +43,8 @@ from protocol.claude.notices import (
 from protocol.claude.results import Result
 from protocol.claude.stream import ContentBlockDelta, MessageDelta, TextDelta, UnknownApiEvent, UnknownDelta
 from protocol.claude.system import Init, McpServer, PermissionDenied, Status, System, UnknownSystem
-from protocol.depth import MAX_DEPTH, TOO_DEEP
 from protocol.malformed import Malformed
+from protocol.parsing.depth import MAX_DEPTH, TOO_DEEP
 from recordings import recording, recordings
 
 

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol.claude.decode import decode, malformed
-from protocol.depth import MAX_DEPTH, TOO_DEEP, is_deep, is_too_deep, outermost, parse
 from protocol.framing import OversizeLine
 from protocol.json_values import Json
 from protocol.malformed import Malformed
+from protocol.parsing.depth import MAX_DEPTH, TOO_DEEP, is_deep, is_too_deep, outermost, parse
 
 ROOM = 3
 values = st.recursive(

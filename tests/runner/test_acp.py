@@ -24,7 +24,7 @@ from runner.wire import Refused, Run, read_request, run_line
 from sidecar.config.agents import Agent
 from sidecar.config.rulebook import Rulebook
 from sidecar.config.settings import Settings
-from sidecar.runner.acp import acp_runs
+from sidecar.streams.runner.acp import acp_runs
 from turnwire_process import TURNWIRE, environment
 from waiting import until
 

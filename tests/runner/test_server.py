@@ -35,8 +35,8 @@ from runner import server
 from runner.family import RunFamily
 from runner.output import OutputLost
 from runner.server import RunnerOptions
-from sidecar.runner.claude import claude_runs
-from sidecar.runner.mcp import ServerDeadlines
+from sidecar.streams.runner.claude import claude_runs
+from sidecar.streams.runner.mcp import ServerDeadlines
 from waiting import until
 
 GOOD: list[Step] = [INIT, said("hello"), RESULT]

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from runner_harness import request
 
 from protocol.claude.messages import User, UserBody
-from protocol.depth import TOO_DEEP
 from protocol.framing import LineFramer, OversizeLine
+from protocol.parsing.depth import TOO_DEEP
 from runner.wire import (
     Cancel,
     Diag,

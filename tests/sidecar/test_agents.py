@@ -9,6 +9,7 @@ import pytest
 from hub.host import CommandRefused
 from journal.sessions import SessionRecord
 from preloaded import ran
+from sidecar.checks.doctor.agents import logged_in
 from sidecar.config.agents import (
     AgentNotFoundError,
     AgentSetting,
@@ -19,7 +20,6 @@ from sidecar.config.agents import (
 )
 from sidecar.config.known_agents import KNOWN, recognised
 from sidecar.config.settings import Settings, load
-from sidecar.doctor.agents import logged_in
 from sidecar.sessions.choices import agent_choices
 from sidecar.sessions.floor import Floor
 from turnwire_process import environment

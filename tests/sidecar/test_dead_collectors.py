@@ -20,7 +20,7 @@ from normalize.events.envelope import Cursor
 from normalize.inputs import SessionInput
 from recordings import Recording, recording
 from sidecar.config.settings import Settings
-from sidecar.metrics import Metrics
+from sidecar.process.metrics import Metrics
 from sidecar.sessions.observers import Observers
 from sidecar.sessions.pipeline import Pipeline
 from tracing.export.otel import SpanExport

@@ -18,8 +18,8 @@ from journal.sqlite.lock import FileLock
 from preloaded import ran
 from real_cli import real_cli
 from recordings import recording, recordings
+from sidecar.checks.doctor.checks import NEWEST, OLDEST, port
 from sidecar.config.settings import Settings
-from sidecar.doctor.checks import NEWEST, OLDEST, port
 from turnwire_process import TURNWIRE, environment, turnwire
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from protocol.claude.decode import decode
 from recordings import ROOT, recordings
-from sidecar.doctor.drift import SEEN, Drift, seen
+from sidecar.checks.doctor.drift import SEEN, Drift, seen
 
 
 def drift(*lines: dict[str, object]) -> Drift:

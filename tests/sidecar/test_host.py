@@ -25,12 +25,12 @@ from normalize.inputs import SessionInput
 from recordings import ROOT
 from sidecar.config.rulebook import Rulebook
 from sidecar.config.settings import Settings
+from sidecar.process.supervision import supervised
 from sidecar.sessions.host import LiveHost, workspace_of
 from sidecar.sessions.live import LiveSession
 from sidecar.sessions.records.writer import RecordWriter
 from sidecar.sessions.registry import Registry
 from sidecar.sessions.services import SessionServices
-from sidecar.supervision import supervised
 from waiting import until
 
 SOMEBODY = Frontend("somebody", "control")

@@ -24,7 +24,6 @@ from normalize.inputs import Received
 from normalize.payloads import ShellExecPayload
 from normalize.payloads.work import ShellExec
 from protocol.claude.messages import Unknown
-from sidecar import logs
 from sidecar.cli.commands import app
 from sidecar.config.settings import Settings
 from sidecar.library.conversation import folded
@@ -34,6 +33,7 @@ from sidecar.library.following import Follower
 from sidecar.library.index import Index, LibraryError, query_of
 from sidecar.library.library import Library
 from sidecar.prices import prices
+from sidecar.process import logs
 from tracing.recordings.session_file import format_of
 
 

@@ -26,12 +26,12 @@ from normalize.events.envelope import Cursor
 from recordings import ROOT
 from sidecar.config.rulebook import Rulebook
 from sidecar.config.settings import Settings
+from sidecar.process.supervision import supervised
 from sidecar.sessions.host import LiveHost
 from sidecar.sessions.live import LiveSession
 from sidecar.sessions.records.writer import RecordWriter
 from sidecar.sessions.registry import Registry
 from sidecar.sessions.services import SessionServices
-from sidecar.supervision import supervised
 
 SOMEBODY = Frontend("somebody", "control")
 ECHO = "fallback: {steps: [{text: 'echo: {prompt}'}]}"

@@ -8,7 +8,7 @@ import pytest
 
 from normalize.inputs import Announced, Ended, Received, SessionInput
 from recordings import recordings
-from sidecar.replay.player import Player
+from sidecar.recordings.replay.player import Player
 from tracing.recordings.reading import length, read
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from kept_sessions import all_kept, kept
 
-from normalize.session_files import Answer
+from normalize.recordings.session_files import Answer
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import scripted_messages_api
 from sidecar.config.settings import Settings
-from sidecar.filters.inspection import inspect
 from sidecar.library.library import Library
 from sidecar.prices import PricesError, Took, prices
+from sidecar.recordings.filters.inspection import inspect
 from tracing.recordings.reading import read
 from tracing.recordings.session_file import format_of, survey_of
 

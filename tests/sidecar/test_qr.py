@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from preloaded import ran
-from sidecar.qr import NoCode, drawn, reachable
+from sidecar.serving.qr import NoCode, drawn, reachable
 from turnwire_process import environment
 
 URL = "http://127.0.0.1:8790/#session=s&token=t"

@@ -59,7 +59,7 @@ def among(names: tuple[str, ...], modules: set[str]) -> list[str]:
     [
         (["--help"], DRAWS + TRACES + SERVES + ("pydantic", "sidecar.config.settings") + OPTIONAL, 200),
         (["run", "--help"], DRAWS + TRACES + SERVES + ("sidecar.config.settings", "hub") + OPTIONAL, 310),
-        (["translate", str(RECORDING)], DRAWS + TRACES + SERVES + CHECKS + OPTIONAL + RARE, 265),
+        (["translate", str(RECORDING)], DRAWS + TRACES + SERVES + CHECKS + OPTIONAL + RARE, 270),
         (["inspect", str(RECORDING), "--json"], DRAWS + TRACES + SERVES + ("sidecar.config.settings",), 450),
         (["inspect", str(RECORDING)], ("structlog", *TRACES, *SERVES, "sidecar.config.settings"), 500),
         (["schema", "events"], DRAWS + TRACES + ("websockets", "uvloop", "sqlite3", *OPTIONAL), 400),
@@ -91,7 +91,7 @@ def test_a_runner_loads_no_hub_and_no_journal(tmp_path: Path) -> None:
 
 def test_the_scripted_agent_loads_no_settings_and_no_command_line(tmp_path: Path) -> None:
     modules = loaded(tmp_path, "agent", "demo")
-    assert "scripted_agent.session" in modules
+    assert "scripted_agent.claude.session" in modules
     absent = (*DRAWS, *TRACES, *CHECKS, "normalize", "hub", "importlib.resources")
     assert among(absent, modules) == []
     assert len(modules) <= 270

@@ -2,7 +2,13 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.stdio.arguments import Arguments, UsageError, cli_options, foreign_options, read_arguments
+from sidecar.streams.stdio.arguments import (
+    Arguments,
+    UsageError,
+    cli_options,
+    foreign_options,
+    read_arguments,
+)
 
 SDK = ["--output-format", "stream-json", "--verbose", "--system-prompt", "", "--input-format", "stream-json"]
 

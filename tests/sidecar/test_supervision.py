@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from sidecar.supervision import kept_up, supervised
+from sidecar.process.supervision import kept_up, supervised
 
 
 async def fail(what: str = "broken") -> None:

@@ -7,11 +7,11 @@ import pytest
 
 from cases import for_each
 from normalize.inputs import Ended, Received, Sent
-from protocol.depth import TOO_DEEP
 from protocol.dialects import CLAUDE, JSON_RPC, MIRIAD
+from protocol.parsing.depth import TOO_DEEP
 from recordings import Recording, recordings
-from sidecar.stdio import bridge as switchboard
-from sidecar.stdio.bridge import OUR_GREETING, OUR_HOOK, Moves, StdioBridge
+from sidecar.streams.stdio import bridge as switchboard
+from sidecar.streams.stdio.bridge import OUR_GREETING, OUR_HOOK, Moves, StdioBridge
 
 JSON = dict[str, Any]
 

@@ -24,9 +24,9 @@ from sidecar.config.secrecy import is_secret
 
 PRELOADED = (
     "sidecar.cli.commands",
-    "sidecar.run",
-    "sidecar.doctor",
-    "sidecar.replay.run",
+    "sidecar.serving.run",
+    "sidecar.checks.doctor",
+    "sidecar.recordings.replay.run",
     "uvloop",
     "preloaded",
 )

@@ -18,7 +18,7 @@ from protocol.json_values import JsonObject
 from runner.family import RunFamily
 from runner.output import Output
 from runner.server import Runner, RunnerOptions
-from sidecar.runner.claude import GO_ON, claude_runs
+from sidecar.streams.runner.claude import GO_ON, claude_runs
 
 JSON = dict[str, Any]
 DEADLINE = 30.0

@@ -10,10 +10,10 @@ from msgspec import to_builtins
 from normalize.claude import results, tools
 from normalize.claude.results import Enriched
 from normalize.claude.results.answer import Leave
-from protocol import lenient
 from protocol.claude.blocks import ToolResultBlock
 from protocol.claude.decode import decode
 from protocol.claude.messages import User
+from protocol.parsing import lenient
 from recordings import Recording, recording
 
 

@@ -12,7 +12,7 @@ from exported_spans import Exported, MemoryExport
 from normalize import events as ev
 from normalize.families import recorded_core
 from normalize.inputs import Received, SessionInput
-from normalize.lines import LineReader
+from normalize.recordings.lines import LineReader
 from protocol.claude.decode import decode
 from tracing.metrics.measurements import DURATION, FIRST_CHUNK, TOKEN_USAGE, Measurer
 from tracing.recordings.reading import Timed, read

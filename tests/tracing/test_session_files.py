@@ -16,7 +16,7 @@ from kept_sessions import Kept, all_kept, kept
 from normalize import events as ev
 from normalize.events import AgentEvent
 from normalize.families import FAMILIES, new_core
-from normalize.session_files import Outline
+from normalize.recordings.session_files import Outline
 from protocol.claude import session_lines
 from recordings import recordings
 from tracing.recordings.reading import is_session_file, length, name_of, read

@@ -18,9 +18,9 @@ import msgspec
 
 from normalize.events import AgentEvent, Notice, from_json
 from normalize.inputs import Announced, Decision, Ended, SessionInput
-from normalize.lines import LineReader
-from protocol.depth import TOO_DEEP, is_too_deep
+from normalize.recordings.lines import LineReader
 from protocol.framing import OversizeLine
+from protocol.parsing.depth import TOO_DEEP, is_too_deep
 from tracing.recordings.pieces import CONTINUES, TIMELINE, Piece, one_in, pieces
 from tracing.recordings.recorded import CHUNK, RecordingError, Timed, lines, missing
 from tracing.recordings.session_file import format_of, is_session_file, is_session_line, read_session_file

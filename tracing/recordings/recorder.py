@@ -18,7 +18,7 @@ import msgspec
 from files.private import open_private
 from normalize.events import AgentEvent, to_json
 from normalize.inputs import Announced, Decision, Ended, Received, Sent, SessionInput
-from protocol.depth import is_too_deep
+from protocol.parsing.depth import is_too_deep
 from tracing.recordings.pieces import CONTINUES, number_of, set_aside
 from tracing.recordings.reading import RecordingError
 from tracing.recordings.timestamps import format_ts

@@ -17,7 +17,7 @@ from protocol.framing import LineFramer, OversizeLine
 from tracing.recordings.recorded import CHUNK, Timed, lines
 
 if TYPE_CHECKING:
-    from normalize.session_files import Said, SessionFiles, Survey
+    from normalize.recordings.session_files import Said, SessionFiles, Survey
 
 LOOKED_AT = 50
 """Lines in which a session file must show that it is one."""

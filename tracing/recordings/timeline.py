@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from normalize.inputs import Ended
-from normalize.lines import LineReader
+from normalize.recordings.lines import LineReader
 from protocol.framing import OversizeLine
 from tracing.recordings.pieces import TIMELINE
 from tracing.recordings.recorded import RecordingError, Timed, lines, missing

@@ -26,15 +26,15 @@ from normalize.acp.kept.steps import (
     Titled,
     Took,
 )
+from normalize.cores.times import moment
 from normalize.events import CompactBoundary, Notice
 from normalize.inputs import Announced, Received, Sent
-from normalize.session_files import Answer, Branch, Dated, Outline, Said
-from normalize.times import moment
-from protocol import generic
+from normalize.recordings.session_files import Answer, Branch, Dated, Outline, Said
 from protocol.acp.decode import decode
 from protocol.acp.messages import Response
-from protocol.depth import is_too_deep
 from protocol.json_values import JsonObject
+from protocol.parsing import generic
+from protocol.parsing.depth import is_too_deep
 from protocol.text import scrub_json
 
 _SHOWN = 500

@@ -10,11 +10,13 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from normalize import outcomes
 from normalize.claude import tools
 from normalize.claude.calls import Call, Calls
 from normalize.claude.requests import dialog as permission_dialog
 from normalize.claude.requests import hook_answers
+from normalize.cores import outcomes
+from normalize.cores.place import Place
+from normalize.cores.recent import Recent
 from normalize.events import (
     AgentEvent,
     HookActivity,
@@ -22,8 +24,6 @@ from normalize.events import (
 )
 from normalize.inputs import Decision
 from normalize.payloads import AskUserPayload, ShowPlanPayload
-from normalize.place import Place
-from normalize.recent import Recent
 from normalize.vocabulary import VoidReason
 from protocol.claude import control
 from protocol.claude.answers import Deny, read_permission

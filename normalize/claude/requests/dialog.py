@@ -5,6 +5,7 @@ from typing import Literal
 from normalize.claude.calls import Call
 from normalize.claude.requests.options import options
 from normalize.claude.requests.suggestions import suggestions
+from normalize.cores.place import Here
 from normalize.events import AgentPlan, PermissionRequest
 from normalize.model import JsonObject
 from normalize.payloads import (
@@ -17,7 +18,6 @@ from normalize.payloads import (
     ShellExecPayload,
 )
 from normalize.payloads.work import ShowPlan
-from normalize.place import Here
 from protocol.claude.control import CanUseTool
 
 ActionType = Literal["command", "file_write", "file_read", "network", "mcp_tool", "other"]

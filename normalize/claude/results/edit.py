@@ -8,7 +8,7 @@ from normalize.model import JsonObject
 from normalize.payloads import diff
 from normalize.payloads.fields import fields, flag, objects, text
 from normalize.payloads.files import ModifyFile, ModifyOutput, Mutation
-from protocol import depth
+from protocol.parsing import depth
 
 _CREATED = "File created successfully at"
 _SNIPPET = "on a snippet of the edited file:\n"

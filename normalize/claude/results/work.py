@@ -10,7 +10,7 @@ from normalize.model import JsonObject, JsonValue
 from normalize.payloads.fields import fields, objects, shallow, text, texts, whole
 from normalize.payloads.files import ContentPart
 from normalize.payloads.work import Generic, HttpRequest, McpTool, Misc, SubagentOutput, SubagentTask
-from protocol import depth
+from protocol.parsing import depth
 
 _LINKS = re.compile(r"^Links: (\[.*\])$", re.MULTILINE)
 _AGENT = re.compile(r"^agentId: (\w+)", re.MULTILINE)

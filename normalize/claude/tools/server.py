@@ -6,9 +6,9 @@ CLI tells those of its own WebSearch and WebFetch.
 """
 
 from normalize.payloads.fields import fields, objects, text
-from protocol import lenient
 from protocol.claude.blocks import ToolResultBlock, UnknownBlock
 from protocol.json_values import Json, JsonObject
+from protocol.parsing import lenient
 
 _HIT = ("title", "url", "page_age")
 """What is published of a hit; its content is encrypted."""

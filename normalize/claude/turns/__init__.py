@@ -7,8 +7,8 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from normalize.cores.place import Place
 from normalize.events import Complete, CompleteData, TurnStarted
-from normalize.place import Place
 
 Origin = Literal["user", "queued", "background", "autonomous"]
 

@@ -24,8 +24,8 @@ from protocol.acp.messages import (
 )
 from protocol.acp.recognise import is_acp
 from protocol.acp.updates import AgentMessageChunk, Plan, ToolCall, ToolCallUpdate, UnknownUpdate
-from protocol.depth import TOO_DEEP
 from protocol.malformed import BLANK, Malformed
+from protocol.parsing.depth import TOO_DEEP
 
 
 def update(**fields: Any) -> bytes:

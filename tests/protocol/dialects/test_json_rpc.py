@@ -24,11 +24,11 @@ from protocol.claude.messages import Assistant, AssistantBody, Message, Unknown,
 from protocol.claude.notices import KeepAlive
 from protocol.claude.results import Result
 from protocol.claude.system import Init, UnknownSystem
-from protocol.depth import TOO_DEEP
 from protocol.dialects import JSON_RPC
 from protocol.json_values import Json
 from protocol.malformed import Malformed
 from protocol.miriad.system import Injected, SystemFailure
+from protocol.parsing.depth import TOO_DEEP
 
 GOOD = Result(subtype="success", is_error=False, result="ok")
 BAD = Result(subtype="error_during_execution", is_error=True, errors=["broken"])

@@ -22,12 +22,12 @@ from normalize.events import (
     to_json,
 )
 from normalize.events.envelope import Envelope
-from sidecar.push.delivery import Letter, Sender
-from sidecar.push.endpoints import EndpointRefused, address_of, place_of
-from sidecar.push.keys import KeyRefused, Signing
-from sidecar.push.message import Told, body_of, told
-from sidecar.push.push import Push
-from sidecar.push.subscriptions import MOST
+from sidecar.outbound.push.delivery import Letter, Sender
+from sidecar.outbound.push.endpoints import EndpointRefused, address_of, place_of
+from sidecar.outbound.push.keys import KeyRefused, Signing
+from sidecar.outbound.push.message import Told, body_of, told
+from sidecar.outbound.push.push import Push
+from sidecar.outbound.push.subscriptions import MOST
 from waiting import until
 
 OPTIONS = [

@@ -8,8 +8,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from sidecar.webhooks.delivery import ATTEMPTS, Deliverer, Post, outcome_of, posting, receiver, wait_after
-from sidecar.webhooks.message import Message
+from sidecar.outbound.webhooks.delivery import (
+    ATTEMPTS,
+    Deliverer,
+    Post,
+    outcome_of,
+    posting,
+    receiver,
+    wait_after,
+)
+from sidecar.outbound.webhooks.message import Message
 
 KEY = b"0123456789abcdef"
 SECRET_URL = "http://hooks.example/services/SECRET"

@@ -6,7 +6,7 @@ import pytest
 
 from normalize.events import Notice, PermissionCancelled, to_json
 from normalize.events.envelope import Envelope
-from sidecar.webhooks.message import BadSecret, Message, headers, key_of, message_of
+from sidecar.outbound.webhooks.message import BadSecret, Message, headers, key_of, message_of
 
 
 def test_the_signature_is_that_of_standard_webhooks() -> None:

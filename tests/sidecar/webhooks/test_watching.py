@@ -12,9 +12,9 @@ from journal.memory import MemoryJournal
 from normalize.events import AgentEvent, Complete, CompleteData, MessageChunk, PermissionCancelled, to_json
 from sidecar.config import secrecy
 from sidecar.config.settings import ConfigurationError, Webhook, load
-from sidecar.webhooks.configured import wanted
-from sidecar.webhooks.delivery import Deliverer, receiver
-from sidecar.webhooks.watching import Wanted, Watching
+from sidecar.outbound.webhooks.configured import wanted
+from sidecar.outbound.webhooks.delivery import Deliverer, receiver
+from sidecar.outbound.webhooks.watching import Wanted, Watching
 
 DONE = Complete(data=CompleteData(outcome="completed", is_error=False))
 

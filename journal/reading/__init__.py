@@ -1,0 +1,1 @@
+"""Reading a log: its pages, the newest in memory, and what comes."""

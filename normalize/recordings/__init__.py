@@ -1,0 +1,1 @@
+"""Lines and files of sessions that were, as the inputs of a core."""

@@ -1,0 +1,1 @@
+"""JSON that strict parsers refuse, or that is deeper than is good."""

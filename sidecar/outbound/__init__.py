@@ -1,0 +1,1 @@
+"""What is told to addresses outside: webhooks and push messages."""

@@ -1,0 +1,1 @@
+"""The commands that read recordings: filters over them, and playing them again."""

@@ -1,0 +1,35 @@
+"""`turnwire inspect`: a recording's report for a terminal, or as JSON."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from msgspec import to_builtins
+
+from sidecar.prices import Prices
+from sidecar.recordings.filters.inspection import Report, inspect
+from tracing.recordings.reading import read
+
+
+def run(file: Path, prices: Callable[[], Prices], *, as_json: bool) -> None:
+    """Print the report; raises RecordingError."""
+    report = inspect(read(file), prices)
+    if as_json:
+        print(json.dumps(_plain(report), indent=2, ensure_ascii=False))  # noqa: T201 - the command's output
+    else:
+        from sidecar.recordings.filters.report import draw  # noqa: PLC0415 - rich is for what is drawn
+
+        draw(report, file)
+
+
+def _plain(report: Report) -> dict[str, object]:
+    turns = []
+    for turn in report.turns:
+        plain = asdict(turn) | {"verdict": turn.verdict, "seconds": turn.seconds}
+        plain["result"] = to_builtins(turn.result) if turn.result else None
+        del plain["calls"]
+        plain["tools"] = [asdict(span) for span in turn.tools.values()]
+        plain["asked"] = [asdict(span) for span in turn.asked.values()]
+        turns.append(plain)
+    return asdict(report) | {"turns": turns}

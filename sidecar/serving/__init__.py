@@ -1,0 +1,1 @@
+"""A sidecar that serves: a session, or whatever frontends begin."""

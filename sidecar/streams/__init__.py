@@ -1,0 +1,1 @@
+"""The commands that speak over this process's own stdin and stdout."""
