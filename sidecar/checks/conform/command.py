@@ -13,10 +13,10 @@ import typer
 from frontends.conform.agent import AgentTrial
 from frontends.conform.report import Finding, as_json, line_of, summary
 from hub.hub import Hub
+from sidecar.checks.conform.play import SESSION, Play
 from sidecar.config.agents import find, with_spoken
 from sidecar.config.known_agents import Family
 from sidecar.config.settings import Settings
-from sidecar.checks.conform.play import SESSION, Play
 from sidecar.serving import serve as serving
 from sidecar.serving.run import StartError
 from sidecar.sessions.host import LiveHost
