@@ -1,9 +1,10 @@
 #!/usr/bin/env python
 """What translating costs: lines per CPU second of `turnwire translate FILE > /dev/null`, as a whole process.
 
-A is one recorded turn with partial messages, repeated; B all recordings of one version, repeated. Peers in the same
-run: orjson loads + dumps, the limit of anything that reads and writes JSON in Python, and the official SDK's parser
-(json.loads + parse_message), which gives no events. Peers are charged for their loop alone, turnwire for its start, too.
+A is one recorded turn with partial messages, repeated; B all recordings of one version, C all of the Agent Client Protocol.
+Peers in the same run: orjson loads + dumps, the limit of anything that reads and writes JSON in Python, and the official
+SDK's parser (json.loads + parse_message), which gives no events. Peers are charged for their loop alone, turnwire for its
+start, too. `--plot FILE` measures A at sizes from one turn on, and draws what a line costs.
 """
 
 import math
@@ -16,9 +17,15 @@ from collections.abc import Callable
 from itertools import cycle, islice
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench.drawing import drawn
+
 ROOT = Path(__file__).resolve().parents[1]
 VERSION = "2.1.330"
-LINES_A, LINES_B, LINES_MEMORY, ROUNDS = 200_000, 100_000, 1_000_000, 5
+LINES_A, LINES_B, LINES_C, LINES_MEMORY, ROUNDS = 200_000, 100_000, 100_000, 1_000_000, 5
+SIZES = (39, 390, 3_900, 39_000, 390_000)
+"""Lines of the plot: whole turns of A."""
 TRANSLATE = [sys.executable, "-m", "sidecar", "translate"]
 FLOOR = 0.30
 
@@ -38,10 +45,20 @@ def all_recordings() -> list[bytes]:
     return [line for path in paths for line in lines_of(path)]
 
 
+def all_acp_recordings() -> list[bytes]:
+    paths = sorted((ROOT / "fixtures" / "acp").glob("*/*/stdout.jsonl"))
+    return [line for path in paths for line in lines_of(path)]
+
+
+def installed() -> dict[str, str]:
+    """An environment in which modules are compiled once, as where turnwire is installed."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def cpu_of(command: list[str]) -> float:
     """CPU seconds of a whole process whose stdout nobody reads."""
     with Path(os.devnull).open("wb") as nowhere:
-        process = subprocess.Popen(command, stdout=nowhere, cwd=ROOT)
+        process = subprocess.Popen(command, stdout=nowhere, cwd=ROOT, env=installed())
         _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
@@ -79,7 +96,8 @@ def sdk_loop() -> Callable[[bytes], object]:
     return loop
 
 
-PEERS = {"orjson loads + dumps": orjson_loop, "claude-agent-sdk parser": sdk_loop}
+LIMIT, SDK, OURS = "orjson loads + dumps", "claude-agent-sdk parser", "turnwire translate"
+PEERS = {LIMIT: orjson_loop, SDK: sdk_loop}
 
 
 def peer(name: str, file: str) -> None:
@@ -96,31 +114,54 @@ def cpu_of_peer(name: str, file: Path) -> float:
     return float(subprocess.check_output([sys.executable, __file__, "--peer", name, file], text=True))
 
 
+def written(file: Path, lines: list[bytes], count: int) -> Path:
+    """Write so many lines, from the first on again where there are not enough."""
+    with file.open("wb") as out:
+        out.writelines(line + b"\n" for line in islice(cycle(lines), count))
+    return file
+
+
+def plot(folder: Path, to: Path) -> None:
+    """Draw the CPU time of a line over the size of the input, best of five rounds each."""
+    cost: dict[str, list[tuple[int, float]]] = {name: [] for name in (OURS, SDK, LIMIT)}
+    for size in SIZES:
+        file = written(folder / f"{size}.jsonl", one_turn(), size)
+        best = dict.fromkeys(cost, math.inf)
+        for _ in range(ROUNDS):
+            for name in PEERS:
+                best[name] = min(best[name], cpu_of_peer(name, file))
+            best[OURS] = min(best[OURS], cpu_of([*TRANSLATE, str(file)]))
+        for name, spent in best.items():
+            cost[name].append((size, spent / size * 1e6))
+    to.write_text(drawn(cost), encoding="utf-8")
+    for name, points in cost.items():
+        print(f"{name:28}" + "".join(f"{size:>9,}: {value:>9,.2f}" for size, value in points))
+
+
 def table(folder: Path) -> bool:
     """Print the table; tell whether the floor holds."""
     holds = True
-    print(f"{'':28}{'A lines/s':>12}{'of limit':>10}{'B lines/s':>12}{'of limit':>10}")
-    inputs = []
-    for name, lines, count in (("A", one_turn(), LINES_A), ("B", all_recordings(), LINES_B)):
-        file = folder / f"{name}.jsonl"
-        with file.open("wb") as out:
-            out.writelines(line + b"\n" for line in islice(cycle(lines), count))
-        inputs.append((file, count))
-    seconds = {name: [math.inf] * len(inputs) for name in (*PEERS, "turnwire translate")}
+    print(" " * 28 + "".join(f"{name + ' lines/s':>12}{'of limit':>10}" for name in "ABC"))
+    inputs = [
+        (written(folder / "A.jsonl", one_turn(), LINES_A), LINES_A),
+        (written(folder / "B.jsonl", all_recordings(), LINES_B), LINES_B),
+        (written(folder / "C.jsonl", all_acp_recordings(), LINES_C), LINES_C),
+    ]
+    seconds = {name: [math.inf] * len(inputs) for name in (*PEERS, OURS)}
     for _ in range(ROUNDS):  # in turns, and the best counts: other processes take their share of the caches
         for place, (file, _) in enumerate(inputs):
             for name in PEERS:
                 seconds[name][place] = min(seconds[name][place], cpu_of_peer(name, file))
             whole = cpu_of([*TRANSLATE, str(file)])
-            seconds["turnwire translate"][place] = min(seconds["turnwire translate"][place], whole)
-    limit = seconds["orjson loads + dumps"]
+            seconds[OURS][place] = min(seconds[OURS][place], whole)
+    limit = seconds[LIMIT]
     for name, spent in seconds.items():
         cells = [
             f"{count / cpu:>12,.0f}{best / cpu:>10.2f}"
             for (_, count), cpu, best in zip(inputs, spent, limit, strict=True)
         ]
         print(f"{name:28}{''.join(cells)}")
-        if name == "turnwire translate":
+        if name == OURS:
             holds = all(best / cpu >= FLOOR for cpu, best in zip(spent, limit, strict=True))
     return holds
 
@@ -136,7 +177,9 @@ def memory() -> None:
     turn = b"".join(line + b"\n" for line in one_turn())
     per_write = 100
     writes = LINES_MEMORY // (len(one_turn()) * per_write)
-    with subprocess.Popen(TRANSLATE, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=ROOT) as process:
+    with subprocess.Popen(
+        TRANSLATE, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=ROOT, env=installed()
+    ) as process:
         assert process.stdin is not None
         for number in range(writes):
             process.stdin.write(turn * per_write)
@@ -154,6 +197,10 @@ def main() -> None:
         peer(sys.argv[2], sys.argv[3])
         return
     with tempfile.TemporaryDirectory() as folder:
+        cpu_of([*TRANSLATE, os.devnull])  # compiles what it imports
+        if sys.argv[1:2] == ["--plot"]:
+            plot(Path(folder), Path(sys.argv[2]))
+            return
         holds = table(Path(folder))
     memory()
     if not holds:

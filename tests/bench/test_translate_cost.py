@@ -1,0 +1,73 @@
+"""What translating a line takes, counted: calls of functions, which no other load of a machine changes.
+
+Seconds are for `make bench`. What is counted here may grow by a seventh before somebody has to say why: then the numbers below
+are set anew, with the reason in the commit.
+"""
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+
+import pytest
+
+from normalize.events import AgentEvent, to_lines
+from normalize.families import recorded_core
+from protocol.dialects import Transcript
+from recordings import ROOT
+
+PER_LINE = {"partial messages": 22.8, "all recordings of 2.1.330": 43.6, "agents of ACP": 224.0}
+"""Calls a line: of Python's functions and of C's, from the line to the bytes of its events, with CPython 3.11."""
+
+MARGIN = 1.15
+
+
+def turn_with_partial_messages() -> list[bytes]:
+    lines = lines_of("2.1.330/partial-messages/stdout.jsonl")
+    end = next(number for number, line in enumerate(lines) if b'"type":"result"' in line)
+    return lines[: end + 1]
+
+
+def lines_of(pattern: str) -> list[bytes]:
+    paths = sorted((ROOT / "fixtures").glob(pattern))
+    return [line for path in paths for line in path.read_bytes().split(b"\n") if line]
+
+
+INPUTS: dict[str, Callable[[], list[bytes]]] = {
+    "partial messages": turn_with_partial_messages,
+    "all recordings of 2.1.330": lambda: lines_of("2.1.330/*/stdout.jsonl"),
+    "agents of ACP": lambda: lines_of("acp/*/*/stdout.jsonl"),
+}
+
+
+def translate(lines: list[bytes]) -> bytes:
+    core = recorded_core()
+    events: list[AgentEvent] = []
+    for line, message in Transcript().heard(lines):
+        events += core.receive(message, line)
+    return to_lines(events)
+
+
+def calls_of(lines: list[bytes]) -> int:
+    count = 0
+
+    def counted(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    translate(lines)  # imports, and what is remembered of versions
+    before = sys.getprofile()
+    sys.setprofile(counted)
+    try:
+        translate(lines)
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_a_line_takes_no_more_calls_than_it_did(name: str) -> None:
+    lines = INPUTS[name]()
+    each = calls_of(lines) / len(lines)
+    assert each <= PER_LINE[name] * MARGIN, (
+        f"{each:.1f} calls a line; bench/bench_translate.py tells the cost"
+    )
