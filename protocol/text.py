@@ -15,19 +15,20 @@ _PAIR = re.compile("([\ud800-\udbff])([\udc00-\udfff])")
 
 def scrub(text: str) -> str:
     """Return the text with surrogate pairs joined and lone surrogates replaced by U+FFFD."""
-    if _LONE.search(text) is None:
+    if text.isascii() or _LONE.search(text) is None:
         return text
     return _LONE.sub("\ufffd", _PAIR.sub(_join, text))
 
 
 def scrub_json(value: Json) -> Json:
     """Return the value with every string and key scrubbed."""
+    # isascii() is one look at a flag, and most strings are
     if isinstance(value, str):
-        return scrub(value)
+        return value if value.isascii() else scrub(value)
+    if isinstance(value, dict):
+        return {key if key.isascii() else scrub(key): scrub_json(item) for key, item in value.items()}
     if isinstance(value, list):
         return [scrub_json(item) for item in value]
-    if isinstance(value, dict):
-        return {scrub(key): scrub_json(item) for key, item in value.items()}
     return value
 
 
