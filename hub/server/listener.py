@@ -515,8 +515,9 @@ class Listener:
                 if await conversation.greet(connection.recv):
                     connection.reader = conversation.reader
                     async for frame in connection:
-                        # What is said after a token was revoked is not heard, however the news of it travels.
-                        self.context.principals.refresh()
+                        if connection.principal is not None and connection.principal.id is not None:
+                            # What is said after a token was revoked is not heard, however the news of it travels.
+                            self.context.principals.refresh()
                         if connection.logged_out.is_set():
                             break
                         await conversation.hear(frame)

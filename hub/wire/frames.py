@@ -103,7 +103,7 @@ class Hello(Command):
     token: str | None = None
     """The access token."""
     name: Annotated[str, Field(min_length=1, max_length=NAME), AfterValidator(_name)] | None = None
-    """Shown as `by` in the decisions this frontend takes. Printable; not a name that policies, rules, hooks or turnwire
+    """Shown as `by` in the decisions this frontend takes; a principal decides as `user:NAME`, whatever it says here. Printable; not a name that policies, rules, hooks or turnwire
     itself decide under, so without a colon, and none that turnwire gives (`frontend-1`)."""
 
 

@@ -78,7 +78,7 @@ class Hello(Command, frozen=True, kw_only=True, tag="hello"):
     token: str | None = None
     """The access token."""
     name: str | None = None
-    """Shown as `by` in the decisions this frontend takes. Printable; not a name that policies, rules, hooks or turnwire
+    """Shown as `by` in the decisions this frontend takes; a principal decides as `user:NAME`, whatever it says here. Printable; not a name that policies, rules, hooks or turnwire
     itself decide under, so without a colon, and none that turnwire gives (`frontend-1`)."""
 
 

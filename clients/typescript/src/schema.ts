@@ -1708,7 +1708,7 @@ export interface Hello {
   /** The access token. */
   token?: string;
   /**
-   * Shown as `by` in the decisions this frontend takes. Printable; not a name that policies, rules, hooks or turnwire
+   * Shown as `by` in the decisions this frontend takes; a principal decides as `user:NAME`, whatever it says here. Printable; not a name that policies, rules, hooks or turnwire
    * itself decide under, so without a colon, and none that turnwire gives (`frontend-1`).
    */
   name?: string;
