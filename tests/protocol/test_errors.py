@@ -1,6 +1,7 @@
 """All errors of ours have one root, and its docstring draws the tree."""
 
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Iterator
 
@@ -34,12 +35,7 @@ def test_the_tree_of_errors_is_drawn_as_it_is() -> None:
         for module in pkgutil.walk_packages([str(ROOT / package)], f"{package}."):
             if not module.name.endswith(PROGRAMS):
                 importlib.import_module(module.name)
-    assert TurnwireError.__doc__ is not None
-    drawn = [
-        line.removeprefix("    ")
-        for line in TurnwireError.__doc__.splitlines()
-        if line.startswith("        ")
-    ]
+    drawn = [line for line in (inspect.getdoc(TurnwireError) or "").splitlines() if line.startswith("    ")]
     assert drawn == list(tree(TurnwireError))
 
 
