@@ -52,8 +52,8 @@ export function Invite({ hub, onClose }: { hub: Hub; onClose: () => void }) {
         </p>
       ) : (
         <>
-          <label>
-            It may{" "}
+          <label class="inline">
+            It may
             <select value={role} onChange={(event) => setRole(event.currentTarget.value as Role)}>
               <option value="view">only look</option>
               <option value="control">answer and prompt</option>

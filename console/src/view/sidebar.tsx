@@ -115,6 +115,9 @@ export function Sidebar({ making, onMake, onFind }: { making: boolean; onMake: (
     <nav class="sidebar" aria-label="Sessions">
       <div class="brand">
         <Icon name="terminal" /> turnwire
+        <button type="button" class="quiet-button" title="Go to a session, or do something by its name" onClick={onFind}>
+          Find <kbd>Ctrl K</kbd>
+        </button>
       </div>
       {hub.mayControl &&
         (making ? (
@@ -145,12 +148,7 @@ export function Sidebar({ making, onMake, onFind }: { making: boolean; onMake: (
       ))}
       {hub.sessions.length === 0 && hub.welcome && <p class="quiet">No session yet.</p>}
       {query !== "" && groups.length === 0 && <p class="quiet">No session fits.</p>}
-      <p class="version">
-        <button type="button" class="quiet-button" title="Go to a session, or do something by its name" onClick={onFind}>
-          Find <kbd>Ctrl K</kbd>
-        </button>
-        {hub.welcome && `turnwire ${hub.welcome.version}`}
-      </p>
+      <p class="version">{hub.welcome && `turnwire ${hub.welcome.version}`}</p>
     </nav>
   );
 }
