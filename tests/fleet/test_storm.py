@@ -14,7 +14,7 @@ pytestmark = [
 
 
 async def test_hubs_workers_and_redis_may_be_killed_at_any_time() -> None:
-    size = Size(sessions=8, frontends=40, seconds=12, between_s=(0.5, 2.0), prompts_every_s=1.0)
+    size = Size(sessions=6, frontends=30, seconds=8, between_s=(0.5, 1.5), prompts_every_s=1.0)
     with TemporaryDirectory(prefix="storm-") as folder:
         outcome = await Storm(Path(folder), size, seed=1).run()
     assert (outcome.twice, outcome.lost, outcome.differing, outcome.orphans) == ([], [], [], [])
