@@ -14,7 +14,7 @@ from agent_process import agent_command
 from console_page import console, say, screenshot, violations
 from turnwire_process import Served, preloaded_turnwire as turnwire
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.long]
 
 PROGRAM = "".join(f"def step_{number}(count: int) -> int:\n    return count + {number}\n\n\n" for number in range(8))
 CHANGED = PROGRAM.replace("return count + 3", "return count * 3").replace("step_6(count", "step_six(count")
