@@ -10,7 +10,8 @@ from playwright.async_api import Browser
 
 from agent_process import agent_command
 from console_page import Sidecar, chromium
-from turnwire_process import Served, preloaded_turnwire as turnwire
+from turnwire_process import Served
+from turnwire_process import preloaded_turnwire as turnwire
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -8,7 +8,7 @@ from hub_harness import until
 from playwright.async_api import Browser, expect
 
 from console_page import console, go_to, screenshot, violations
-from console_states import empty_hub, entries, made, show, hub_harness
+from console_states import empty_hub, entries, hub_harness, made, show
 from normalize.events import AgentEvent, MessageChunk, ToolUpdate
 from normalize.payloads import ShellExecPayload
 from normalize.payloads.work import ShellExec, ShellOutput

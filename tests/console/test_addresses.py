@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-
 from playwright.async_api import Browser, expect
 
 from console_page import Problems, console, go_to, watch
 from turnwire_client import connect
-from turnwire_process import environment, preloaded_turnwire as turnwire
+from turnwire_process import environment
+from turnwire_process import preloaded_turnwire as turnwire
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.usefixtures("default_ports")]
 

@@ -7,16 +7,18 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-
 from playwright.async_api import Browser, Page, expect
 
 from agent_process import agent_command
-from console_page import console, say, screenshot, violations
-from turnwire_process import Served, preloaded_turnwire as turnwire
+from console_page import console, say, violations
+from turnwire_process import Served
+from turnwire_process import preloaded_turnwire as turnwire
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.long]
 
-PROGRAM = "".join(f"def step_{number}(count: int) -> int:\n    return count + {number}\n\n\n" for number in range(8))
+PROGRAM = "".join(
+    f"def step_{number}(count: int) -> int:\n    return count + {number}\n\n\n" for number in range(8)
+)
 CHANGED = PROGRAM.replace("return count + 3", "return count * 3").replace("step_6(count", "step_six(count")
 PLAN = "# A plan\\n\\n1. Rename the greeting\\n2. Test it\\n3. Tell everybody\\n"
 SCRIPT = f"""
@@ -68,15 +70,19 @@ def repository(folder: Path) -> None:
 
 
 @asynccontextmanager
-async def changed(browser: Browser, folder: Path, **page_options: object) -> AsyncIterator[tuple[Page, Served]]:
+async def changed(
+    browser: Browser, folder: Path, **page_options: object
+) -> AsyncIterator[tuple[Page, Served]]:
     """The page of a session in such a workspace."""
     workspace = folder / "greeting"
     repository(workspace)
     (folder / "script.yaml").write_text(SCRIPT)
     command = ("run", "--workspace", str(workspace), "--", *agent_command(folder / "script.yaml"))
-    async with turnwire(folder, *command) as served:
-        async with console(browser, served.url, **page_options) as page:  # type: ignore[arg-type]
-            yield page, served
+    async with (
+        turnwire(folder, *command) as served,
+        console(browser, served.url, **page_options) as page,  # type: ignore[arg-type]
+    ):
+        yield page, served
 
 
 async def open_changes(page: Page) -> None:
@@ -99,7 +105,13 @@ async def test_changes_by_git_are_read_and_lines_of_them_commented_on_until_a_pr
         await expect(page.locator(".file")).to_have_count(1)
         await look_by_git(page)
         listed = page.locator(".changes")
-        for said in ("was pages/guide.md", "binary", "deleted", "new, not in git", "⟨U+202E⟩gnp.exe⟨U+000A⟩second line"):
+        for said in (
+            "was pages/guide.md",
+            "binary",
+            "deleted",
+            "new, not in git",
+            "⟨U+202E⟩gnp.exe⟨U+000A⟩second line",
+        ):
             await expect(listed).to_contain_text(said)
         long = page.locator(".file", has_text="long.txt")
         await long.locator(".fold-head").click()
@@ -141,7 +153,9 @@ async def test_changes_by_git_are_read_and_lines_of_them_commented_on_until_a_pr
         # it is taken by the turn that asks for a plan
         prompt = page.locator(".user-text").last
         await expect(prompt).to_contain_text("src/steps.py:14\n> return count * 3\nWhy times?")
-        await expect(prompt).to_contain_text("Your answer, line 3\n> Then I write the greeting anew, and test it.\nWith what?")
+        await expect(prompt).to_contain_text(
+            "Your answer, line 3\n> Then I write the greeting anew, and test it.\nWith what?"
+        )
         await expect(page.locator(".composer .gathered")).to_have_count(0)
         # a plan is commented on where it waits, and the comments say why it is sent back
         dock = page.locator(".request")

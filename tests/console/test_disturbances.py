@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-
 from playwright.async_api import Browser, expect
 
 from agent_process import agent_command

@@ -1,7 +1,6 @@
 """Formulas, diagrams and images of answers on a page; hostile ones among them."""
 
 import pytest
-
 from playwright.async_api import Browser, expect
 
 from console_page import console, go_to, violations

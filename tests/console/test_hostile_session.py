@@ -1,18 +1,26 @@
 """A session that means harm: it runs nothing, reaches nobody, shows what it is, and does not freeze the page."""
 
-import pytest
 import json
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pytest
+from hostile_content import ANSI_BOMB, EMOJI, LINES, MARKUP, RTL, harm, shell, unusual
 from playwright.async_api import Browser, Page, expect
 
 from console_page import console, go_to, violations
-from console_states import empty_hub, made, show, hub_harness
+from console_states import empty_hub, hub_harness, made, show
 from journal.base import Entry
-from hostile_content import ANSI_BOMB, EMOJI, LINES, MARKUP, RTL, harm, shell, unusual
-from normalize.events import AgentEvent, Malformed, MessageChunk, ToolCall, ToolUpdate, TurnStarted, Unknown, UserMessage, to_json
+from normalize.events import (
+    AgentEvent,
+    Malformed,
+    MessageChunk,
+    TurnStarted,
+    Unknown,
+    UserMessage,
+    to_json,
+)
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -124,7 +132,9 @@ async def test_what_is_unusual_comes_through_whole_and_a_large_change_in_parts(b
                     await expect(rows.nth(drawn)).to_be_attached()
                     assert await rows.count() < LINES / 5
                 prose = page.locator(".prose h1, .prose h2, .prose h3").first
-                await page.locator(".scroller[aria-label=Conversation]").evaluate("node => node.scrollTo(0, 0)")
+                await page.locator(".scroller[aria-label=Conversation]").evaluate(
+                    "node => node.scrollTo(0, 0)"
+                )
                 await expect(prose).to_have_text(RTL)
                 assert await prose.evaluate("node => getComputedStyle(node).direction") == "rtl"
                 await expect(page.locator(".prose p").first).to_have_text(EMOJI.strip())

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from playwright.async_api import Browser, expect
 
 from console_page import console
-from console_states import empty_hub, entries, made, show, hub_harness
+from console_states import empty_hub, entries, hub_harness, made, show
 from hub.wire.frames_out import SessionSummary
 from normalize.events import MessageChunk
 
@@ -61,9 +61,7 @@ async def test_three_hundred_sessions_are_found_opened_and_told_apart(browser: B
             await where.journal.append("first", made([MessageChunk(text="more", message_id="m9")]))
             host.summaries = [*host.summaries[:-1], replace(host.summaries[-1], last_seq=10_000)]
             host.changed()
-            await expect(
-                page.locator(".session", has_text="first").get_by_label("unread")
-            ).to_be_visible()
+            await expect(page.locator(".session", has_text="first").get_by_label("unread")).to_be_visible()
 
             await page.evaluate("document.activeElement.blur()")
             await page.keyboard.press("?")

@@ -204,15 +204,17 @@ async def test_conversations_are_listed_by_folder_renamed_and_exported(
 
 @pytest.mark.long
 async def test_who_may_only_look_is_offered_no_more(browser: Browser) -> None:
-    async with library() as where:
-        async with console(browser, f"{where.base}/#token={where.hub.tokens.view}") as page:
-            await visit(page, "history")
-            await expect(page.locator(".kept .title").first).to_be_visible()
-            await expect(page.locator("button.title")).to_have_count(0)
-            await expect(page.get_by_role("button", name="Rename")).to_have_count(0)
-            await expect(page.get_by_role("button", name="Markdown of About c1")).to_be_visible()
-            await search(page, "violet")
-            await expect(page.locator("button.title")).to_have_count(0)
+    async with (
+        library() as where,
+        console(browser, f"{where.base}/#token={where.hub.tokens.view}") as page,
+    ):
+        await visit(page, "history")
+        await expect(page.locator(".kept .title").first).to_be_visible()
+        await expect(page.locator("button.title")).to_have_count(0)
+        await expect(page.get_by_role("button", name="Rename")).to_have_count(0)
+        await expect(page.get_by_role("button", name="Markdown of About c1")).to_be_visible()
+        await search(page, "violet")
+        await expect(page.locator("button.title")).to_have_count(0)
 
 
 @pytest.mark.long
@@ -221,23 +223,22 @@ async def test_who_may_only_look_is_offered_no_more(browser: Browser) -> None:
 async def test_axe_finds_no_violation_in_history_search_and_usage(
     browser: Browser, width: int, scheme: Any
 ) -> None:
-    async with library() as where:
-        async with console(browser, where.url, width=width, scheme=scheme) as page:
-            await visit(page, "history")
-            await expect(page.locator(".kept").first).to_be_visible()
-            found = await violations(page)
-            await page.get_by_role("button", name="Rename About c2").click()
+    async with library() as where, console(browser, where.url, width=width, scheme=scheme) as page:
+        await visit(page, "history")
+        await expect(page.locator(".kept").first).to_be_visible()
+        found = await violations(page)
+        await page.get_by_role("button", name="Rename About c2").click()
+        found += await violations(page)
+        await search(page, "violet")
+        found += await violations(page)
+        await visit(page, "usage")
+        for group in ("day", "project"):
+            await page.locator(".library select").first.select_option(group)
+            await expect(page.locator(".plot svg")).to_be_visible()
+            await expect(page.locator(".table tfoot")).to_contain_text("at least $1.25")
             found += await violations(page)
-            await search(page, "violet")
-            found += await violations(page)
-            await visit(page, "usage")
-            for group in ("day", "project"):
-                await page.locator(".library select").first.select_option(group)
-                await expect(page.locator(".plot svg")).to_be_visible()
-                await expect(page.locator(".table tfoot")).to_contain_text("at least $1.25")
-                found += await violations(page)
-            assert found == []
-            assert await page.evaluate("document.documentElement.scrollWidth") <= width
+        assert found == []
+        assert await page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 ABLE = {

@@ -3,15 +3,15 @@
 from pathlib import Path
 
 import pytest
-
 from playwright.async_api import Browser, Page, expect
 
 from console_page import Sidecar, console, say, screenshot
 from tracing.export.trace_ids import IdSequence
 from turnwire_client import connect
-from turnwire_client.frames import EventFrame
 from turnwire_client.events import TurnStarted
-from turnwire_process import environment, preloaded_turnwire as turnwire
+from turnwire_client.frames import EventFrame
+from turnwire_process import environment
+from turnwire_process import preloaded_turnwire as turnwire
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -14,7 +14,9 @@ STORED = "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.c
 async def test_the_token_becomes_a_cookie_that_tabs_share_and_a_logout_ends(browser: Browser) -> None:
     async with hub_harness(host=empty_hub()) as where:
         await show(where, "work", entries("tool-bash"))
-        async with console(browser, f"{where.url}&session=work", allowed=("Failed to load", "WebSocket")) as page:
+        async with console(
+            browser, f"{where.url}&session=work", allowed=("Failed to load", "WebSocket")
+        ) as page:
             head = page.locator(".session-head")
             await expect(head).to_be_visible()
             await expect(page).to_have_url(f"{where.base}/#/s/work")

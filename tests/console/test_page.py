@@ -7,7 +7,7 @@ from hub_harness import until
 from playwright.async_api import Browser, expect
 
 from console_page import console
-from console_states import empty_hub, entries, made, show, hub_harness
+from console_states import empty_hub, entries, hub_harness, made, show
 from normalize.events import MessageChunk, ToolCall, ToolUpdate, TurnStarted, UserMessage
 from normalize.payloads import ModifyFilePayload
 from normalize.payloads.files import ModifyFile, ModifyOutput, Mutation
@@ -113,7 +113,8 @@ async def test_on_a_phone_a_finger_hits_what_it_means(browser: Browser) -> None:
             wide = "[document.documentElement.scrollWidth, document.querySelector('.composer').scrollWidth]"
             assert max(await page.evaluate(wide)) <= 390
             tools = await page.locator(".composer .tools").bounding_box()
-            assert tools is not None and tools["height"] < 60
+            assert tools is not None
+            assert tools["height"] < 60
 
             field = page.get_by_role("textbox", name="Prompt")
             await field.tap()

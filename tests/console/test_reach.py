@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from playwright.async_api import Browser, Page, Worker, expect
+from push_service import CERTIFICATE, Subscriber, push_service
 
 from agent_process import agent_command
 from console_page import console, say, violations
 from console_states import empty_hub, entries, hub_harness, show
 from hub.config import HubConfig
-from push_service import CERTIFICATE, Subscriber, push_service
 from turnwire_process import environment
 from turnwire_process import preloaded_turnwire as turnwire
 
@@ -32,7 +32,10 @@ fallback:
 
 def subscribing(browser: Subscriber) -> str:
     """A browser without a push service of its own; what it would say."""
-    said = {"endpoint": browser.endpoint, "keys": {"p256dh": browser.fields["p256dh"], "auth": browser.fields["auth"]}}
+    said = {
+        "endpoint": browser.endpoint,
+        "keys": {"p256dh": browser.fields["p256dh"], "auth": browser.fields["auth"]},
+    }
     return f"""
       let kept = null;
       const said = {json.dumps(said)};
@@ -54,9 +57,7 @@ async def deliver(page: Page, origin: str, message: dict[str, Any]) -> Worker:
     """Hand a message to an origin's service worker as a push service would, and return the worker."""
     devtools = await page.context.new_cdp_session(page)
     found: list[dict[str, Any]] = []
-    devtools.on(
-        "ServiceWorker.workerRegistrationUpdated", lambda event: found.extend(event["registrations"])
-    )
+    devtools.on("ServiceWorker.workerRegistrationUpdated", lambda event: found.extend(event["registrations"]))
     await devtools.send("ServiceWorker.enable")
     while not found:
         await page.wait_for_timeout(20)
@@ -138,7 +139,9 @@ async def test_a_request_is_answered_from_its_notification_and_the_first_answer_
             await expect(page.locator(".card.tool")).to_contain_text("touch made.txt")
             await expect(page.locator(".row", has_text="notification").first).to_be_visible()
             await page.context.clear_cookies()
-            await worker.evaluate("registration.getNotifications().then(all => all.forEach(one => one.close()))")
+            await worker.evaluate(
+                "registration.getNotifications().then(all => all.forEach(one => one.close()))"
+            )
             await page.goto("about:blank")
             worker = await deliver(page, served.base, message)
             await shown(page, worker)

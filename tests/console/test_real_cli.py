@@ -5,13 +5,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-
 from playwright.async_api import Browser, Page, expect
 
 from console_page import console, say
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, sleep, text, tool_use
-from turnwire_process import environment, preloaded_turnwire as turnwire
+from turnwire_process import environment
+from turnwire_process import preloaded_turnwire as turnwire
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -9,7 +9,7 @@ from hub_harness import until
 from playwright.async_api import Browser, Locator, Page, expect
 
 from console_page import console
-from console_states import HubHarness, empty_hub, entries, made, show, hub_harness
+from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
 from normalize.events import (
     AgentEvent,
     PermissionOption,
@@ -19,7 +19,6 @@ from normalize.events import (
 )
 from normalize.payloads import ModifyFilePayload, ShellExecPayload, ShowPlanPayload
 from normalize.payloads.files import ModifyFile, Mutation
-
 from normalize.payloads.work import Choice, Question, ShellExec, ShowPlan
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -24,7 +24,9 @@ fallback:
 """
 
 STOPS = [
-    (width, height, scheme) for width, height in ((1440, 900), (1280, 720), (390, 844)) for scheme in ("light", "dark")
+    (width, height, scheme)
+    for width, height in ((1440, 900), (1280, 720), (390, 844))
+    for scheme in ("light", "dark")
 ]
 
 HIDDEN = """() => [...document.querySelectorAll('.request h2, .request .title, .request [data-option], .request .code')]
