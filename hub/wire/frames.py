@@ -86,7 +86,8 @@ class Command(Received):
     model_config = ConfigDict(extra="forbid")
 
     id: str = Field(max_length=NAME_LENGTH)
-    """Chosen by the frontend; the reply repeats it."""
+    """Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+    connection: the command is done once, and gets its first reply."""
 
 
 class SessionCommand(Command):

@@ -1636,7 +1636,10 @@ export type OutFrame = Welcome | Sessions | EventFrame | EventsFrame | CaughtUp 
 
 /** Ask for a code that logs one more browser in, such as a phone's: result {code, seconds}. Good once, in the place of a token. */
 export interface AccessInvite {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   type: "access.invite";
   /** What it may do. */
@@ -1691,7 +1694,10 @@ export interface Attachment {
 
 /** Send any other control request to the CLI; the reply's result is its response. */
 export interface Control {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
@@ -1702,7 +1708,10 @@ export interface Control {
 
 /** The first frame of a frontend that can send no header: its token, and its name. */
 export interface Hello {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   type: "hello";
   /** The access token. */
@@ -1716,7 +1725,10 @@ export interface Hello {
 
 /** Stop the running turn. */
 export interface Interrupt {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
@@ -1725,7 +1737,10 @@ export interface Interrupt {
 
 /** Ask for a conversation as a document: result {name, content}. */
 export interface LibraryExport {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   type: "library.export";
   /** Its id; or `live:SESSION` for one of turnwire's own sessions. */
@@ -1745,7 +1760,10 @@ export interface LibraryExport {
  * are looked over for the first time.
  */
 export interface LibraryList {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   type: "library.list";
   /** How many. */
@@ -1765,7 +1783,10 @@ export interface LibraryList {
  * nobody's own CLI has it open.
  */
 export interface LibraryOpen {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   type: "library.open";
   /** Its id. */
@@ -1774,7 +1795,10 @@ export interface LibraryOpen {
 
 /** Call a conversation otherwise; its file is left as it is. */
 export interface LibraryRename {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   type: "library.rename";
   /** Its id. */
@@ -1790,7 +1814,10 @@ export interface LibraryRename {
  * `snippet`: parts with `text` and `hit`.
  */
 export interface LibrarySearch {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   type: "library.search";
   /** Words, which must all be there; a phrase in double quotes. */
@@ -1810,7 +1837,10 @@ export interface LibrarySearch {
  * `cache_creation_input_tokens`, `cost_usd`, `estimated_usd` (how much of that is an estimate) and `cost_is_whole`.
  */
 export interface LibraryUsage {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   type: "library.usage";
   /** What to sum up by; the day when absent. */
@@ -1825,7 +1855,10 @@ export interface LibraryUsage {
 
 /** Ask for an event uncut, and the line it came from: result {event, raw}. */
 export interface PayloadGet {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
@@ -1836,7 +1869,10 @@ export interface PayloadGet {
 
 /** Answer a permission request. The first answer wins. */
 export interface PermissionRespond {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
@@ -1859,7 +1895,10 @@ export interface PermissionRespond {
 
 /** Say something to the agent, also while it works. */
 export interface Prompt {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
@@ -1874,7 +1913,10 @@ export interface Prompt {
 
 /** Take back a prompt that still waits. */
 export interface PromptWithdraw {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
@@ -1885,14 +1927,20 @@ export interface PromptWithdraw {
 
 /** Ask for the key that a browser subscribes with: result {key}, its `applicationServerKey`. */
 export interface PushKey {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   type: "push.key";
 }
 
 /** Have a browser told of what any session asks, finishes or fails at, until it unsubscribes or the tokens are new. */
 export interface PushSubscribe {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   type: "push.subscribe";
   /** Of its PushSubscription: https, of a push service that is known or that `push_services` names. */
@@ -1905,7 +1953,10 @@ export interface PushSubscribe {
 
 /** Tell a browser nothing more: result {subscribed}, whether it was. */
 export interface PushUnsubscribe {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   type: "push.unsubscribe";
   /** Of its PushSubscription. */
@@ -1914,7 +1965,10 @@ export interface PushUnsubscribe {
 
 /** Answer a question_request. The first answer wins. */
 export interface QuestionAnswer {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
@@ -1933,7 +1987,10 @@ export interface QuestionAnswer {
 
 /** Steer a session that plays a recording. */
 export interface ReplayControl {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
@@ -1948,7 +2005,10 @@ export interface ReplayControl {
 
 /** Stop the session's CLI; its events stay. */
 export interface SessionClose {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
@@ -1957,7 +2017,10 @@ export interface SessionClose {
 
 /** Start a CLI in a workspace. */
 export interface SessionCreate {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   type: "session.create";
   /** Directory the CLI runs in, below one of `frontend_workspaces`; the sidecar's own when absent. */
@@ -1991,7 +2054,10 @@ export interface SessionCreate {
 
 /** Stop the session's CLI and forget the session: its record, its events, its attachments. */
 export interface SessionDelete {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
@@ -2000,7 +2066,10 @@ export interface SessionDelete {
 
 /** Start a new session that begins with this one's conversation. */
 export interface SessionFork {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
@@ -2011,14 +2080,20 @@ export interface SessionFork {
 
 /** Ask for all sessions; the reply's result has them. */
 export interface SessionList {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   type: "session.list";
 }
 
 /** Call a session otherwise. */
 export interface SessionRename {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
@@ -2029,7 +2104,10 @@ export interface SessionRename {
 
 /** Start a CLI that goes on with this session's conversation. */
 export interface SessionResume {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
@@ -2044,7 +2122,10 @@ export interface SessionResume {
 
 /** Go back to before the last turn and send its prompt again. */
 export interface SessionRetry {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
@@ -2053,7 +2134,10 @@ export interface SessionRetry {
 
 /** Change the model. */
 export interface SetModel {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
@@ -2064,7 +2148,10 @@ export interface SetModel {
 
 /** Change the CLI's permission mode. */
 export interface SetPermissionMode {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
@@ -2075,7 +2162,10 @@ export interface SetPermissionMode {
 
 /** Replay what follows the cursor, then go on live, without gap or repeat. */
 export interface Subscribe {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
@@ -2088,7 +2178,10 @@ export interface Subscribe {
 
 /** Send no more of this session. */
 export interface Unsubscribe {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
@@ -2106,7 +2199,10 @@ export interface Unsubscribe {
  * when there is more.
  */
 export interface WorkspaceDiff {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
@@ -2123,7 +2219,10 @@ export interface WorkspaceDiff {
  * What git ignores is left out, and links are not followed. `complete` is false where there are too many to look at.
  */
 export interface WorkspaceFiles {
-  /** Chosen by the frontend; the reply repeats it. */
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
   id: string;
   /** turnwire's session id, as in `welcome` and `sessions`. */
   session: string;
