@@ -63,7 +63,7 @@ class ChangedFile:
     old_path: str | None = None
     """Of one that was renamed or copied: what it was before."""
     added: int | None = None
-    """Lines; None where they were not counted: a binary file, or one that passes a filter."""
+    """Lines; None where they were not counted: a binary file, one that passes a filter, or of too many files."""
     removed: int | None = None
     binary: bool = False
     filtered: bool = False
@@ -119,17 +119,15 @@ async def workspace_changes(
     ):
         prefix = _prefix(there, workspace)
         new = await _untracked(there, max_files)
-        large = [ChangedFile(name.removeprefix(prefix), "untracked", binary=True) for name in new.large]
-        large += await _set_aside(there, workspace, prefix)
-        asked = (*_COMPARE, "--raw", "--numstat", "-z")
-        try:
-            said = await there.git(*asked, "-M", there.parts.base, max_output=MAX_LIST)
-        except GitFailed:  # more to be compared than there is room for
-            said = await there.git(*asked, "--no-renames", there.parts.base, max_output=MAX_LIST)
-        files = [_marked(file, prefix, new.names) for file in _parsed(said.fields())]
-        apart = {file.path for file in large}
-        files = [*large, *(file for file in files if file.path not in apart)]
-        complete = said.is_whole and new.complete and len(files) <= max_files
+        apart = [ChangedFile(name.removeprefix(prefix), "untracked", binary=True) for name in new.large]
+        found, whole = await _found(there)
+        if whole and len(found) <= 2 * max_files:
+            apart += await _set_aside(there, workspace, prefix, found)
+            found, whole = await _counted(there)
+        names = {file.path for file in apart}
+        files = [_marked(file, prefix, new.names) for file in found if file.path not in names]
+        files = [*apart, *files]
+        complete = whole and new.complete and len(files) <= max_files
         # where there is no room for all, what git knows comes first
         listed = sorted(files, key=lambda file: file.status == "untracked")[:max_files]
         # a new file passes its filter on the way in: what it is now is all there is to tell
@@ -228,10 +226,27 @@ async def _untracked(there: Repository, most: int, names: Sequence[str] = ()) ->
     return _New(frozenset(taken), large, said.is_whole and len(found) <= most)
 
 
-async def _set_aside(there: Repository, workspace: Path, prefix: str) -> list[ChangedFile]:
-    """Return changed files that are large, and have our index not look at them: to compare is to read the whole."""
+async def _found(there: Repository) -> tuple[list[ChangedFile], bool]:
+    """Return what differs, without a look at what in it; and whether it is all."""
     said = await there.git(*_COMPARE, "--raw", "--no-renames", "-z", there.parts.base, max_output=MAX_LIST)
-    changed = {file.path: file for file in _parsed(said.fields())}
+    return _parsed(said.fields()), said.is_whole
+
+
+async def _counted(there: Repository) -> tuple[list[ChangedFile], bool]:
+    """Return the same with counts, and with renamed files as such."""
+    asked = (*_COMPARE, "--raw", "--numstat", "-z")
+    try:
+        said = await there.git(*asked, "-M", there.parts.base, max_output=MAX_LIST)
+    except GitFailed:  # more to be compared than there is room for
+        said = await there.git(*asked, "--no-renames", there.parts.base, max_output=MAX_LIST)
+    return _parsed(said.fields()), said.is_whole
+
+
+async def _set_aside(
+    there: Repository, workspace: Path, prefix: str, found: Sequence[ChangedFile]
+) -> list[ChangedFile]:
+    """Return changed files that are large, and have our index not look at them: to compare is to read the whole."""
+    changed = {file.path: file for file in found}
     _, large = await asyncio.to_thread(_by_size, workspace, list(changed))
     if large:
         names = b"".join(os.fsencode(prefix + name) + b"\0" for name in large)

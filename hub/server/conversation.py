@@ -33,6 +33,7 @@ from hub.wire.frames import (
     AnyCommand,
     Hello,
     LibraryCommand,
+    LibraryExport,
     LibraryOpen,
     PayloadGet,
     PushCommand,
@@ -66,6 +67,9 @@ CHANGES_OF_THE_LIST = (
     LibraryOpen,
 )
 """Commands whose reply comes after the list with what they changed: whoever sent them need not wait for it."""
+
+LIVE = "live:"
+"""Before a session's id, where a conversation of the library is named."""
 
 REFUSALS_IN_A_ROW = 1000
 """Refused for their rate: a frontend that goes on for so long is closed."""
@@ -347,16 +351,19 @@ class Conversation:
             return
         match command:
             case SessionCommand():
-                if not self._context.knows(principal, command.session):
-                    raise CommandRefused(
-                        "unknown_session", f"There is no session {command.session!r}.", "session"
-                    )
+                self._check_seen(principal, command.session, "session")
+            case LibraryExport() if command.conversation.startswith(LIVE):
+                self._check_seen(principal, command.conversation.removeprefix(LIVE), "conversation")
             case (
                 Hello() | SessionList() | SessionCreate() | LibraryCommand() | PushCommand() | AccessInvite()
             ):
                 pass  # the host holds these to the scope
             case _:
                 raise CommandRefused("forbidden", f"{command.type} is for who may see all sessions.", "type")
+
+    def _check_seen(self, principal: Principal, session: str, field: str) -> None:
+        if not self._context.knows(principal, session):
+            raise CommandRefused("unknown_session", f"There is no session {session!r}.", field)
 
     def _subscribe(self, command: Subscribe) -> None:
         events = self._context.events

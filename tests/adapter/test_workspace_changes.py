@@ -157,6 +157,13 @@ async def test_no_more_is_told_than_there_is_room_for(repository: Path) -> None:
     found = await workspace_changes(repository, ENVIRONMENT, max_files=10)
     assert len(found.files) == 10
     assert not found.complete
+    assert "kept.txt" in [file.path for file in found.files], "what git knows comes first"
+    git(repository, "add", ".")
+    uncounted = await workspace_changes(repository, ENVIRONMENT, max_files=10)
+    assert [(file.status, file.added) for file in uncounted.files] == [("modified", None)] + [
+        ("added", None)
+    ] * 9
+    git(repository, "reset", "-q")
     whole = await patch_of(repository, ENVIRONMENT, "kept.txt")
     assert whole.hunks.count("\n+other") == 10_000
     assert not whole.cut

@@ -25,12 +25,21 @@ pytestmark = [
 ]
 
 
-def documented() -> str:
+def documented(*, fleet: bool = False) -> str:
     """The user as docs/journal.md has it."""
     text = (ROOT / "docs" / "journal.md").read_text(encoding="utf-8")
     found = re.search(r"^    (user turnwire on .*)$", text, re.MULTILINE)
+    more = re.search(r"fleet\]\(\S+\) `([^`]+)`", text)
     assert found is not None
-    return found[1].replace(">PASSWORD", ">not-a-secret")
+    assert more is not None
+    return found[1].replace(">PASSWORD", ">not-a-secret") + (f" {more[1]}" if fleet else "")
+
+
+async def refused(port: int) -> list[object]:
+    """What the server has refused, but for what the library tells it about itself."""
+    async with Redis(port=port) as root:
+        told = await root.execute_command("ACL", "LOG")  # type: ignore[no-untyped-call]  # as the library has it
+    return [one for one in told if b"client|setinfo" not in one.values()]
 
 
 async def test_the_documented_user_is_enough_and_reaches_nothing_of_others(tmp_path: Path) -> None:
@@ -69,10 +78,9 @@ async def test_the_documented_user_is_enough_and_reaches_nothing_of_others(tmp_p
                     async with asyncio.timeout(DEADLINE):
                         await websocket.wait_closed()
                     assert websocket.close_code == 4401
+            # what was tried is what is documented
+            assert await refused(port) == []
             async with Redis(port=port) as root:
-                # nothing was refused: what the journal tried is what is documented
-                refused = await root.execute_command("ACL", "LOG")  # type: ignore[no-untyped-call]  # as the library has it
-                assert [one for one in refused if b"client|setinfo" not in one.values()] == [], refused
                 kept = await root.hgetall("turnwire:tokens")
                 assert not kept
             async with Redis.from_url(url) as user:
@@ -87,3 +95,32 @@ async def test_the_documented_user_is_enough_and_reaches_nothing_of_others(tmp_p
                     with pytest.raises(RedisError, match=r"(?i)permission|ACL|can't access"):
                         await user.execute_command(*command)  # type: ignore[no-untyped-call]  # as above
     assert "not-a-secret" not in (tmp_path / "turnwire.log").read_text()
+
+
+async def test_a_fleet_needs_no_more_than_is_documented(tmp_path: Path) -> None:
+    script = tmp_path / "script.yaml"
+    script.write_text(SCRIPT_THAT_ASKS)
+    agent = json.dumps([sys.executable, "-m", "scripted_agent", str(script), "--dialect-version", "2.1.330"])
+    worker, hub = tmp_path / "worker", tmp_path / "hub"
+    for folder in (worker, hub):
+        folder.mkdir()
+    (worker / "turnwire.toml").write_text(f'agent = "asks"\n[agents]\nasks = {agent}\n')
+    with TemporaryDirectory(prefix="redis-") as place:
+        (port,) = free_ports(1)
+        acl = Path(place) / "users.acl"
+        acl.write_text(f"user default on nopass ~* &* +@all\n{documented(fleet=True)}\n")
+        async with running(Node(Path(place), port, "--aclfile", str(acl))):
+            env = environment(
+                tmp_path / "home",
+                TURNWIRE_PASS_ENV="PYTHONPATH",
+                TURNWIRE_JOURNAL=f"redis://turnwire:not-a-secret@127.0.0.1:{port}/0",
+            )
+            async with (
+                preloaded_turnwire(worker, "serve", "--worker", "w1", env=env),
+                preloaded_turnwire(hub, "hub", env=env) as served,
+                connect(served.url) as client,
+            ):
+                mine = await Frontend(client, await client.create(workspace=str(worker))).caught_up()
+                assert (await mine.turn("ls")).error is None
+                await client.delete_session(mine.session)
+            assert await refused(port) == []

@@ -96,7 +96,7 @@ async def look_by_git(page: Page) -> None:
 
 
 async def test_changes_by_git_are_read_and_lines_of_them_commented_on_until_a_prompt_takes_them(
-    browser: Browser, tmp_path: Path
+    browser: Browser, tmp_path: Path, update_goldens: bool
 ) -> None:
     async with changed(browser, tmp_path) as (page, _):
         await say(page, "Begin")
@@ -121,12 +121,17 @@ async def test_changes_by_git_are_read_and_lines_of_them_commented_on_until_a_pr
         hostile = page.locator(".file", has_text="gnp.exe")
         await hostile.locator(".fold-head").click()
         await expect(hostile.locator(".diff")).to_contain_text("<script>alert(1)</script>⟨U+202E⟩")
+        await hostile.locator(".fold-head").click()
         steps = page.locator(".file", has_text="steps.py")
         await steps.locator(".fold-head").click()
         line = steps.locator("tr.added", has_text="count * 3")
         await line.locator(".number").last.click()
         field = page.get_by_role("textbox", name="Comment on src/steps.py:14")
         await field.fill("Why times?")
+        await page.evaluate(
+            "for (const node of document.querySelectorAll('.session-head .folder bdi')) node.firstChild.data = '/home/ada'"
+        )
+        await screenshot(page, "comments", keep=update_goldens, folder=tmp_path)
         await page.keyboard.press("Control+Enter")
         await expect(steps.locator(".remark")).to_contain_text("Why times?")
         # by the keyboard alone

@@ -127,6 +127,9 @@ async def test_what_a_principal_may_not_see_is_for_it_as_if_it_were_not_there() 
                         "message": f"There is no session {session!r}.",
                     }
             assert (await ask(websocket, type="subscribe", session="anns"))["ok"]
+            for session in ("eves", "unlisted", "none-such"):
+                reply = await ask(websocket, type="library.export", conversation=f"live:{session}")
+                assert reply["error"]["code"] == "unknown_session"
         assert not running.host.commands
         auth = {"Authorization": "Bearer twp-ann"}
         status, _, body = await running.request("/sessions", headers=auth)

@@ -1,5 +1,6 @@
 """One suite, every backend."""
 
+import asyncio
 import shutil
 import uuid
 from collections.abc import AsyncIterator, Iterator
@@ -7,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from redis_topologies import cluster
 
 from journal.base import Journal
 from journals import FakeClock, MemoryOpener, Opener, RedisOpener, RedisProcess, SqliteOpener
@@ -29,13 +31,29 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisProc
         server.kill()
 
 
-@pytest.fixture(params=["memory", "sqlite", "redis"])
+@pytest.fixture(scope="session")
+def redis_cluster() -> Iterator[str]:
+    """The URL of a cluster of three."""
+    if shutil.which("redis-server") is None:
+        pytest.skip("redis-server is not installed; `make system` does it")
+    with TemporaryDirectory(prefix="redis-") as folder, asyncio.Runner() as runner:
+        running = cluster(Path(folder))
+        nodes = runner.run(running.__aenter__())
+        try:
+            yield f"redis+cluster://127.0.0.1:{nodes[0].port}"
+        finally:
+            runner.run(running.__aexit__(None, None, None))
+
+
+@pytest.fixture(params=["memory", "sqlite", "redis", pytest.param("cluster", marks=pytest.mark.long)])
 def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
     match request.param:
         case "memory":
             return MemoryOpener()
         case "sqlite":
             return SqliteOpener(tmp_path / "journal.db")
+        case "cluster":
+            return RedisOpener(request.getfixturevalue("redis_cluster"), f"{uuid.uuid4().hex}:")
         case _:
             server: RedisProcess = request.getfixturevalue("redis_server")
             return RedisOpener(server.url, f"{uuid.uuid4().hex}:")

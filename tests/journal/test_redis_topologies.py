@@ -135,7 +135,7 @@ async def test_a_failover_under_load_costs_nothing_that_a_reader_saw(folder: Pat
         await until(lambda: journal.trouble)
         assert len(seen) < 600
         primary.start()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):  # sentinels take their time until they make it a replica
             await following
         assert before <= len(seen)
         assert seen == [b'{"n":%d}' % number for number in range(600)]

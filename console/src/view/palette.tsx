@@ -113,6 +113,7 @@ const KEYS = [
   ["Ctrl Enter", "in its fields: allow with the edit, or reject with the message"],
   ["Enter, Shift Enter", "in the prompt: send it; a new line"],
   ["Esc", "in the prompt: stop the turn"],
+  ["c", "in a change: to its lines; there arrows, and Enter for a comment"],
   ["Alt I", "open and close the inspector"],
   ["?", "these keys"],
 ] as const;
