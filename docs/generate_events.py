@@ -19,7 +19,7 @@ from msgspec.structs import fields
 from hub.schema.field_docs import field_docs
 from hub.schema.shapes import as_sent
 from normalize.claude.core import ClaudeCore
-from normalize.events import AgentEvent, ToolUpdate, to_json
+from normalize.events import AgentEvent, Cut, History, ToolUpdate, to_json
 from normalize.events.base import Event, ThreadEvent
 from normalize.families import recorded_core
 from normalize.model import Published
@@ -49,6 +49,24 @@ MADE: dict[str, list[str]] = {
     ],
 }
 """Event type -> lines of a stream that has it, for types no recording has."""
+
+OURS: tuple[AgentEvent, ...] = (
+    Cut(
+        text="The conversation goes on from an earlier message; 2 turns of it no longer count.",
+        reason="rewind",
+        at="0e3e4c2a-5a30-4b61-9d5c-2f8f0a3b8b1d",
+        void_turns=["turn-2", "turn-3"],
+    ),
+    History(
+        state="began",
+        text="What follows was said before turnwire had this conversation.",
+        conversation="9a231123-06d0-475d-b3f6-a98465de922f",
+        turns=2,
+        began="2026-11-22T10:18:41Z",
+        ended="2026-11-22T10:19:02Z",
+    ),
+)
+"""Events that turnwire has to tell by itself, of no line."""
 
 INTRODUCTION = """\
 # Events
@@ -135,6 +153,8 @@ def _published() -> Iterator[tuple[str, AgentEvent]]:
             for heard in reader.received(line.encode()):
                 for event in made.handle(heard):
                     yield "made", event
+    for event in OURS:
+        yield "made", event
 
 
 def _best(found: dict[str, list[Example]]) -> dict[str, Example]:

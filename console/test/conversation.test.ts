@@ -324,12 +324,13 @@ describe("going back", () => {
     operation_id: id,
     data: { is_error: false, ...(resume_token !== undefined && { resume_token }) },
   });
-  const cut = (at: string | null, void_turns: string[], within: string | null = null): AgentEvent => ({
-    type: "notice",
-    kind: "cut",
-    level: "info",
+  const cut = (at: string | undefined, void_turns: string[], within?: string): AgentEvent => ({
+    type: "cut",
+    reason: "rewind",
     text: "The conversation goes on from an earlier message.",
-    details: { reason: "rewind", at, void_turns, within },
+    void_turns,
+    ...(at !== undefined && { at }),
+    ...(within !== undefined && { within }),
   });
   const one = (n: number): AgentEvent[] => [
     turn(`turn-${n}`),
@@ -374,15 +375,14 @@ describe("going back", () => {
   });
 
   test("after going back to the very beginning there is nothing to go back to", () => {
-    const made = fold(...one(1), cut(null, ["turn-1"]), ...one(2));
+    const made = fold(...one(1), cut(undefined, ["turn-1"]), ...one(2));
     expect(backs(made)).toEqual([
       ["q1", undefined],
       ["q2", undefined],
     ]);
   });
 
-  test("a notice that says nothing sensible marks nothing", () => {
-    const odd: AgentEvent = { type: "notice", kind: "cut", level: "info", text: "", details: { void_turns: "turn-1", at: 7 } };
-    expect(voided(fold(...one(1), odd, { type: "notice", kind: "cut", level: "info", text: "" }))).toEqual([]);
+  test("a cut that leaves nothing behind marks nothing", () => {
+    expect(voided(fold(...one(1), cut("nowhere", [], "turn-9")))).toEqual([]);
   });
 });

@@ -167,6 +167,9 @@ class Encoder:
             event.type, f"{failed}; attempt {event.attempt}{most}, it is tried again.", delayMs=event.delay_ms
         )
 
+    def _cut(self, event: ev.Cut) -> Iterable[JsonObject]:
+        yield note("cut", event.text, void_turns=event.void_turns)
+
     def _compacted(self, event: ev.CompactBoundary) -> Iterable[JsonObject]:
         size = "" if event.pre_tokens is None else f" (it had {event.pre_tokens} tokens)"
         yield note(event.type, f"The conversation so far was replaced by a summary{size}.")
@@ -223,6 +226,7 @@ class Encoder:
         ev.RateLimit: _limited,
         ev.ApiRetry: _retried,
         ev.CompactBoundary: _compacted,
+        ev.Cut: _cut,
         ev.ProcessStatus: _process,
         ev.Notice: _notice,
     }

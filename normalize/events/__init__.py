@@ -43,6 +43,8 @@ from normalize.events.session import (
     CompactBoundary,
     Consolidation,
     ContextWindow,
+    Cut,
+    History,
     Malformed,
     McpServerStatus,
     Model,
@@ -87,6 +89,8 @@ AgentEvent: TypeAlias = (
     | RateLimit
     | TaskUpdate
     | CompactBoundary
+    | Cut
+    | History
     | ApiRetry
     | Consolidation
     | ProcessStatus
@@ -127,7 +131,9 @@ __all__ = [
     "CompleteData",
     "Consolidation",
     "ContextWindow",
+    "Cut",
     "Error",
+    "History",
     "HookActivity",
     "Injected",
     "Malformed",

@@ -215,6 +215,42 @@ class CompactBoundary(Event, frozen=True, kw_only=True, tag="compact_boundary"):
     """Context after, in tokens."""
 
 
+class Cut(Event, frozen=True, kw_only=True, tag="cut"):
+    """The conversation goes on from an earlier message: what was said behind it no longer counts."""
+
+    text: str
+    """The same in words."""
+    reason: Literal["rewind", "retry"]
+    """A human went back to a message, or had the last prompt said again."""
+    at: str | None = None
+    """The message, as it was named; absent for the conversation's beginning."""
+    within: str | None = None
+    """The turn that counts up to that message only."""
+    void_turns: list[str]
+    """Turns that no longer count, in order."""
+
+
+class History(Event, frozen=True, kw_only=True, tag="history"):
+    """What stands between two of these was said before this session, and read from elsewhere; times are those of the reading."""
+
+    state: Literal["began", "ended"]
+    """Whether it begins or ends here."""
+    text: str
+    """The same in words."""
+    conversation: str | None = None
+    """The agent's own id of a conversation that an agent has kept."""
+    forked_from: str | None = None
+    """turnwire's session that this one was branched off."""
+    at: str | None = None
+    """The message of that session after which it was branched off; absent for its end."""
+    turns: int | None = None
+    """Turns of a kept conversation."""
+    began: str | None = None
+    """When a kept conversation began: RFC 3339, UTC."""
+    ended: str | None = None
+    """When it went on last."""
+
+
 class ApiRetry(Event, frozen=True, kw_only=True, tag="api_retry"):
     """A call to the API failed and is tried again."""
 

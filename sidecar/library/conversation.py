@@ -84,6 +84,8 @@ class Conversation:
                 self._texts.clear()
                 self._calls.clear()
                 self._add(Part("end", _how(event.data), seq=seq))
+            case ev.Cut():
+                self._add(Part("note", event.text, seq=seq))
             case ev.CompactBoundary():
                 self._add(Part("note", "What was said before was replaced by a summary.", seq=seq))
             case ev.Error():

@@ -10,11 +10,10 @@ from journal.base import Entry, Journal
 from normalize import events as ev
 from normalize.events import AgentEvent, from_json, to_json
 from normalize.events.envelope import Cursor
-from normalize.model import JsonObject
 from sidecar.sessions.records.recovery import LeftOpen
 from sidecar.sessions.rewind import names
 
-Reason = Literal["rewind", "retry", "fork"]
+Reason = Literal["rewind", "retry"]
 
 BATCH = 256
 """Events that are copied at a time."""
@@ -39,17 +38,11 @@ class Cut:
     turns: int = 0
     """The number of the last turn in the log."""
 
-    def notice(self, reason: Reason) -> ev.Notice:
+    def event(self, reason: Reason) -> ev.Cut:
         """Return what is published of it."""
         left = f"{len(self.void)} {'turn' if len(self.void) == 1 else 'turns'}" if self.void else "nothing"
         text = f"The conversation goes on from an earlier message; {left} of it no longer {'counts' if len(self.void) < 2 else 'count'}."
-        details: JsonObject = {
-            "reason": reason,
-            "at": self.at,
-            "void_turns": [*self.void],
-            "within": self.within,
-        }
-        return ev.Notice(kind="cut", level="info", text=text, details=details)
+        return ev.Cut(text=text, reason=reason, at=self.at, within=self.within, void_turns=[*self.void])
 
 
 async def cut_at(journal: Journal, session: str, at: str) -> Cut:
@@ -88,8 +81,8 @@ async def cut_of_last_turn(journal: Journal, session: str, at: str | None) -> Cu
 
 def _before(found: Cut, event: AgentEvent) -> None:
     match event:
-        case ev.Notice(kind="cut", details={"void_turns": [*turns]}):
-            found.before.update(turn for turn in turns if isinstance(turn, str))
+        case ev.Cut():
+            found.before.update(event.void_turns)
         case _:
             pass
 
@@ -143,7 +136,7 @@ def _is_copied(event: AgentEvent) -> bool:
             | ev.Queued()
         ):
             return False
-        case ev.Notice(kind="history" | "cut"):
+        case ev.History() | ev.Cut():
             return False
         case _:
             return True

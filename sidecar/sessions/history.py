@@ -20,7 +20,6 @@ from journal.base import Journal
 from normalize import events as ev
 from normalize.events import AgentEvent, from_json
 from normalize.events.envelope import Cursor, Envelope
-from normalize.model import JsonObject
 from normalize.recordings.session_files import Answer
 from sidecar.config.agents import goes_on_with
 from sidecar.config.settings import Settings
@@ -332,7 +331,7 @@ class History:
         async for envelope, event in self._events(session.session, known):
             folded.handle(event, envelope.seq)
             match event:
-                case ev.Notice(kind="history", details={"state": state}):
+                case ev.History(state=state):
                     imported = state == "began"
                 case ev.Complete():
                     piece.said.extend(searched(folded.parts))
@@ -348,16 +347,18 @@ class History:
         await asyncio.to_thread(self.library().index.log, session.session, piece)
 
 
-def about(listed: "Listed") -> JsonObject:
-    """Return what the notices around an old conversation say of it."""
+def about(listed: "Listed") -> ev.History:
+    """Return what begins an old conversation in a log."""
     from sidecar.library.library import moment  # noqa: PLC0415 - as above
 
-    return {
-        "conversation": listed.id,
-        "turns": listed.turns,
-        "began": moment(listed.began),
-        "ended": moment(listed.ended),
-    }
+    return ev.History(
+        state="began",
+        text="What follows was said before turnwire had this conversation.",
+        conversation=listed.id,
+        turns=listed.turns,
+        began=moment(listed.began),
+        ended=moment(listed.ended),
+    )
 
 
 def listed_title(listed: "Listed") -> str:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, assert_never
+from typing import TYPE_CHECKING, Literal, NoReturn, assert_never
 
 from msgspec import to_builtins
 from pydantic import JsonValue
@@ -21,7 +21,6 @@ from hub.wire.frames_out import AgentChoice, SessionSummary
 from journal.base import Journal, JournalError
 from journal.sessions import SessionRecord, SessionStore
 from normalize import events as ev
-from normalize.model import JsonObject
 from sidecar.config.agents import goes_on_with
 from sidecar.config.rulebook import Rulebook
 from sidecar.library.within import Within
@@ -479,7 +478,7 @@ class LiveHost:
             if ran:
                 await self._start(session, ResumePoint.on(session.record))
             raise
-        await session.announce(cut.notice("rewind"))
+        await session.announce(cut.event("rewind"))
 
     async def _fork(self, command: frames.SessionFork, frontend: Frontend) -> JsonValue:
         await self._check_journal()
@@ -552,7 +551,7 @@ class LiveHost:
             cut = await cut_of_last_turn(self._services.journal, session.session, record.retry_token)
             await session.stop()
             await self._start(session, ResumePoint.back(record, can))
-            await session.announce(cut.notice("retry"))
+            await session.announce(cut.event("retry"))
         return await self.say(session, record.last_prompt, attachments)
 
     async def _close(self, name: str) -> None:
@@ -669,16 +668,13 @@ async def _accepted(session: LiveSession, at: str) -> None:
 
 async def _show(journal: Journal, origin: SessionRecord, cut: Cut, fork: LiveSession) -> None:
     """Let a fork's log begin with the conversation that it goes on with."""
-    about: JsonObject = {"forked_from": origin.session, "at": cut.at}
-    text = f"What follows was said in the session {origin.session}."
-    await fork.announce(
-        ev.Notice(kind="history", level="info", text=text, details={"state": "began", **about})
-    )
+
+    def told(state: Literal["began", "ended"], text: str) -> ev.History:
+        return ev.History(state=state, text=text, forked_from=origin.session, at=cut.at)
+
+    await fork.announce(told("began", f"What follows was said in the session {origin.session}."))
     await copy_to(journal, origin.session, fork.session, cut)
-    text = "Here the conversation was branched off."
-    await fork.announce(
-        ev.Notice(kind="history", level="info", text=text, details={"state": "ended", **about})
-    )
+    await fork.announce(told("ended", "Here the conversation was branched off."))
     await journal.flush()
 
 

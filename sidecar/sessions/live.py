@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import structs
+
 from adapter.capabilities import Capabilities
 from adapter.families import open_session
 from adapter.options import SessionOptions
@@ -24,7 +26,6 @@ from normalize import events as ev
 from normalize.core import Core, Happened
 from normalize.events import AgentEvent
 from normalize.inputs import Announced, Ended, SessionInput
-from normalize.model import JsonObject
 from sidecar.library.following import Follower
 from sidecar.sessions.launch import family_of
 from sidecar.sessions.pipeline import Pipeline
@@ -54,10 +55,6 @@ def _some(pieces: Iterator[Sequence[SessionInput]]) -> list[SessionInput]:
         if len(batch) >= IMPORTED_AT_ONCE:
             break
     return batch
-
-
-def _history(state: str, text: str, about: JsonObject) -> ev.Notice:
-    return ev.Notice(kind="history", level="info", text=text, details={"state": state, **about})
 
 
 class LiveSession:
@@ -167,16 +164,14 @@ class LiveSession:
         if (self._exit is not None or self._stopped) and self._task is not None:
             await asyncio.wait([self._task])
 
-    async def import_history(self, follower: Follower, about: JsonObject, *, running: bool) -> None:
-        """Fill the log with a conversation that others have had, between two notices; what they add is read by `follow`.
+    async def import_history(self, follower: Follower, begins: ev.History, *, running: bool) -> None:
+        """Fill the log with a conversation that others have had, between two events; what they add is read by `follow`.
 
         Raises JournalError and OSError, and KeyError for one that does not have the message that it is to end with.
         """
         pieces, before = follower.first(), self.record
         batch = await asyncio.to_thread(_some, pieces)
-        await self.announce(
-            _history("began", "What follows was said before turnwire had this conversation.", about)
-        )
+        await self.announce(begins)
         if follower.agent != "claude":
             # what such agents keep is read in other words than they speak, by a core of its own
             self._pipeline.core = follower.core(self.record.turns)
@@ -192,7 +187,7 @@ class LiveSession:
             # What others permitted their CLI then is not permitted ours now, and it may have its own model.
             self._state.permission_mode = before.permission_mode
             self.amend(permission_mode=before.permission_mode, model=before.model)
-        await self.announce(_history("ended", "Here ends what was said before.", about))
+        await self.announce(structs.replace(begins, state="ended", text="Here ends what was said before."))
         # who is told of the session next finds all of it
         await self._services.journal.flush()
 

@@ -18,7 +18,7 @@ from normalize.events import (
     Complete,
     CompleteData,
     MessageChunk,
-    Notice,
+    Cut,
     TurnStarted,
     UserMessage,
 )
@@ -250,11 +250,11 @@ ABLE = {
 async def test_from_a_message_one_branches_off_or_goes_back_to_before_it(browser: Browser) -> None:
     async with hub_harness(host=empty_hub()) as where:
         await show(where, "fork", made(long_conversation()[:4]), abilities=ABLE)
-        cut = Notice(
-            kind="cut",
-            level="info",
+        cut = Cut(
             text="The conversation goes on from an earlier message; 1 turn of it no longer counts.",
-            details={"reason": "rewind", "at": "r1", "void_turns": ["turn-2"], "within": None},
+            reason="rewind",
+            at="r1",
+            void_turns=["turn-2"],
         )
         said = long_conversation()
         await show(where, "here", made([*said[:12], cut]), abilities=ABLE)

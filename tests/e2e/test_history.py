@@ -12,7 +12,7 @@ from live import Frontend, real_setup
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
 from turnwire_client import commands, connect
-from turnwire_client.events import Complete, Notice, ToolUpdate, UserMessage
+from turnwire_client.events import Complete, Cut, ToolUpdate, UserMessage
 from turnwire_process import DEADLINE, turnwire
 
 
@@ -104,9 +104,8 @@ async def test_a_conversation_begun_without_turnwire_is_found_opened_resumed_and
 
             await client.resume(opened, at=back)
             await frontend.turn(plan([text("Once more.")], note="The cellar?"))
-            (cut,) = [notice for notice in frontend.seen(Notice) if notice.kind == "cut"]
-            assert cut.details is not None
-            assert cut.details["void_turns"] == ["turn-2", "turn-3"]
+            (cut,) = frontend.seen(Cut)
+            assert (cut.reason, cut.at, cut.void_turns) == ("rewind", back, ["turn-2", "turn-3"])
             hits = (await ask(client, commands.LibrarySearch(text="roof")))["hits"]
             assert {(hit["source"], hit["id"]) for hit in hits} == {("live", opened)}
             (spent,) = (await ask(client, commands.LibraryUsage(by=["agent"])))["usage"]

@@ -140,8 +140,13 @@ def prompts(events: list[AgentEvent]) -> list[str]:
     return [event.text for event in events if isinstance(event, ev.UserMessage) and not event.synthetic]
 
 
-def notices(events: list[AgentEvent], kind: str) -> list[Any]:
-    return [event.details for event in events if isinstance(event, ev.Notice) and event.kind == kind]
+def around(events: list[AgentEvent]) -> list[ev.History]:
+    """What says where older parts of the conversation begin and end."""
+    return [event for event in events if isinstance(event, ev.History)]
+
+
+def cuts(events: list[AgentEvent]) -> list[ev.Cut]:
+    return [event for event in events if isinstance(event, ev.Cut)]
 
 
 async def test_a_conversation_is_listed_opened_and_gone_on_with(
@@ -161,8 +166,9 @@ async def test_a_conversation_is_listed_opened_and_gone_on_with(
         assert (await here.do("library.open", conversation=file.stem))["session"] == opened
         seen = await here.events(opened)
         assert [prompt.split()[0] for prompt in prompts(seen)] == ["Touch", "Touch", "Ask"]
-        assert [detail["state"] for detail in notices(seen, "history")] == ["began", "ended"]
-        assert seen[0].type == seen[-1].type == "notice"
+        assert [event.state for event in around(seen)] == ["began", "ended"]
+        assert {(event.conversation, event.turns) for event in around(seen)} == {(file.stem, 3)}
+        assert [*around(seen)] == [seen[0], seen[-1]]
         shown = here.summary(opened)
         assert (shown.state, shown.cli_session_id, shown.followed) == ("exited", file.stem, None)
         assert shown.total_cost_usd == pytest.approx(0.0049584)
@@ -325,8 +331,9 @@ async def test_a_fork_shows_its_parents_conversation_up_to_where_it_was_branched
         await here.do("prompt", session=fork, text="another way")
         seen = await here.until(fork, ev.Complete, 2)
         assert [prompt.split()[0] for prompt in prompts(seen)] == ["Touch", "another"]
-        about = {"forked_from": opened, "at": first.data.resume_token}
-        assert notices(seen, "history") == [{"state": "began", **about}, {"state": "ended", **about}]
+        assert [(event.state, event.forked_from, event.at) for event in around(seen)] == [
+            (state, opened, first.data.resume_token) for state in ("began", "ended")
+        ]
         calls = {event.tool_call_id for event in seen if isinstance(event, ev.ToolCall)}
         ended = [
             event.tool_call_id
@@ -348,14 +355,13 @@ async def test_going_back_names_the_cut_and_the_turns_that_are_void(
         await here.do("session.resume", session=opened, at=at)
         await here.do("prompt", session=opened, text="again")
         seen = await here.until(opened, ev.Complete, 4)
-        void = {"at": at, "void_turns": ["turn-2", "turn-3"], "within": None}
-        assert notices(seen, "cut") == [{"reason": "rewind", **void}]
+        (cut,) = cuts(seen)
+        assert (cut.reason, cut.at, cut.void_turns, cut.within) == ("rewind", at, ["turn-2", "turn-3"], None)
         fork = (await here.do("session.fork", session=opened))["session"]
         assert [prompt.split()[0] for prompt in prompts(await here.events(fork))] == ["Touch", "again"]
         await here.do("session.retry", session=opened)
         seen = await here.until(opened, ev.Complete, 5)
-        assert notices(seen, "cut")[-1]["void_turns"] == ["turn-4"]
-        assert notices(seen, "cut")[-1]["reason"] == "retry"
+        assert (cuts(seen)[-1].reason, cuts(seen)[-1].void_turns) == ("retry", ["turn-4"])
         assert prompts(seen)[-2:] == ["again", "again"]
 
 

@@ -860,6 +860,54 @@ class CompactBoundary(Event, frozen=True, kw_only=True, tag="compact_boundary"):
     """Context after, in tokens."""
 
 
+class Cut(Event, frozen=True, kw_only=True, tag="cut"):
+    """The conversation goes on from an earlier message: what was said behind it no longer counts."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    text: str
+    """The same in words."""
+    reason: Literal["rewind", "retry"]
+    """A human went back to a message, or had the last prompt said again."""
+    at: str | None = None
+    """The message, as it was named; absent for the conversation's beginning."""
+    within: str | None = None
+    """The turn that counts up to that message only."""
+    void_turns: list[str]
+    """Turns that no longer count, in order."""
+
+
+class History(Event, frozen=True, kw_only=True, tag="history"):
+    """What stands between two of these was said before this session, and read from elsewhere; times are those of the reading."""
+
+    session_id: str | None = None
+    """The CLI's session id. It can change on resume; turnwire's own id is in the envelope."""
+    operation_id: str | None = None
+    """Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns."""
+    truncated: dict[str, int] | None = None
+    """Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole."""
+    state: Literal["began", "ended"]
+    """Whether it begins or ends here."""
+    text: str
+    """The same in words."""
+    conversation: str | None = None
+    """The agent's own id of a conversation that an agent has kept."""
+    forked_from: str | None = None
+    """turnwire's session that this one was branched off."""
+    at: str | None = None
+    """The message of that session after which it was branched off; absent for its end."""
+    turns: int | None = None
+    """Turns of a kept conversation."""
+    began: str | None = None
+    """When a kept conversation began: RFC 3339, UTC."""
+    ended: str | None = None
+    """When it went on last."""
+
+
 class ApiRetry(Event, frozen=True, kw_only=True, tag="api_retry"):
     """A call to the API failed and is tried again."""
 
@@ -1002,6 +1050,8 @@ AgentEvent: TypeAlias = (
     | RateLimit
     | TaskUpdate
     | CompactBoundary
+    | Cut
+    | History
     | ApiRetry
     | Consolidation
     | ProcessStatus
@@ -1024,7 +1074,9 @@ __all__ = [
     "CompleteData",
     "Consolidation",
     "ContextWindow",
+    "Cut",
     "Error",
+    "History",
     "HookActivity",
     "Injected",
     "Malformed",

@@ -125,7 +125,7 @@ export interface EventFrame {
   /** When it was journaled: RFC 3339, UTC. */
   ts: string;
   /** The event. */
-  event: TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | SessionOptions | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | ApiRetry | Consolidation | ProcessStatus | Notice | Unknown | Malformed;
+  event: TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | SessionOptions | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | Cut | History | ApiRetry | Consolidation | ProcessStatus | Notice | Unknown | Malformed;
 }
 
 /** A turn began. Exactly one `complete` with the same operation_id follows. */
@@ -1456,6 +1456,54 @@ export interface CompactBoundary {
   post_tokens?: number;
 }
 
+/** The conversation goes on from an earlier message: what was said behind it no longer counts. */
+export interface Cut {
+  type: "cut";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** The same in words. */
+  text: string;
+  /** A human went back to a message, or had the last prompt said again. */
+  reason: "rewind" | "retry";
+  /** The message, as it was named; absent for the conversation's beginning. */
+  at?: string;
+  /** The turn that counts up to that message only. */
+  within?: string;
+  /** Turns that no longer count, in order. */
+  void_turns: string[];
+}
+
+/** What stands between two of these was said before this session, and read from elsewhere; times are those of the reading. */
+export interface History {
+  type: "history";
+  /** The CLI's session id. It can change on resume; turnwire's own id is in the envelope. */
+  session_id?: string;
+  /** Our id of the turn, `turn-1`, `turn-2`, …; absent outside of turns. */
+  operation_id?: string;
+  /** Fields cut for size: dotted path to full size in bytes of UTF-8. `payload.get` gives the whole. */
+  truncated?: Record<string, number>;
+  /** Whether it begins or ends here. */
+  state: "began" | "ended";
+  /** The same in words. */
+  text: string;
+  /** The agent's own id of a conversation that an agent has kept. */
+  conversation?: string;
+  /** turnwire's session that this one was branched off. */
+  forked_from?: string;
+  /** The message of that session after which it was branched off; absent for its end. */
+  at?: string;
+  /** Turns of a kept conversation. */
+  turns?: number;
+  /** When a kept conversation began: RFC 3339, UTC. */
+  began?: string;
+  /** When it went on last. */
+  ended?: string;
+}
+
 /** A call to the API failed and is tried again. */
 export interface ApiRetry {
   type: "api_retry";
@@ -2237,7 +2285,7 @@ export interface WorkspaceFiles {
 export type AnyCommand = Hello | Subscribe | Unsubscribe | SessionCreate | SessionList | SessionResume | SessionFork | SessionRetry | SessionRename | SessionClose | SessionDelete | Prompt | PromptWithdraw | Interrupt | PermissionRespond | QuestionAnswer | SetModel | SetPermissionMode | Control | PayloadGet | WorkspaceDiff | WorkspaceFiles | LibraryList | LibrarySearch | LibraryOpen | LibraryRename | LibraryExport | LibraryUsage | PushKey | PushSubscribe | PushUnsubscribe | AccessInvite | ReplayControl;
 
 /** Any event of a session; `type` tells which. */
-export type AgentEvent = TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | SessionOptions | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | ApiRetry | Consolidation | ProcessStatus | Notice | Unknown | Malformed;
+export type AgentEvent = TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | SessionOptions | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | Cut | History | ApiRetry | Consolidation | ProcessStatus | Notice | Unknown | Malformed;
 
 /** What a tool call does and what came of it; `kind` tells which field is populated. */
 export type NormalizedPayload = ReadFilePayload | ModifyFilePayload | ShellExecPayload | CodeSearchPayload | HttpRequestPayload | SubagentTaskPayload | CreateTaskPayload | ManageTodosPayload | ShowPlanPayload | AskUserPayload | McpToolPayload | GenericPayload | MiscPayload;

@@ -1,6 +1,7 @@
 /** Quiet events as one line each. */
 import type {
   Consolidation,
+  History,
   HookActivity,
   Injected,
   Notice,
@@ -23,6 +24,7 @@ type QuietEvent =
   | Withdrawn
   | TaskUpdate
   | Consolidation
+  | History
   | Notice
   | ProcessStatus
   | RateLimit;
@@ -56,6 +58,8 @@ export function aside(event: QuietEvent): { label: string; text: string } | unde
       return { label: "memory", text: `${event.entries_created} new, ${event.entries_updated} changed` };
     case "notice":
       return event.level === "info" ? { label: event.kind, text: event.text } : undefined;
+    case "history":
+      return { label: "history", text: event.text };
     case "process_status":
       if (event.state === "started") return { label: "process", text: `The agent started${event.pid ? ` as process ${event.pid}` : ""}` };
       if (event.state === "resumed") return { label: "process", text: "The agent speaks again" };

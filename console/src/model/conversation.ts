@@ -2,7 +2,7 @@
  * Folds a session's events into rows, one event at a time and in constant time each: 100,000 events cost 100,000 small
  * steps, and a new event never makes the old ones be looked at again. Pure: no DOM, no clock.
  */
-import type { AgentEvent, EventFrame, MessageChunk, Notice, Reasoning, ToolCall, ToolUpdate, UserMessage } from "turnwire-client";
+import type { AgentEvent, Cut, EventFrame, MessageChunk, Reasoning, ToolCall, ToolUpdate, UserMessage } from "turnwire-client";
 import { between } from "../text/format.js";
 import { aside } from "./asides.js";
 import { Changes } from "./changes.js";
@@ -145,12 +145,14 @@ export class Conversation {
         }
         return void this.add(frame, undefined, { kind: "fact", event, over: true });
       }
+      case "cut":
+        return this.cut(frame, event);
       case "notice": {
-        if (event.kind === "cut") return this.cut(frame, event);
         const quiet = aside(event);
         if (quiet) return this.aside(frame, quiet);
         return void this.add(frame, undefined, { kind: "notice", label: event.kind, level: event.level, text: event.text });
       }
+      case "history":
       case "session_status":
       case "session_mode":
       case "hook_activity":
@@ -249,11 +251,10 @@ export class Conversation {
   }
 
   /** The conversation went back: the turns after that place count no more, and one of them up to it only. */
-  private cut(frame: EventFrame, { level, text, details = {} }: Notice): void {
-    const { at, within, void_turns: turns } = details;
-    const gone = new Set(Array.isArray(turns) ? turns : []);
+  private cut(frame: EventFrame, { text, at, within, void_turns }: Cut): void {
+    const gone = new Set(void_turns);
     const here = (row: Row) =>
-      typeof at === "string" && ((row.kind === "user" && row.uuid === at) || this.messages.get(at)?.includes(row) === true);
+      at !== undefined && ((row.kind === "user" && row.uuid === at) || this.messages.get(at)?.includes(row) === true);
     let turn: string | undefined;
     let beyond = false;
     for (const row of this.rows) {
@@ -265,8 +266,8 @@ export class Conversation {
       }
       if (row.kind === "end") turn = undefined;
     }
-    this.end = typeof at === "string" ? at : undefined;
-    this.add(frame, undefined, { kind: "notice", label: "cut", level, text });
+    this.end = at;
+    this.add(frame, undefined, { kind: "notice", label: "cut", level: "info", text });
   }
 
   private complete(frame: EventFrame, event: Extract<AgentEvent, { type: "complete" }>): void {

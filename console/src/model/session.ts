@@ -87,6 +87,8 @@ export class SessionState {
       case "session_status":
       case "session_options":
       case "compact_boundary":
+      case "cut":
+      case "history":
       case "api_retry":
       case "consolidation":
       case "notice":
