@@ -138,7 +138,7 @@ class SessionOptions:
     stall_after: float | None = None
     """Seconds of silence in a turn, nobody being asked, after which `stalled` is told."""
     stop: StopDeadlines = field(default_factory=StopDeadlines)
-    """The stop ladder's times."""
+    """How long each step of stopping it may take."""
     ahead: int = 8 * 1024 * 1024
     """Bytes of lines that may wait for whoever follows the session, with what each costs beside its bytes, before no more are read."""
     line_limit: int = DEFAULT_LIMIT

@@ -188,7 +188,7 @@ class StartTimer:
 
 @dataclass(frozen=True, slots=True)
 class StopTimer:
-    """Do not."""
+    """Say it no more: the request has its end."""
 
     request_id: str
 

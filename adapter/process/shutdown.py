@@ -1,4 +1,4 @@
-"""The stop ladder: interrupt the turn, close stdin, TERM, KILL; each rung has its time, the last one cannot be refused."""
+"""Stopping an agent step by step: interrupt the turn, close stdin, TERM, KILL; each step has its time, the last one cannot be refused."""
 
 import asyncio
 import signal
@@ -9,12 +9,12 @@ from typing import Literal, TypeAlias
 
 from adapter.process.cli import CliProcess
 
-Rung: TypeAlias = Literal["interrupt", "close stdin", "SIGTERM", "SIGKILL"]
+Step: TypeAlias = Literal["interrupt", "close stdin", "SIGTERM", "SIGKILL"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopDeadlines:
-    """Seconds that a CLI has on each rung before the next one."""
+    """Seconds that a CLI has for each step before the next one."""
 
     interrupt: float = 3.0
     """For the running turn to end; 0 for none: the agent is not told before its stdin is closed."""
@@ -37,15 +37,15 @@ async def attended(process: CliProcess) -> AsyncIterator[None]:
             await process.wait()
 
 
-async def climb(
+async def shut_down(
     process: CliProcess, deadlines: StopDeadlines, *, before: Sequence[Callable[[], Awaitable[None]]] = ()
-) -> Rung | None:
-    """Stop a CLI and return the rung that did it; None when it had exited before.
+) -> Step | None:
+    """Stop a CLI and return the step that did it; None when it had exited before.
 
     Args:
         process: the CLI; its group goes with it.
-        deadlines: the time for each rung.
-        before: what is done first, such as interrupting the turn; each has the time of the first rung.
+        deadlines: the time for each step.
+        before: what is done first, such as interrupting the turn; each has the time of the first step.
     """
     if process.has_exited:
         return None

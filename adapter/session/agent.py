@@ -66,6 +66,11 @@ class AgentSession(Protocol):
         ...
 
     @property
+    def has_exited(self) -> bool:
+        """True once its process is gone; what it said last may still be on its way."""
+        ...
+
+    @property
     def busy(self) -> bool:
         """True while a turn runs."""
         ...

@@ -13,7 +13,7 @@ from adapter.options import SessionOptions
 from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer, Stopping
 from adapter.process.cli import CliProcess
 from adapter.process.identity import ProcessIdentity
-from adapter.process.shutdown import climb
+from adapter.process.shutdown import shut_down
 from adapter.session.attachments import AttachmentFolder
 from adapter.session.executor import SessionExecutor
 from adapter.session.inbox import Inbox
@@ -52,6 +52,11 @@ class RunningAgent(ABC):
         self._folder = AttachmentFolder(options.workspace, options.name)
 
     @property
+    def has_exited(self) -> bool:
+        """True once the process is gone; what it said last may still be on its way."""
+        return self.process.has_exited
+
+    @property
     def busy(self) -> bool:
         """True while a turn runs."""
         return self._turns.busy
@@ -83,10 +88,10 @@ class RunningAgent(ABC):
         self.process.close_input()
 
     async def stop(self, reason: Literal["stopped", "hung"] = "stopped") -> None:
-        """Climb the stop ladder until the agent is gone; `batches()` ends with Ended(reason)."""
+        """Stop the agent step by step, until it is gone; `batches()` ends with Ended(reason)."""
         if self.stopping is None and not self.process.has_exited:
             self.stopping = reason
-        await climb(
+        await shut_down(
             self.process,
             self.options.stop,
             before=[self._end_turn, self._deny_pending] if reason == "stopped" else [self._deny_pending],

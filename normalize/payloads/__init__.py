@@ -38,7 +38,7 @@ class ReadFilePayload(Payload, frozen=True, kw_only=True, tag="read_file"):
     renderer: Literal["tool_read"] = "tool_read"
     """The frontend component that shows it."""
     read_file: ReadFile
-    """The body."""
+    """What is shown of it."""
 
 
 class ModifyFilePayload(Payload, frozen=True, kw_only=True, tag="modify_file"):
@@ -47,7 +47,7 @@ class ModifyFilePayload(Payload, frozen=True, kw_only=True, tag="modify_file"):
     renderer: Literal["tool_edit"] = "tool_edit"
     """The frontend component that shows it."""
     modify_file: ModifyFile
-    """The body."""
+    """What is shown of it."""
 
 
 class ShellExecPayload(Payload, frozen=True, kw_only=True, tag="shell_exec"):
@@ -56,7 +56,7 @@ class ShellExecPayload(Payload, frozen=True, kw_only=True, tag="shell_exec"):
     renderer: Literal["tool_execute"] = "tool_execute"
     """The frontend component that shows it."""
     shell_exec: ShellExec
-    """The body."""
+    """What is shown of it."""
 
 
 class CodeSearchPayload(Payload, frozen=True, kw_only=True, tag="code_search"):
@@ -65,7 +65,7 @@ class CodeSearchPayload(Payload, frozen=True, kw_only=True, tag="code_search"):
     renderer: Literal["tool_search"] = "tool_search"
     """The frontend component that shows it."""
     code_search: CodeSearch
-    """The body."""
+    """What is shown of it."""
 
 
 class HttpRequestPayload(Payload, frozen=True, kw_only=True, tag="http_request"):
@@ -74,7 +74,7 @@ class HttpRequestPayload(Payload, frozen=True, kw_only=True, tag="http_request")
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     http_request: HttpRequest
-    """The body."""
+    """What is shown of it."""
 
 
 class SubagentTaskPayload(Payload, frozen=True, kw_only=True, tag="subagent_task"):
@@ -83,7 +83,7 @@ class SubagentTaskPayload(Payload, frozen=True, kw_only=True, tag="subagent_task
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     subagent_task: SubagentTask
-    """The body."""
+    """What is shown of it."""
 
 
 class CreateTaskPayload(Payload, frozen=True, kw_only=True, tag="create_task"):
@@ -92,7 +92,7 @@ class CreateTaskPayload(Payload, frozen=True, kw_only=True, tag="create_task"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     create_task: CreateTask
-    """The body."""
+    """What is shown of it."""
 
 
 class ManageTodosPayload(Payload, frozen=True, kw_only=True, tag="manage_todos"):
@@ -101,7 +101,7 @@ class ManageTodosPayload(Payload, frozen=True, kw_only=True, tag="manage_todos")
     renderer: Literal["todo"] = "todo"
     """The frontend component that shows it."""
     manage_todos: ManageTodos
-    """The body."""
+    """What is shown of it."""
 
 
 class ShowPlanPayload(Payload, frozen=True, kw_only=True, tag="show_plan"):
@@ -110,7 +110,7 @@ class ShowPlanPayload(Payload, frozen=True, kw_only=True, tag="show_plan"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     show_plan: ShowPlan
-    """The body."""
+    """What is shown of it."""
 
 
 class AskUserPayload(Payload, frozen=True, kw_only=True, tag="ask_user"):
@@ -119,7 +119,7 @@ class AskUserPayload(Payload, frozen=True, kw_only=True, tag="ask_user"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     ask_user: AskUser
-    """The body."""
+    """What is shown of it."""
 
 
 class McpToolPayload(Payload, frozen=True, kw_only=True, tag="mcp_tool"):
@@ -128,7 +128,7 @@ class McpToolPayload(Payload, frozen=True, kw_only=True, tag="mcp_tool"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     mcp_tool: McpTool
-    """The body."""
+    """What is shown of it."""
 
 
 class GenericPayload(Payload, frozen=True, kw_only=True, tag="generic"):
@@ -137,7 +137,7 @@ class GenericPayload(Payload, frozen=True, kw_only=True, tag="generic"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     generic: Generic
-    """The body."""
+    """What is shown of it."""
 
 
 class MiscPayload(Payload, frozen=True, kw_only=True, tag="misc"):
@@ -146,7 +146,7 @@ class MiscPayload(Payload, frozen=True, kw_only=True, tag="misc"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     misc: Misc
-    """The body."""
+    """What is shown of it."""
 
 
 NormalizedPayload: TypeAlias = (

@@ -18,7 +18,7 @@ from sidecar.sessions.live import LiveSession
 from sidecar.sessions.prompt_history import SentPrompt
 
 INTERRUPT_DEADLINE_S = 10.0
-"""After this a CLI that neither answers an interrupt nor ends its turn is stopped, by the ladder."""
+"""After this a CLI that neither answers an interrupt nor ends its turn is stopped."""
 
 
 async def execute(

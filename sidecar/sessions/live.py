@@ -271,7 +271,7 @@ class LiveSession:
         return f"{how} and the words {' '.join(said.split())[-300:]!r}" if said else f"{how}, saying nothing"
 
     async def stop(self) -> None:
-        """Stop the CLI, by the ladder, and wait until its last event is journaled; with `changing` held.
+        """Stop the CLI, and wait until its last event is journaled; with `changing` held.
 
         While the journal has no room, nobody waits for that: the session's task goes on and journals it later.
         """

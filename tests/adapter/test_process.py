@@ -12,7 +12,7 @@ import pytest
 
 from adapter.process.cli import READ_AHEAD, STDERR_TAIL, CliProcess, ProgramNotFound
 from adapter.process.identity import MARK, ProcessIdentity, identify, is_alive, members, reap
-from adapter.process.shutdown import StopDeadlines, climb
+from adapter.process.shutdown import StopDeadlines, shut_down
 from adapter.process.transport import Exit, ProcessGone
 from waiting import until
 
@@ -166,28 +166,28 @@ async def test_a_program_that_cannot_run_says_why_on_stderr(tmp_path: Path) -> N
     assert f"cannot run {broken}" in process.stderr_tail
 
 
-# The stop ladder
+# Stopping, step by step
 
 
 async def test_closing_stdin_is_enough_for_a_well_behaved_one(tmp_path: Path) -> None:
     async with running(ECHO, tmp_path) as process:
         await process.write(b"x\n")
         await process.read()
-        assert await climb(process, StopDeadlines(close=60)) == "close stdin"
-        assert await climb(process, StopDeadlines()) is None
+        assert await shut_down(process, StopDeadlines(close=60)) == "close stdin"
+        assert await shut_down(process, StopDeadlines()) is None
 
 
 async def test_one_that_ignores_stdin_gets_sigterm(tmp_path: Path) -> None:
     async with running("import time; print('ready', flush=True); time.sleep(60)", tmp_path) as process:
         await process.read()
-        assert await climb(process, StopDeadlines(close=0.1, terminate=60)) == "SIGTERM"
+        assert await shut_down(process, StopDeadlines(close=0.1, terminate=60)) == "SIGTERM"
         assert await process.wait() == Exit(signal="SIGTERM")
 
 
 async def test_one_that_ignores_sigterm_gets_sigkill(tmp_path: Path) -> None:
     async with running(STUBBORN, tmp_path) as process:
         await process.read()
-        assert await climb(process, QUICK) == "SIGKILL"
+        assert await shut_down(process, QUICK) == "SIGKILL"
         assert await process.wait() == Exit(signal="SIGKILL")
 
 
@@ -197,7 +197,7 @@ async def test_an_interrupt_that_hangs_costs_its_time_alone(tmp_path: Path) -> N
 
     async with running(ECHO, tmp_path) as process:
         deadlines = StopDeadlines(interrupt=0.1, close=60)
-        assert await climb(process, deadlines, before=[hang]) == "close stdin"
+        assert await shut_down(process, deadlines, before=[hang]) == "close stdin"
 
 
 # What a CLI leaves behind

@@ -31,7 +31,7 @@ SIDECAR = f"""
 import asyncio, json, os, sys
 sys.path.insert(0, {str(ROOT)!r})
 from pathlib import Path
-from adapter.process.shutdown import StopDeadlines, climb
+from adapter.process.shutdown import StopDeadlines, shut_down
 from adapter.process.cli import CliProcess
 from adapter.process.watchdog import Watchdog
 
@@ -43,7 +43,7 @@ async def main(ending):
         await process.read()
         print(json.dumps([process.identity.to_text(), watchdog.pid]), flush=True)
         if ending == "normal":
-            await climb(process, StopDeadlines(close=0.1, terminate=0.1))
+            await shut_down(process, StopDeadlines(close=0.1, terminate=0.1))
             await process.wait()
         else:
             await asyncio.Event().wait()

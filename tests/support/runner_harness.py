@@ -73,6 +73,7 @@ class ScriptedAgent:
         self.heard: list[bytes] = []
         self.closed = False
         self.stopped = False
+        self.has_exited = False
         self.given = 0
         self.initialized: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
         self.initialized.set_result({})

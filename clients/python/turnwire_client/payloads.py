@@ -78,7 +78,7 @@ class ReadFilePayload(Payload, frozen=True, kw_only=True, tag="read_file"):
     renderer: Literal["tool_read"] = "tool_read"
     """The frontend component that shows it."""
     read_file: ReadFile
-    """The body."""
+    """What is shown of it."""
 
 
 class Mutation(Value, frozen=True, kw_only=True):
@@ -146,7 +146,7 @@ class ModifyFilePayload(Payload, frozen=True, kw_only=True, tag="modify_file"):
     renderer: Literal["tool_edit"] = "tool_edit"
     """The frontend component that shows it."""
     modify_file: ModifyFile
-    """The body."""
+    """What is shown of it."""
 
 
 class ShellOutput(Value, frozen=True, kw_only=True):
@@ -201,7 +201,7 @@ class ShellExecPayload(Payload, frozen=True, kw_only=True, tag="shell_exec"):
     renderer: Literal["tool_execute"] = "tool_execute"
     """The frontend component that shows it."""
     shell_exec: ShellExec
-    """The body."""
+    """What is shown of it."""
 
 
 class SearchMatch(Value, frozen=True, kw_only=True):
@@ -271,7 +271,7 @@ class CodeSearchPayload(Payload, frozen=True, kw_only=True, tag="code_search"):
     renderer: Literal["tool_search"] = "tool_search"
     """The frontend component that shows it."""
     code_search: CodeSearch
-    """The body."""
+    """What is shown of it."""
 
 
 class HttpRequest(Value, frozen=True, kw_only=True):
@@ -303,7 +303,7 @@ class HttpRequestPayload(Payload, frozen=True, kw_only=True, tag="http_request")
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     http_request: HttpRequest
-    """The body."""
+    """What is shown of it."""
 
 
 class SubagentOutput(Value, frozen=True, kw_only=True):
@@ -348,7 +348,7 @@ class SubagentTaskPayload(Payload, frozen=True, kw_only=True, tag="subagent_task
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     subagent_task: SubagentTask
-    """The body."""
+    """What is shown of it."""
 
 
 class CreateTask(Value, frozen=True, kw_only=True):
@@ -370,7 +370,7 @@ class CreateTaskPayload(Payload, frozen=True, kw_only=True, tag="create_task"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     create_task: CreateTask
-    """The body."""
+    """What is shown of it."""
 
 
 class TodoItem(Value, frozen=True, kw_only=True):
@@ -407,7 +407,7 @@ class ManageTodosPayload(Payload, frozen=True, kw_only=True, tag="manage_todos")
     renderer: Literal["todo"] = "todo"
     """The frontend component that shows it."""
     manage_todos: ManageTodos
-    """The body."""
+    """What is shown of it."""
 
 
 class ShowPlan(Value, frozen=True, kw_only=True):
@@ -431,7 +431,7 @@ class ShowPlanPayload(Payload, frozen=True, kw_only=True, tag="show_plan"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     show_plan: ShowPlan
-    """The body."""
+    """What is shown of it."""
 
 
 class Choice(Value, frozen=True, kw_only=True):
@@ -471,7 +471,7 @@ class AskUserPayload(Payload, frozen=True, kw_only=True, tag="ask_user"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     ask_user: AskUser
-    """The body."""
+    """What is shown of it."""
 
 
 class McpTool(Value, frozen=True, kw_only=True):
@@ -495,7 +495,7 @@ class McpToolPayload(Payload, frozen=True, kw_only=True, tag="mcp_tool"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     mcp_tool: McpTool
-    """The body."""
+    """What is shown of it."""
 
 
 class Generic(Value, frozen=True, kw_only=True):
@@ -515,7 +515,7 @@ class GenericPayload(Payload, frozen=True, kw_only=True, tag="generic"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     generic: Generic
-    """The body."""
+    """What is shown of it."""
 
 
 class Misc(Value, frozen=True, kw_only=True):
@@ -533,7 +533,7 @@ class MiscPayload(Payload, frozen=True, kw_only=True, tag="misc"):
     renderer: Literal["tool_call"] = "tool_call"
     """The frontend component that shows it."""
     misc: Misc
-    """The body."""
+    """What is shown of it."""
 
 
 NormalizedPayload: TypeAlias = (

@@ -287,7 +287,7 @@ export interface ReadFilePayload {
   kind: "read_file";
   /** The frontend component that shows it. */
   renderer: "tool_read";
-  /** The body. */
+  /** What is shown of it. */
   read_file: ReadFile;
 }
 
@@ -328,7 +328,7 @@ export interface ModifyFilePayload {
   kind: "modify_file";
   /** The frontend component that shows it. */
   renderer: "tool_edit";
-  /** The body. */
+  /** What is shown of it. */
   modify_file: ModifyFile;
 }
 
@@ -395,7 +395,7 @@ export interface ShellExecPayload {
   kind: "shell_exec";
   /** The frontend component that shows it. */
   renderer: "tool_execute";
-  /** The body. */
+  /** What is shown of it. */
   shell_exec: ShellExec;
 }
 
@@ -448,7 +448,7 @@ export interface CodeSearchPayload {
   kind: "code_search";
   /** The frontend component that shows it. */
   renderer: "tool_search";
-  /** The body. */
+  /** What is shown of it. */
   code_search: CodeSearch;
 }
 
@@ -515,7 +515,7 @@ export interface HttpRequestPayload {
   kind: "http_request";
   /** The frontend component that shows it. */
   renderer: "tool_call";
-  /** The body. */
+  /** What is shown of it. */
   http_request: HttpRequest;
 }
 
@@ -546,7 +546,7 @@ export interface SubagentTaskPayload {
   kind: "subagent_task";
   /** The frontend component that shows it. */
   renderer: "tool_call";
-  /** The body. */
+  /** What is shown of it. */
   subagent_task: SubagentTask;
 }
 
@@ -589,7 +589,7 @@ export interface CreateTaskPayload {
   kind: "create_task";
   /** The frontend component that shows it. */
   renderer: "tool_call";
-  /** The body. */
+  /** What is shown of it. */
   create_task: CreateTask;
 }
 
@@ -610,7 +610,7 @@ export interface ManageTodosPayload {
   kind: "manage_todos";
   /** The frontend component that shows it. */
   renderer: "todo";
-  /** The body. */
+  /** What is shown of it. */
   manage_todos: ManageTodos;
 }
 
@@ -645,7 +645,7 @@ export interface ShowPlanPayload {
   kind: "show_plan";
   /** The frontend component that shows it. */
   renderer: "tool_call";
-  /** The body. */
+  /** What is shown of it. */
   show_plan: ShowPlan;
 }
 
@@ -668,7 +668,7 @@ export interface AskUserPayload {
   kind: "ask_user";
   /** The frontend component that shows it. */
   renderer: "tool_call";
-  /** The body. */
+  /** What is shown of it. */
   ask_user: AskUser;
 }
 
@@ -705,7 +705,7 @@ export interface McpToolPayload {
   kind: "mcp_tool";
   /** The frontend component that shows it. */
   renderer: "tool_call";
-  /** The body. */
+  /** What is shown of it. */
   mcp_tool: McpTool;
 }
 
@@ -728,7 +728,7 @@ export interface GenericPayload {
   kind: "generic";
   /** The frontend component that shows it. */
   renderer: "tool_call";
-  /** The body. */
+  /** What is shown of it. */
   generic: Generic;
 }
 
@@ -747,7 +747,7 @@ export interface MiscPayload {
   kind: "misc";
   /** The frontend component that shows it. */
   renderer: "tool_call";
-  /** The body. */
+  /** What is shown of it. */
   misc: Misc;
 }
 

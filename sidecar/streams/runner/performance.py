@@ -34,7 +34,7 @@ class Conversation(Protocol):
     agent: str
     """What an agent is called: "the CLI", "the agent"."""
     lingers: float | None
-    """Seconds that an agent may be silent once it has answered; None for those of the stop ladder."""
+    """Seconds that an agent may be silent once it has answered; None for those of stopping it."""
 
     @property
     def core(self) -> Core | None:
@@ -211,6 +211,8 @@ class Performance:
             session.close_input()
 
     async def _on_silence(self, session: AgentSession, tasks: asyncio.TaskGroup) -> None:
+        if session.has_exited:
+            return  # what it has left behind is still looked for
         self._is_stopping = True
         tasks.create_task(session.stop())
         conversation = self._conversation

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from adapter.process.cli import CliProcess
-from adapter.process.shutdown import StopDeadlines, attended, climb
+from adapter.process.shutdown import StopDeadlines, attended, shut_down
 from adapter.process.transport import Exit
 from adapter.process.watchdog import Watchdog
 from adapter.session.lines import Lines
@@ -62,7 +62,7 @@ async def serve(
                 return 1
             finally:
                 process.discard()
-                await climb(process, STOP)
+                await shut_down(process, STOP)
         return 128 + _number(ended.signal) if ended.signal else ended.code or 0
 
 
