@@ -17,8 +17,8 @@ from normalize.events import (
     AgentEvent,
     Complete,
     CompleteData,
-    MessageChunk,
     Cut,
+    MessageChunk,
     TurnStarted,
     UserMessage,
 )
