@@ -12,6 +12,7 @@ from live import Frontend
 from turnwire_client import connect
 from turnwire_client.events import Complete, ToolCall
 from turnwire_process import environment, turnwire
+from waiting import until
 
 
 async def test_an_agent_of_the_same_protocol_is_shown_whole(tmp_path: Path) -> None:
@@ -26,6 +27,8 @@ async def test_an_agent_of_the_same_protocol_is_shown_whole(tmp_path: Path) -> N
         editing(client) as harness,
     ):
         session = client.known_sessions[-1].session
+        # what the agent offers is in the list a moment after it has greeted
+        await until(lambda: (can := client.known_sessions[-1].abilities) is not None and can.modes)
         native = Frontend(other, session)
         await harness.open(FORMS)
         loaded = await within(harness.agent.load_session(cwd="/", session_id=session, mcp_servers=[]))
