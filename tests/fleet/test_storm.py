@@ -20,4 +20,4 @@ async def test_hubs_workers_and_redis_may_be_killed_at_any_time() -> None:
     assert (outcome.twice, outcome.lost, outcome.differing, outcome.orphans) == ([], [], [], [])
     assert outcome.gaps == 0
     assert outcome.answers["ok"] >= size.sessions
-    assert sum(outcome.kills.values()) >= 3
+    assert outcome.kills, "otherwise nothing was tried"
