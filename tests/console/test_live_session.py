@@ -175,7 +175,10 @@ async def test_a_wrong_token_ends_at_the_door_and_a_right_one_opens_it(
 ) -> None:
     async with (
         scripted(ASKS) as served,
-        console(browser, f"{served.base}/#token=wrong-token-wrong-token") as page,
+        # The refused login is told in the browser's own words, too.
+        console(
+            browser, f"{served.base}/#token=wrong-token-wrong-token", allowed=("Failed to load resource",)
+        ) as page,
     ):
         await page.get_by_label("Access token").fill(served.token)
         await page.get_by_role("button", name="Open").click()
