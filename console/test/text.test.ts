@@ -1,5 +1,5 @@
 import type { EventFrame } from "turnwire-client";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { completions } from "../src/composer/completion.js";
 import { Drafts } from "../src/composer/drafts.js";
 import { History } from "../src/composer/history.js";
@@ -159,6 +159,14 @@ describe("diffs", () => {
 
   test("of two passages are found", () => {
     expect(fromPassages("a\nb\n", "a\nc\n")?.[0]?.lines.map(({ sign, text }) => sign + text)).toEqual([" a", "-b", "+c"]);
+  });
+
+  test("of two passages are a matter of their lines, whatever the clock says", () => {
+    const lines = (count: number, word: string) => Array.from({ length: count }, (_, at) => `${word}${at}\n`).join("");
+    const clock = vi.spyOn(Date, "now").mockImplementation(() => performance.now() * 1e9);
+    expect(fromPassages(lines(200, "a"), lines(200, "b"))?.[0]?.lines).toHaveLength(400);
+    expect(fromPassages(lines(20_000, "a"), lines(20_000, "b"))).toBeUndefined();
+    clock.mockRestore();
   });
 });
 

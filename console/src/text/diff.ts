@@ -38,9 +38,12 @@ export function fromUnified(text: string): Hunk[] | undefined {
   }
 }
 
-/** Undefined when the passages differ too much to be compared in time. */
+/** Lines added and removed beyond which two passages are not compared: the work grows with their square. */
+const LONGEST_EDIT = 500;
+
+/** Undefined when the passages differ too much to be compared; that is a matter of their lines, never of the clock. */
 export function fromPassages(before: string, after: string): Hunk[] | undefined {
-  return structuredPatch("", "", before, after, "", "", { context: 3, timeout: 50 })?.hunks.map(numbered);
+  return structuredPatch("", "", before, after, "", "", { context: 3, maxEditLength: LONGEST_EDIT })?.hunks.map(numbered);
 }
 
 /** What a change does to its file, line by line; undefined where it tells no lines. */
