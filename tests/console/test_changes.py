@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from agent_process import agent_command
-from console_page import console, say, violations
+from console_page import console, say, screenshot, violations
 from turnwire_process import Served
 from turnwire_process import preloaded_turnwire as turnwire
 
