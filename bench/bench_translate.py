@@ -28,6 +28,7 @@ SIZES = (39, 390, 3_900, 39_000, 390_000)
 """Lines of the plot: whole turns of A."""
 TRANSLATE = [sys.executable, "-m", "sidecar", "translate"]
 FLOOR = 0.30
+"""Of the limit, on A and B; lines of ACP agents go mostly through a generic parser, and have none."""
 
 
 def lines_of(path: Path) -> list[bytes]:
@@ -162,7 +163,7 @@ def table(folder: Path) -> bool:
         ]
         print(f"{name:28}{''.join(cells)}")
         if name == OURS:
-            holds = all(best / cpu >= FLOOR for cpu, best in zip(spent, limit, strict=True))
+            holds = all(best / cpu >= FLOOR for cpu, best in zip(spent[:2], limit[:2], strict=True))
     return holds
 
 
