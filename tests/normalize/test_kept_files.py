@@ -287,3 +287,88 @@ def test_a_file_with_nothing_but_its_head_is_read(tmp_path: Path) -> None:
         path.write_bytes(lines_of(agent)[0])
         assert format_of(path) is not None
         list(read(path))
+
+
+def test_codex_tells_of_searches_changes_titles_errors_and_summaries() -> None:
+    changes = {
+        "a": {"type": "update", "unified_diff": "@@ -1 +1 @@\n-old\n+new\n"},
+        "b": {"type": "delete", "content": "x\n"},
+        "c": {},
+    }
+    done = {"type": "FileChange", "id": "c", "changes": changes, "status": "completed", "stdout": "Done."}
+    items: list[dict[str, object]] = [
+        {"type": "web_search_call", "id": "w", "action": {"query": "weather"}},
+        {"type": "local_shell_call", "call_id": "l", "action": {"command": ["ls", "a b"]}},
+        {
+            "type": "function_call_output",
+            "call_id": "l",
+            "output": [{"text": "Exit code: 1\nWall time: 0 s\nOutput:\nno"}],
+        },
+        {
+            "type": "custom_tool_call",
+            "call_id": "c",
+            "name": "apply_patch",
+            "input": "*** Begin Patch\n*** End Patch",
+        },
+        {"type": "function_call", "call_id": "m", "name": "my_tool", "arguments": '{"x": 1}'},
+        {"type": "function_call_output", "call_id": "m", "output": {"content": "yes"}},
+        {"type": "ghost"},
+    ]
+    events, outline = told(
+        codex(
+            said("user", "Go."),
+            *(("response_item", item) for item in items),
+            ("event_msg", {"type": "item_completed", "item": done}),
+            ("response_item", {"type": "custom_tool_call_output", "call_id": "c", "output": "Done."}),
+            ("event_msg", {"type": "thread_name_updated", "thread_name": "A name"}),
+            ("event_msg", {"type": "stream_error", "message": "broken"}),
+            ("compacted", {}),
+            said("assistant", "Gone."),
+        ),
+        "codex",
+    )  # fmt: skip
+    assert outline.title == "A name"
+    assert [event.text for event in events if isinstance(event, ev.Notice)] == ["broken"]
+    assert [event.type for event in events].count("compact_boundary") == 1
+    updates = {event.tool_call_id: event for event in events if isinstance(event, ev.ToolUpdate)}
+    assert {name: update.tool_status for name, update in updates.items()} == {
+        "w": "complete", "l": "error", "c": "complete", "m": "complete",
+    }  # fmt: skip
+    edit = updates["c"].normalized
+    assert isinstance(edit, ModifyFilePayload)
+    assert [mutation.type for mutation in edit.modify_file.mutations] == ["edit", "delete"]
+
+
+def test_thoughts_titles_and_errors_of_gemini_and_qwen_are_told() -> None:
+    thought = [{"subject": "So", "description": "I think."}]
+    events, outline = told(
+        gemini(message("a"), {"$set": {"summary": "A name"}}, message("b", "gemini", thoughts=thought), message("c", "error"), message("d", "info")),
+        "gemini",
+    )  # fmt: skip
+    assert outline.title == "A name"
+    assert [event.reasoning_text for event in events if isinstance(event, ev.Reasoning)] == [
+        "**So**\nI think."
+    ]
+    assert [event.text for event in events if isinstance(event, ev.Notice)] == ["say c"]
+
+    def record(number: int, kind: str, **more: object) -> bytes:
+        about = {"uuid": f"u{number}", "parentUuid": f"u{number - 1}", "sessionId": "s", "type": kind}
+        return json.dumps({**about, **more}).encode()
+
+    parts = [{"text": "Hm.", "thought": True}, {"text": "Yes."}, {"functionCall": {}}]
+    events, outline = told(
+        [
+            record(1, "user", message={"role": "user", "parts": [{"text": "Is it?"}]}),
+            record(2, "assistant", message={"role": "model", "parts": parts}),
+            record(3, "system", subtype="custom_title", systemPayload={"customTitle": "A name"}),
+            record(4, "system", subtype="chat_compression", systemPayload={}),
+            record(5, "tool_result", message={"role": "user", "parts": []}),
+            record(6, "other"),
+            b"{}",
+        ],
+        "qwen",
+    )
+    assert outline.title == "A name"
+    assert words(events) == ["Is it?", "Yes."]
+    assert [event.reasoning_text for event in events if isinstance(event, ev.Reasoning)] == ["Hm."]
+    assert [event.type for event in events].count("compact_boundary") == 1
