@@ -75,7 +75,7 @@ test-long: venv system coverage $(if $(NODE),web-deps agents) ## the same of old
 	$(BIN)/python -m pytest -n $(LONG_JOBS) --dist worksteal -m "long$(if $(NODE),, and not node)" $(PYTEST_ARGS)
 
 # The pure core by the fast tests that run it in their own process: what decides takes every branch, what reads and translates the floor.
-CORE_TESTS = tests/protocol tests/normalize tests/checker $(wildcard tests/adapter/test_permission*.py tests/adapter/test_session_core*.py tests/adapter/test_acp_*.py) \
+CORE_TESTS = tests/protocol tests/normalize tests/checker $(wildcard tests/adapter/test_permission*.py tests/adapter/test_session_core*.py) \
 	tests/adapter/test_neutral_requests.py tests/adapter/test_turns.py tests/sidecar/test_library.py tests/sidecar/test_prices.py \
 	tests/tracing/test_session_files.py tests/tracing/test_spans.py tests/tracing/test_acp_spans.py tests/tracing/test_measurements.py
 DECIDES = adapter/permissions/machine.py,adapter/session/core.py
