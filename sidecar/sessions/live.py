@@ -234,7 +234,7 @@ class LiveSession:
         running.result()
 
     async def greeting(self, deadline: float) -> str | None:
-        """Wait until the CLI has introduced itself; return why it has gone instead, if it has."""
+        """Wait until the CLI has introduced itself; return why it has gone instead, if it has and was not stopped."""
         cli = self._cli
         try:
             if cli is not None:
@@ -247,6 +247,8 @@ class LiveSession:
             return None  # an old or foreign CLI: it may speak all the same
         if self._task is not None:
             await asyncio.wait([self._task])
+        if self._stopped:
+            return None  # somebody wanted that
         return f"{self.record.agent} ended at once, {self._end()}"
 
     async def refusal(self, deadline: float) -> str | None:

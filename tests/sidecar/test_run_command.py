@@ -88,6 +88,15 @@ def test_a_wrong_start_is_one_sentence_that_names_what_is_wrong(
     assert len(said.strip().splitlines()) == 1, said
 
 
+async def test_an_agent_that_has_not_answered_yet_can_be_stopped_without_ending_the_sidecar(
+    tmp_path: Path,
+) -> None:
+    async with turnwire(tmp_path, "run", "--", "sleep", "1000") as running, connect(running.url) as client:
+        await client.close_session(running.session)
+        async with asyncio.timeout(DEADLINE):
+            assert [summary.state for summary in await client.sessions()] == ["exited"]
+
+
 @pytest.mark.long
 async def test_a_port_in_use_is_named(tmp_path: Path) -> None:
     (tmp_path / "first").mkdir()
