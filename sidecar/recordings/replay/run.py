@@ -15,12 +15,12 @@ from normalize.events import to_json
 from normalize.events.limits import cut
 from normalize.families import recorded_core
 from normalize.inputs import SessionInput
-from sidecar.cli.progress import progress
 from sidecar.config.settings import Settings
 from sidecar.config.state_directory import claimed
 from sidecar.process.metrics import Metrics
 from sidecar.process.supervision import supervised
 from sidecar.recordings.replay.player import BATCH, Player
+from sidecar.recordings.replay.progress import progress
 from sidecar.recordings.replay.sessions import ReplayHost
 from sidecar.serving.listening import with_hub
 from sidecar.version import VERSION
