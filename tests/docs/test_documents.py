@@ -103,3 +103,14 @@ def test_every_attack_is_in_the_list_of_what_is_tried_and_nothing_else_is() -> N
         file = named or file
         listed.add(f"{file}::{test}")
     assert attacks == listed
+
+
+def test_every_test_that_the_list_of_attacks_names_by_itself_exists() -> None:
+    named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "security.md").read_text()))
+    there = {
+        name
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"^(?:async )?def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert len(named) > 20
+    assert named - there == set()
