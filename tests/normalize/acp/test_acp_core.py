@@ -5,82 +5,11 @@ from typing import Any
 
 import pytest
 
+from acp_talk import Event, Talk, only, shown, types
 from normalize.acp.core import AcpCore
-from normalize.events import AgentEvent, Notice, to_json
-from normalize.inputs import Announced, Decision, Ended
+from normalize.events import Notice
+from normalize.inputs import Announced, Decision
 from protocol.acp import encode
-from protocol.acp.decode import decode
-
-Event = dict[str, Any]
-
-
-class Talk:
-    """A conversation with an agent."""
-
-    def __init__(self, agent: str = "", *, first_turn: int = 1) -> None:
-        self.core = AcpCore(first_turn=first_turn)
-        if agent:
-            self.sends(0, "initialize", protocolVersion=1)
-            self.answers(0, protocolVersion=1, agentInfo={"name": agent, "version": "1"})
-
-    def _told(self, events: list[AgentEvent]) -> list[Event]:
-        return [json.loads(to_json(event)) for event in events]
-
-    def hears(self, line: bytes) -> list[Event]:
-        return self._told(self.core.receive(decode(line.rstrip()), line.rstrip()))
-
-    def says(self, line: bytes) -> list[Event]:
-        return self._told(self.core.sent(decode(line.rstrip())))
-
-    def sends(self, number: int, method: str, **params: Any) -> list[Event]:
-        return self.says(encode.request(number, method, params))
-
-    def answers(self, number: int, **result: Any) -> list[Event]:
-        return self.hears(encode.response(number, result))
-
-    def fails(self, number: int, code: int, message: str, data: Any = None) -> list[Event]:
-        return self.hears(encode.error(number, code, message, data))
-
-    def prompt(self, number: int, text: str = "Go on.", **more: Any) -> list[Event]:
-        return self.sends(
-            number, "session/prompt", sessionId="s", prompt=[{"type": "text", "text": text}], **more
-        )
-
-    def update(self, name: str, /, **fields: Any) -> list[Event]:
-        return self.hears(
-            encode.notification(
-                "session/update", {"sessionId": "s", "update": {"sessionUpdate": name, **fields}}
-            )
-        )
-
-    def text(self, words: str, **more: Any) -> list[Event]:
-        return self.update("agent_message_chunk", content={"type": "text", "text": words}, **more)
-
-    def asks(self, number: int, call: str, **fields: Any) -> list[Event]:
-        options = [
-            {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
-            {"optionId": "no", "name": "No", "kind": "reject_once"},
-        ]
-        params = {"sessionId": "s", "toolCall": {"toolCallId": call, **fields}, "options": options}
-        return self.hears(encode.request(number, "session/request_permission", params))
-
-    def chooses(self, number: int, option: str) -> list[Event]:
-        return self.says(encode.response(number, {"outcome": {"outcome": "selected", "optionId": option}}))
-
-    def cancels(self) -> list[Event]:
-        return self.says(encode.notification("session/cancel", {"sessionId": "s"}))
-
-    def ends(self) -> list[Event]:
-        return self._told(self.core.handle(Ended("exited", exit_code=1)))
-
-
-def types(events: list[Event]) -> list[str]:
-    return [event["type"] for event in events]
-
-
-def only(events: list[Event], kind: str) -> Event:
-    (found,) = [event for event in events if event["type"] == kind]
-    return found
 
 
 @pytest.mark.parametrize(
@@ -342,7 +271,7 @@ def test_an_answer_that_was_decided_is_told_once() -> None:
     talk.prompt(1)
     asked = only(talk.asks(0, "c", kind="execute", title="ls"), "permission_request")
     decision = Decision(asked["pending_id"], "allow", "ada", 5, option_id="yes")
-    told = talk._told(talk.core.handle(decision))
+    told = talk.decides(decision)
     assert [(e["type"], e["by"]) for e in told] == [("permission_resolved", "ada")]
     assert talk.core.handle(decision) == []
     assert talk.chooses(0, "yes") == []
@@ -575,10 +504,6 @@ def test_a_long_output_is_told_ever_more_rarely() -> None:
     assert written < 10 * 2000 * 50
     (end,) = talk.update("tool_call_update", toolCallId="c", status="completed")
     assert end["normalized"]["shell_exec"]["output"]["stdout"] == "x" * 100_000
-
-
-def shown(words: str) -> list[Event]:
-    return [{"type": "content", "content": {"type": "text", "text": words}}]
 
 
 def test_a_conversation_with_opencode() -> None:
