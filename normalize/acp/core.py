@@ -27,7 +27,7 @@ from normalize.payloads.fields import fields, objects, shallow, text, whole
 from protocol import malformed
 from protocol.acp import messages
 from protocol.acp.messages import Notification, PermissionRequest, Request, Response, SessionUpdate
-from protocol.acp.updates import AgentMessageChunk, ToolCallUpdate
+from protocol.acp.updates import AgentMessageChunk, ToolCallUpdate, UnknownUpdate
 from protocol.json_values import JsonObject
 from protocol.parsing.lenient import build
 
@@ -108,11 +108,11 @@ class AcpCore:
             # Most lines of a session are pieces of text: no detour for them.
             if type(update) is AgentMessageChunk:
                 handler: news.Handler = news.said
+            elif type(update) is UnknownUpdate:
+                stats.unknown += 1
+                return [self._unknown(session, f"session/update/{update.kind}", message, line)]
             else:
                 handler = news.HANDLERS[type(update)]
-                if handler is news.unknown:
-                    stats.unknown += 1
-                    return [self._unknown(session, f"session/update/{news.kind_of(update)}", message, line)]
             events = handler(self._state, session, update)
             if session.calls.has_due and handler is not news.call:
                 events = [*news.settled(session), *events]
@@ -160,8 +160,6 @@ class AcpCore:
         match message:
             case Request():
                 return self._we_asked(message)
-            case PermissionRequest():
-                return []
             case Notification(method="session/cancel"):
                 session = state.sessions.get(text(fields(message.params), "sessionId") or "")
                 return [] if session is None else _cancelled(session)

@@ -167,11 +167,9 @@ class Facts(Struct, gc=False):
             self.streamed_arguments = True
             if shown.rstrip().endswith("}") and len(shown) <= MAX_OUTPUT:
                 try:
-                    value = depth.parse(shown)
+                    self.raw_input = depth.parse(shown)
                 except (ValueError, RecursionError):
                     return
-                if isinstance(value, dict):
-                    self.raw_input = value
 
     def show(self, piece: str) -> None:
         """A terminal showed more."""

@@ -246,10 +246,8 @@ def idle_or_not(state: State, session: Session, update: updates.StateUpdate) -> 
     """Version 2: what the session does."""
     match update.state:
         case "running" if session.turn is None and not session.history:
-            if state.overheard and session.queue:
-                return []
             return [*session.began(), turns.start(state, session, "autonomous", [], [])]
-        case "idle" if session.turn is not None and (update.stop_reason or update.error is not None):
+        case "idle" if update.stop_reason or update.error is not None:
             told: JsonObject = {"stopReason": update.stop_reason, "usage": update.usage, "_meta": update.meta}
             error = None
             if update.error is not None:
@@ -259,19 +257,9 @@ def idle_or_not(state: State, session: Session, update: updates.StateUpdate) -> 
             return []
 
 
-def kind_of(update: Any) -> str:
-    """Return an unknown update's own word for what it is."""
-    return update.kind if isinstance(update, updates.UnknownUpdate) else ""
-
-
 def settled(session: Session) -> list[AgentEvent]:
     """Return the ends of calls that began with them: something else is spoken of."""
     return _about_calls(session, session.calls.settle())
-
-
-def unknown(_state: State, session: Session, update: updates.UnknownUpdate) -> list[AgentEvent]:
-    """Something else."""
-    return [_unknown(session, update.kind, update.raw)]
 
 
 def parent_of(meta: Any) -> str | None:
@@ -334,9 +322,8 @@ HANDLERS: dict[type, Handler] = {
     updates.UsageUpdate: usage,
     updates.SessionInfoUpdate: info,
     updates.StateUpdate: idle_or_not,
-    updates.UnknownUpdate: unknown,
 }
-"""Kind of update -> what it does."""
+"""Kind of update -> what it does, of all but the unknown."""
 
 OF_THE_PAST = frozenset(
     {said, thought, user_said, user_message, agent_message, call, terminal, plan, plan_update, plan_removed}

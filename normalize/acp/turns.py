@@ -124,7 +124,9 @@ def on_response(
 ) -> list[AgentEvent]:
     """A prompt of this session was answered: at last by the open turn's end, or it never had a turn."""
     turn = session.turn
-    if turn is not None and request_id in turn.waiting:
+    if turn is None:
+        return []  # it has ended otherwise, and nothing waits where none is open
+    if request_id in turn.waiting:
         turn.waiting.remove(request_id)
         if result is not None and text(result, "stopReason") is None:
             return []  # version 2: the prompt is heard; the turn's end is told apart
@@ -141,8 +143,6 @@ def on_response(
             Withdrawn(**session.place.here, prompt=waiting.uuid or str(request_id)),
             Error(**session.place.here, error=failed.message, code=failed.code, status=failed.status),
         ]
-    if turn is None:
-        return []
     turn.prompts += [waiting.uuid] if waiting.uuid else []
     return [_joined(session, waiting)]
 
@@ -150,7 +150,7 @@ def on_response(
 def on_exit(
     state: State, session: Session, result: JsonObject, error: RpcError | None = None
 ) -> list[AgentEvent]:
-    """End the open turn as its answer says, and begin the one of the prompt that waits."""
+    """End the turn, if one is open, as its answer says, and begin the one of the prompt that waits."""
     turn = session.turn
     if turn is None:
         return []
