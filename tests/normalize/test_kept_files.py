@@ -372,3 +372,115 @@ def test_thoughts_titles_and_errors_of_gemini_and_qwen_are_told() -> None:
     assert words(events) == ["Is it?", "Yes."]
     assert [event.reasoning_text for event in events if isinstance(event, ev.Reasoning)] == ["Hm."]
     assert [event.type for event in events].count("compact_boundary") == 1
+
+
+@pytest.mark.parametrize(
+    ("agent", "line", "ours", "session"),
+    [
+        ("codex", b'{"type":"session_meta","payload":{"id":"s"}}', True, "s"),
+        ("codex", b'{"type":"event_msg","payload":{"type":"session_meta"}}', True, None),
+        ("codex", b'{"type":"event_msg","payload":{}}', True, None),
+        ("codex", b'{"type":"weather","payload":{}}', False, None),
+        ("codex", b'{"type":"event_msg","payload":"none"}', False, None),
+        ("codex", b'{"type":"event_msg","payload":', False, None),
+        ("codex", b'{"type":"event_msg"}', False, None),
+        ("gemini", b'{"projectHash":"h","sessionId":"s"}', True, "s"),
+        ("gemini", b'{"projectHash":7,"sessionId":"s"}', False, None),
+        ("gemini", b'{"projectHash":"h"', False, None),
+        ("gemini", b'{"sessionId":"s"}', False, None),
+        ("qwen", b'{"parentUuid":null,"sessionId":"s","message":{"parts":[]}}', True, "s"),
+        ("qwen", b'{"parentUuid":null,"sessionId":"s","systemPayload":{}}', True, "s"),
+        ("qwen", b'{"parentUuid":null,"sessionId":"s","message":{"content":[]}}', False, "s"),
+        ("qwen", b'{"parentUuid":null,"sessionId":"s","message":{"parts":"none"}}', False, "s"),
+        ("qwen", b'{"parentUuid":null,"sessionId":"s","message":{"parts":[]}', False, None),
+    ],
+)
+def test_a_line_tells_whose_file_it_is_of_and_of_which_conversation(
+    agent: str, line: bytes, ours: bool, session: str | None
+) -> None:
+    assert (of(agent).recognises(line), of(agent).session_of(line)) == (ours, session)
+
+
+def test_a_patch_among_the_words_of_a_command_is_its_changes() -> None:
+    script = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a\n+1\n*** End Patch\nEOF"
+    call = {"type": "local_shell_call", "call_id": "c", "action": {"command": ["bash", "-lc", script]}}
+    result = {"type": "function_call_output", "call_id": "c", "output": "Exit code: 0\nOutput:\nDone."}
+    events, _ = told(codex(said("user", "Go."), ("response_item", call), ("response_item", result)), "codex")
+    (update,) = [event for event in events if isinstance(event, ev.ToolUpdate)]
+    assert isinstance(update.normalized, ModifyFilePayload)
+    body = update.normalized.modify_file
+    assert (body.file_path, [one.content for one in body.mutations]) == ("a", ["1\n"])
+
+
+def took(total: int, last: int | None) -> tuple[str, object]:
+    usage = None if last is None else {"input_tokens": last, "output_tokens": 1}
+    info = {"last_token_usage": usage, "total_token_usage": {"input_tokens": total}}
+    return "event_msg", {"type": "token_count", "info": info}
+
+
+def test_tokens_that_codex_tells_again_are_counted_once() -> None:
+    lines = codex(
+        said("user", "Go."),
+        took(5, None),
+        took(5, 5),
+        took(5, 5),
+        took(8, 3),
+        ("event_msg", {"type": "item_completed", "item": {"type": "FileChange"}}),
+        ("event_msg", {"type": "context_compacted"}),
+        ("event_msg", {"type": "task_complete"}),
+    )
+    events, outline = told(lines, "codex")
+    (done,) = [event for event in events if isinstance(event, ev.Complete)]
+    assert (done.data.input_tokens, done.data.output_tokens) == (8, 2)
+    assert [answer.input_tokens for answer in outline.answers] == [5, 3]
+
+
+def test_a_conversation_whose_beginning_is_lost_is_told_and_has_no_turns() -> None:
+    lines = codex(said("assistant", "b"), ("event_msg", {"type": "task_complete"}))
+    events, outline = told(lines, "codex")
+    assert words(events) == ["b"]
+    assert not any(isinstance(event, ev.TurnStarted | ev.Complete) for event in events)
+    assert (outline.turns, outline.first_prompt) == (0, None)
+
+
+def test_codex_goes_back_no_further_than_to_the_beginning() -> None:
+    back = ("event_msg", {"type": "thread_rolled_back", "num_turns": 3})
+    events, outline = told(codex(said("user", "a"), said("assistant", "b"), back, said("user", "c")), "codex")
+    assert words(events) == ["c"]
+    assert (outline.turns, [one.prompt for one in outline.branches]) == (1, ["a"])
+    lost = codex(said("assistant", "b"), back, said("user", "c"))
+    assert words(told(lost, "codex")[0]) == ["c"]
+
+
+def test_a_way_on_which_nobody_spoke_is_none() -> None:
+    lines = gemini(message("a"), {**message("b", "gemini"), "content": ""}, {"$rewindTo": "b"}, message("c"))
+    events, outline = told(lines, "gemini")
+    assert (words(events), outline.branches) == (["say a", "say c"], [])
+    assert not any(isinstance(event, ev.Notice) for event in events)
+
+
+def test_a_call_without_an_id_is_none() -> None:
+    calls = [{"name": "run_shell_command", "args": {"command": "ls"}}]
+    events, _ = told(gemini(message("a"), message("b", "gemini", toolCalls=calls)), "gemini")
+    assert words(events) == ["say a", "say b"]
+    assert not any(isinstance(event, ev.ToolCall) for event in events)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_line_too_long_to_keep_is_counted_as_unreadable(agent: str) -> None:
+    survey = of(agent).survey()
+    for line in lines_of(agent):
+        survey.take(line)
+    before = survey.outline().lines
+    survey.skip()
+    outline = survey.outline()
+    assert (outline.lines, outline.unreadable) == (before + 1, 1)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_message_that_nobody_has_said_ends_no_branch(agent: str) -> None:
+    survey = of(agent).survey()
+    for line in lines_of(agent):
+        survey.take(line)
+    with pytest.raises(KeyError, match="never said"):
+        survey.reader("never said")

@@ -71,8 +71,8 @@ class Talk:
     def decides(self, decision: Decision) -> list[Event]:
         return self._told(self.core.handle(decision))
 
-    def ends(self) -> list[Event]:
-        return self._told(self.core.handle(Ended("exited", exit_code=1)))
+    def ends(self, end: Ended | None = None) -> list[Event]:
+        return self._told(self.core.handle(end or Ended("exited", exit_code=1)))
 
 
 def types(events: list[Event]) -> list[str]:

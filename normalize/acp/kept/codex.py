@@ -173,8 +173,6 @@ class CodexRecords:
             case "error" | "stream_error":
                 words = text(event, "message")
                 return [Record(None, [Failed(words)])] if words else ()
-            case "context_compacted":
-                return ()
             case _:
                 pass
         return ()
@@ -283,8 +281,6 @@ class CodexFiles(KeptFiles):
 
     def recognises(self, line: bytes) -> bool:
         """Tell whether a line is one of such a file."""
-        if b'"payload"' not in line:
-            return False
         try:
             head = _decode(line)
         except (msgspec.MsgspecError, RecursionError, UnicodeError):

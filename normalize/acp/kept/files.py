@@ -4,6 +4,7 @@ A conversation that went back is a tree all the same: each message has one befor
 last one. A file's end may be the middle of a turn: it is open while somebody still writes.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
@@ -299,7 +300,7 @@ class KeptReader:
             case About(model=model):
                 return self._model_is(model)
             case Asked(text=text):
-                ended = self._over("end_turn") if self._prompt is not None else []
+                ended = self._over("end_turn")
                 words = {"type": "text", "text": text}
                 prompt = {
                     "sessionId": self._session,
@@ -334,7 +335,7 @@ class KeptReader:
                 notice = Notice(session_id=self._session, kind="agent_error", level="warning", text=text)
                 return [Dated(self._last, Announced(notice))]
             case Over(reason=reason):
-                return self._over(reason) if self._prompt is not None else []
+                return self._over(reason)
             case Titled():
                 return []
             case _ as never:
@@ -374,6 +375,7 @@ class KeptReader:
         )
 
     def _over(self, reason: str) -> list[Dated]:
+        """Answer the prompt whose turn is open, if one is."""
         if self._prompt is None:
             return []
         sent, written, read, created = self._used
@@ -413,7 +415,7 @@ def _line(wire: JsonObject) -> bytes:
     return msgspec.json.encode({"jsonrpc": "2.0", **wire})
 
 
-class KeptFiles:
+class KeptFiles(ABC):
     """The files of one agent. Each says in a subclass what its lines are."""
 
     agent: str
@@ -421,17 +423,17 @@ class KeptFiles:
     program: str
     """What it calls itself on the wire."""
 
+    @abstractmethod
     def reader(self) -> RecordReader:
         """Begin to read records."""
-        raise NotImplementedError
 
+    @abstractmethod
     def recognises(self, line: bytes) -> bool:
         """Tell whether a line is one of such a file, and of no recording."""
-        raise NotImplementedError
 
+    @abstractmethod
     def session_of(self, line: bytes) -> str | None:
         """Return the conversation's id, of a line that tells it."""
-        raise NotImplementedError
 
     def moment(self, line: bytes) -> float | None:
         """Return when a line was written, in seconds since 1970; None where it does not say."""

@@ -186,7 +186,7 @@ class GeminiFiles(KeptFiles):
 
     def recognises(self, line: bytes) -> bool:
         """Tell whether a line is the first of such a file."""
-        return b'"projectHash"' in line and self.session_of(line) is not None
+        return self.session_of(line) is not None
 
     def session_of(self, line: bytes) -> str | None:
         """Return the conversation's id."""

@@ -95,7 +95,7 @@ class QwenFiles(KeptFiles):
 
     def recognises(self, line: bytes) -> bool:
         """Tell whether a line is one of such a file."""
-        if b'"parentUuid"' not in line or not (b'"parts"' in line or b'"systemPayload"' in line):
+        if b'"parts"' not in line and b'"systemPayload"' not in line:
             return False
         told = record_of(line) or {}
         is_kind = "systemPayload" in told or isinstance(fields(told.get("message")).get("parts"), list)

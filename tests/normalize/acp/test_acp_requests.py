@@ -6,7 +6,7 @@ import pytest
 
 from acp_talk import Event, Talk, only, types
 from normalize.acp.requests import MOST_NAMED
-from normalize.inputs import Decision
+from normalize.inputs import Decision, Ended
 from protocol.acp import encode
 from protocol.acp.decode import decode
 
@@ -106,6 +106,118 @@ def test_two_requests_for_one_call_wait_and_end_each_for_itself() -> None:
     assert [one["pending_id"] for one in talk.says(yes("a"))] == [first["pending_id"]]
     assert talk.core.pending == (second["pending_id"],)
     assert [one["pending_id"] for one in talk.says(yes("b"))] == [second["pending_id"]]
+
+
+def test_a_question_about_a_call_that_has_ended_is_asked_all_the_same() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    talk.update("tool_call", toolCallId="c", title="List", status="in_progress")
+    talk.update("tool_call_update", toolCallId="c", status="completed")
+    (asked,) = asks(talk, 1, "c")
+    assert (asked["type"], asked["tool_call_id"]) == ("permission_request", "c")
+    assert types(talk.says(yes(1))) == ["permission_resolved"]
+
+
+def test_a_refusal_by_a_human_is_one() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    asked = only(asks(talk, 1, "c"), "permission_request")
+    (told,) = talk.decides(Decision(asked["pending_id"], "deny", "ada", 5, option_id="no"))
+    assert (told["type"], told["behavior"], told["by"]) == ("permission_resolved", "deny", "ada")
+    (end,) = talk.update("tool_call_update", toolCallId="c", status="completed")
+    assert (end["tool_status"], end["reason"]) == ("error", "denied")
+
+
+def test_what_we_ask_in_one_line_is_asked_one_after_the_other() -> None:
+    talk = Talk()
+    prompt = {"sessionId": "s", "prompt": [{"type": "text", "text": "Go on."}]}
+    both = [
+        encode.request(1, "session/prompt", prompt),
+        encode.notification("session/cancel", {"sessionId": "s"}),
+    ]
+    asked = talk.says(b"[" + b",".join(line.strip() for line in both) + b"]")
+    assert types(asked) == ["session_status", "turn_started", "user_message"]
+    ended = talk.fails(1, -32603, "aborted")
+    assert only(ended, "complete")["data"]["outcome"] == "interrupted"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        encode.notification("_somebody/else", {}),
+        encode.notification("session/cancel", {"sessionId": "s"}),
+        encode.notification("session/cancel", {"sessionId": "unknown"}),
+        encode.request(9, "session/request_permission", {"sessionId": "s"}),
+        b"no message",
+    ],
+)
+def test_what_we_say_beside_requests_is_no_news(line: bytes) -> None:
+    talk = Talk()
+    talk.text("Hello.")
+    talk.answers(1, stopReason="end_turn")
+    assert talk.says(line) == []
+    assert (talk.core.busy, talk.core.turns) == (False, 1)
+
+
+def test_a_load_that_fails_has_told_all_of_the_past() -> None:
+    talk = Talk()
+    talk.sends(1, "session/load", sessionId="s", cwd="/w", mcpServers=[])
+    assert talk.text("Old.")[-1]["history"] is True
+    (error,) = talk.fails(1, -32602, "no such session")
+    assert (error["type"], error["error"]) == ("error", "session/load: no such session")
+    assert "history" not in talk.text("New.")[-1]
+
+
+@pytest.mark.parametrize("options", [None, 7, {"id": "o"}])
+def test_options_that_are_no_list_are_no_news(options: Any) -> None:
+    talk = Talk()
+    talk.prompt(1)
+    assert talk.update("config_option_update", configOptions=options) == []
+
+
+@pytest.mark.parametrize(
+    ("end", "outcome", "sentence"),
+    [
+        (Ended("end_of_input"), "process_exited", "The stream ended before the turn did."),
+        (Ended("hung"), "hung", "The agent did not react and was given up."),
+        (Ended("exited", signal="SIGKILL"), "process_exited", "The agent's process ended by SIGKILL before the turn did."),
+        (Ended("exited", exit_code=3), "process_exited", "The agent's process ended with code 3 before the turn did."),
+        (Ended("exited"), "process_exited", "The agent's process ended before the turn did."),
+    ],
+)  # fmt: skip
+def test_a_process_that_ends_ends_the_turn_and_says_how(end: Ended, outcome: str, sentence: str) -> None:
+    talk = Talk()
+    talk.prompt(1)
+    complete = only(talk.ends(end), "complete")
+    assert (complete["data"]["outcome"], complete["error"]) == (outcome, sentence)
+
+
+def test_a_context_that_is_told_again_is_no_news() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    assert types(talk.update("usage_update", used=5, size=10)) == ["context_window"]
+    assert talk.update("usage_update", used=5, size=10) == []
+    assert types(talk.update("usage_update", used=6, size=10)) == ["context_window"]
+
+
+@pytest.mark.parametrize("used", [-1, 1 << 60, None])
+def test_a_context_of_no_size_is_no_news(used: int | None) -> None:
+    talk = Talk()
+    talk.prompt(1)
+    assert talk.update("usage_update", used=used, size=10) == []
+
+
+def test_a_call_that_goes_on_while_another_waits_says_nothing_of_the_other() -> None:
+    talk = Talk()
+    talk.prompt(1)
+    asked = only(asks(talk, 1, "c"), "permission_request")
+    told = [
+        *talk.update("tool_call", toolCallId="d", title="x", status="in_progress"),
+        *talk.update("tool_call_update", toolCallId="d", title="y"),
+        *talk.update("tool_call_update", toolCallId="d", status="completed"),
+    ]
+    assert types(told) == ["tool_call", "tool_update", "tool_update"]
+    assert talk.core.pending == (asked["pending_id"],)
 
 
 def test_a_decision_about_what_does_not_wait_is_none() -> None:
