@@ -262,6 +262,16 @@ def test_an_elicitation_that_nobody_knows_is_complete(params: Event, text: str) 
     assert (told["type"], told["kind"], told["text"]) == ("notice", "elicitation_complete", text)
 
 
+def test_all_that_waits_is_void_when_the_turn_is_cancelled() -> None:
+    talk = Talk("gemini-cli")
+    talk.prompt(1)
+    asked, question = only(asks(talk, 1, "c"), "permission_request"), elicit(talk, 2, "e")
+    told = talk.cancels()
+    assert types(told) == ["permission_cancelled", "permission_cancelled", "tool_update"]
+    assert [one["pending_id"] for one in told[:2]] == [asked["pending_id"], question["pending_id"]]
+    assert (told[2]["tool_call_id"], told[2]["reason"]) == ("c", "interrupted")
+
+
 def test_a_request_that_is_taken_back_and_does_not_wait_is_no_news() -> None:
     talk = Talk()
     talk.prompt(1)

@@ -79,6 +79,17 @@ def test_a_prompt_that_nobody_was_heard_to_send_begins_its_turn() -> None:
     assert (told[1]["prompts"], told[2]["text"], told[2]["uuid"]) == (["u"], "Go on.", "u")
 
 
+def test_a_prompt_of_the_past_or_of_another_client_begins_no_turn() -> None:
+    talk = Talk()
+    talk.sends(1, "session/load", sessionId="s", cwd="/w", mcpServers=[])
+    (_, past) = talk.update("user_message", messageId="u", content=[WORDS])
+    assert (past["text"], past["history"], "operation_id" in past) == ("Go on.", True, False)
+    talk.answers(1)
+    (started, _) = talk.prompt(2, "Now.")
+    (other,) = talk.update("user_message", messageId="v", content=[WORDS])
+    assert (other["type"], other["operation_id"]) == ("user_message", started["operation_id"])
+
+
 @pytest.mark.parametrize(
     ("update", "kind", "field"),
     [("agent_message", "message_chunk", "text"), ("agent_thought", "reasoning", "reasoning_text")],

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from protocol.acp import encode
 from protocol.acp.content import Diff, ShownContent, TextContent, UnknownContent, UnknownShown
-from protocol.acp.decode import decode
+from protocol.acp.decode import decode, malformed
 from protocol.acp.messages import (
     ACP_TYPES,
     Batch,
@@ -24,6 +24,7 @@ from protocol.acp.messages import (
 )
 from protocol.acp.recognise import is_acp
 from protocol.acp.updates import AgentMessageChunk, Plan, ToolCall, ToolCallUpdate, UnknownUpdate
+from protocol.framing import OversizeLine
 from protocol.malformed import BLANK, Malformed
 from protocol.parsing.depth import TOO_DEEP
 
@@ -111,6 +112,8 @@ def test_everything_else_of_json_rpc() -> None:
         3, None, RpcError(-32603, "no", {"a": 1})
     )
     assert decode(b'{"jsonrpc":"2.0","id":1,"error":"no"}') == Response(1, None, RpcError(data="no"))
+    assert decode(b'{"id":[1],"result":{}}') == Response("[1]", {})
+    assert decode(b'{"id":true,"result":{}}') == Response("True", {})
     assert decode(b'{"a":1}') == Unknown(raw={"a": 1})
     batch = decode(b'[{"id":1,"result":{}},7]')
     assert batch == Batch([Response(1, {}), Malformed("7", "not a JSON object")])
@@ -130,6 +133,11 @@ def test_what_is_no_message(line: bytes, reason: str) -> None:
     message = decode(line)
     assert isinstance(message, Malformed)
     assert message.reason == reason
+
+
+def test_a_line_too_long_to_keep_says_so() -> None:
+    message = malformed(OversizeLine(7, 5000, b'{"\xff'))
+    assert message == Malformed('{"\ufffd', "line 7 has 5000 bytes, beyond the limit")
 
 
 def test_half_a_character_at_the_end_of_a_piece_stays() -> None:
