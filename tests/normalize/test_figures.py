@@ -230,6 +230,16 @@ def test_the_window_is_that_of_the_main_model() -> None:
     assert len(used(talk)) == 2
 
 
+@pytest.mark.parametrize(("length", "size"), [(5, 1_000_000), (1000, 200_000)])
+def test_a_model_is_known_without_its_date_unless_its_name_is_none(length: int, size: int) -> None:
+    talk = Talk()
+    name = "m" * length
+    talk.hears(init(model=name), assistant(text("A"), usage={"input_tokens": 5}, model=name))
+    windows = {f"{name}-20250929": model_usage(0, 0, 1_000_000), "other": model_usage(0, 0, 100_000)}
+    talk.hears(result("A", modelUsage=windows))
+    assert talk.last("context_window")["context_window_size"] == size
+
+
 @pytest.mark.parametrize("size", [0, -1, None])
 def test_a_window_of_nothing_is_no_window(size: int | None) -> None:
     talk = Talk()

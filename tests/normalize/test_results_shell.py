@@ -19,6 +19,22 @@ def bash(content: Any, structured: Any = None, *, command: str = "make", **optio
     return output(answered("Bash", {"command": command}, content, structured, **options))
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "Command: make\nDirectory: /w\nOutput: (empty)\nError: (none)\nExit Code: 3\nSignal: (none)",
+            {"exit_code": 3, "stdout": ""},
+        ),
+        ("Command: make\nDirectory: /w\nOutput: a\nExit Code: 3", None),
+        ("Command: make\nDirectory: /w", None),
+        ("Command: another\nDirectory: /w\nOutput: a\nError: b\nExit Code: 3", None),
+    ],
+)
+def test_a_report_of_a_command_is_one_only_if_it_is_whole(said: str, told: dict[str, Any] | None) -> None:
+    assert bash(said) == (told or {"exit_code": 0, "stdout": said})
+
+
 def streams(**fields: Any) -> dict[str, Any]:
     return {"stdout": "", "stderr": "", "interrupted": False, "isImage": False, **fields}
 

@@ -137,6 +137,14 @@ def test_an_echo_is_matched_by_its_text_when_the_prompt_had_no_uuid() -> None:
     assert talk.hears(user("two", uuid="y", isReplay=True)) == ["user_message two", "injected 1"]
 
 
+def test_an_echo_that_comes_late_of_the_prompt_that_opened_the_turn_is_no_news() -> None:
+    talk = Talk()
+    talk.says(user("one", uuid=None))
+    talk.hears(init(), assistant(text("A")))
+    assert talk.hears(user("one", uuid="made-by-the-cli", isReplay=True)) == []
+    assert talk.hears(result("A")) == ["complete turn-1 completed"]
+
+
 def test_echoes_alone_tell_what_was_asked() -> None:
     talk = Talk()
     assert talk.hears(init(), user("one", uuid=P1, isReplay=True), user("two", uuid=P2, isReplay=True))[

@@ -23,7 +23,7 @@ from protocol.claude.system import Init, Status
 from protocol.dialects import MIRIAD
 from protocol.json_values import Json
 from protocol.malformed import Malformed
-from protocol.miriad.system import Queued
+from protocol.miriad.system import Queued, SystemFailure
 
 
 def lines(written: list[bytes]) -> list[Json]:
@@ -117,6 +117,12 @@ def test_what_a_miriad_agent_does_not_take_is_refused(message: Message) -> None:
 
 
 # The agent: we stand in for one
+
+
+def test_a_prompt_that_is_not_taken_is_told_in_words() -> None:
+    (line,) = MIRIAD.agent().refuse(User(message=UserBody(content="hi")), "no room").lines
+    (message,) = MIRIAD.host().read(line.rstrip()).messages
+    assert message == SystemFailure(message="no room")
 
 
 def test_each_control_line_becomes_a_request_of_its_own() -> None:
