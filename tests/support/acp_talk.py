@@ -68,6 +68,12 @@ class Talk:
     def cancels(self) -> list[Event]:
         return self.says(encode.notification("session/cancel", {"sessionId": "s"}))
 
+    def is_busy(self) -> bool:
+        return self.core.busy
+
+    def waits(self) -> list[str]:
+        return [*self.core.pending]
+
     def decides(self, decision: Decision) -> list[Event]:
         return self._told(self.core.handle(decision))
 

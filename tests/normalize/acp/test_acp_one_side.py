@@ -3,7 +3,9 @@
 import pytest
 
 from acp_talk import Event, Talk, only, shown, types
+from normalize.events import Unknown
 from protocol.acp import encode
+from protocol.acp.decode import decode
 
 SAID = {"type": "text", "text": "Go on."}
 
@@ -22,7 +24,7 @@ SAID = {"type": "text", "text": "Go on."}
 def test_an_answer_tells_what_was_asked(answers: list[Event], told: list[str]) -> None:
     talk = Talk()
     assert [kind for number, one in enumerate(answers) for kind in types(talk.answers(number, **one))] == told
-    assert not talk.core.busy
+    assert not talk.is_busy()
 
 
 def test_an_answer_ends_the_turn_that_has_been_open_longest() -> None:
@@ -65,12 +67,12 @@ def test_a_past_goes_on_while_its_load_has_no_answer() -> None:
 def test_leave_that_nobody_was_heard_to_give_was_given_when_the_call_goes_on() -> None:
     talk = Talk()
     asked = only(talk.asks(1, "c", title="List", kind="execute"), "permission_request")
-    assert talk.core.pending == (asked["pending_id"],)
+    assert talk.waits() == [asked["pending_id"]]
     told = talk.update("tool_call_update", toolCallId="c", status="in_progress")
     assert [(one["type"], one["behavior"], one["pending_id"]) for one in told] == [
         ("permission_resolved", "allow", asked["pending_id"])
     ]
-    assert talk.core.pending == ()
+    assert talk.waits() == []
 
 
 @pytest.mark.parametrize(
@@ -104,8 +106,5 @@ def test_a_batch_is_one_line_whatever_is_in_it() -> None:
 
 
 def test_a_message_that_has_no_line_is_kept_as_what_was_read_of_it() -> None:
-    from protocol.acp.decode import decode
-
-    talk = Talk()
-    (odd,) = talk.core.receive(decode(b'{"jsonrpc":"2.0","weather":7}'))
-    assert (odd.type, odd.raw) == ("unknown", '{"jsonrpc": "2.0", "weather": 7}')
+    raw = '{"jsonrpc": "2.0", "weather": 7}'
+    assert Talk().core.receive(decode(raw.encode())) == [Unknown(message_type="", raw=raw)]

@@ -9,6 +9,7 @@ from normalize.acp.requests import MOST_NAMED
 from normalize.inputs import Decision, Ended
 from protocol.acp import encode
 from protocol.acp.decode import decode
+from protocol.acp.messages import PermissionRequest
 
 OPTIONS = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]
 
@@ -29,11 +30,12 @@ def test_a_request_is_found_under_the_name_it_was_published_under() -> None:
     for name in ("a", "b"):
         params = {"sessionId": "s", "toolCall": {"toolCallId": name, "title": name}, "options": OPTIONS}
         request = decode(encode.request(name, "session/request_permission", params).rstrip())
+        assert isinstance(request, PermissionRequest)
         published = talk.core.receive(request)[-1]
         requests.append((request, getattr(published, "pending_id", None)))
-    assert [talk.core.pending_id(request) for request, _ in requests] == [name for _, name in requests]  # type: ignore[arg-type]
+    assert [talk.core.pending_id(request) for request, _ in requests] == [name for _, name in requests]
     talk.says(yes("a"))
-    assert [talk.core.pending_id(request) for request, _ in requests] == [None, requests[1][1]]  # type: ignore[arg-type]
+    assert [talk.core.pending_id(request) for request, _ in requests] == [None, requests[1][1]]
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,13 @@ def test_a_turn_begins_with_the_prompt_and_ends_when_the_session_is_idle() -> No
     assert talk.update("user_message", messageId="u", content=[WORDS]) == []
     assert talk.update("state_update", state="running") == []
     assert talk.answers(1, messageId="u") == []
-    assert talk.core.busy
+    assert talk.is_busy()
     end = talk.update(
         "state_update", state="idle", stopReason="end_turn", usage={"inputTokens": 3, "outputTokens": 1}
     )
     data = only(end, "complete")["data"]
     assert (data["outcome"], data["input_tokens"], data["output_tokens"]) == ("completed", 3, 1)
-    assert not talk.core.busy
+    assert not talk.is_busy()
     assert talk.update("state_update", state="idle", stopReason="end_turn") == []
 
 
@@ -39,7 +39,7 @@ def test_a_session_that_waits_or_only_says_that_it_is_idle_ends_no_turn() -> Non
     talk.prompt(1)
     assert talk.update("state_update", state="requires_action") == []
     assert talk.update("state_update", state="idle") == []
-    assert talk.core.busy
+    assert talk.is_busy()
 
 
 def test_a_turn_that_the_agent_begins_itself_is_its_own() -> None:
@@ -69,7 +69,7 @@ def test_an_answer_that_comes_after_its_turn_ended_is_no_news() -> None:
     talk.update("state_update", state="idle", stopReason="end_turn")
     talk.prompt(3)
     assert talk.answers(2, stopReason="end_turn") == []
-    assert talk.core.busy
+    assert talk.is_busy()
 
 
 def test_a_prompt_that_nobody_was_heard_to_send_begins_its_turn() -> None:
@@ -174,7 +174,7 @@ def test_leave_is_asked_for_a_subject() -> None:
 def test_leave_that_is_asked_for_no_call_is_a_question_alone(subject: Event | None) -> None:
     talk = Talk()
     talk.prompt(1)
-    params = {"sessionId": "s", "title": "May I?", "subject": subject, "options": []}
+    params: Event = {"sessionId": "s", "title": "May I?", "subject": subject, "options": []}
     (asked,) = talk.hears(encode.request(1, "session/request_permission", params))
     assert (asked["type"], asked["permission_title"], "tool_call_id" in asked) == (
         "permission_request",
