@@ -5,6 +5,7 @@ import re
 from normalize.claude.results.answer import parts
 from normalize.claude.state import State
 from normalize.claude.tools import server as server_tools
+from normalize.claude.turns import Turn
 from normalize.events import AgentEvent, Injected, MessageChunk, Notice, UserMessage
 from normalize.events.limits import pieces
 from protocol.claude.blocks import (
@@ -145,19 +146,15 @@ def _echo(state: State, message: User, text: str, said: list[AnyBlock]) -> list[
             turn.prompts[uuid] = None
         return events
     if waited is not None or not known:
-        events += injected(state, [uuid], len(text))
+        events += injected(state, turn, uuid, len(text))
     return events
 
 
-def injected(state: State, uuids: list[str | None], length: int | None) -> list[AgentEvent]:
-    """Prompts have joined the running turn."""
-    named = [uuid for uuid in uuids if uuid is not None]
-    turn = state.turns.current
-    if turn is not None:
-        turn.prompts |= dict.fromkeys(named)
-    return [
-        Injected(**state.place.here, message_count=len(uuids), content_length=length, prompts=named or None)
-    ]
+def injected(state: State, turn: Turn, uuid: str | None, length: int | None) -> list[AgentEvent]:
+    """A prompt has joined the running turn."""
+    named = [] if uuid is None else [uuid]
+    turn.prompts |= dict.fromkeys(named)
+    return [Injected(**state.place.here, message_count=1, content_length=length, prompts=named or None)]
 
 
 def _user_message(

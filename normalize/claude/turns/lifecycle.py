@@ -89,7 +89,7 @@ def prompt_told(state: State, message: CommandLifecycle) -> list[AgentEvent]:
                 turn.prompts[uuid] = None
                 return []
             length = None if waited is None else len(waited.text) or None
-            return user_lines.injected(state, [uuid], length)
+            return user_lines.injected(state, turn, uuid, length)
         case "cancelled":
             withdrawn = state.prompts.pop(uuid)
             return [] if withdrawn is None else [Withdrawn(**state.place.here, prompt=uuid)]
