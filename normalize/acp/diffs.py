@@ -170,13 +170,10 @@ def of_patch(patch: str, path: str) -> str | None:
     first = _HUNK.search(patch)
     if first is None or patch.count("\n--- ", 0, first.start()) + patch.startswith("--- ") > 1:
         return None
-    body = patch[first.start() :]
-    if "\ndiff --git " in body:
-        return None
-    lines = body.split("\n")
+    lines = patch[first.start() :].split("\n")
     while lines and not lines[-1]:
         lines.pop()
-    # a line of context that lost its blank is one of nothing
+    # a line of context that lost its blank is one of nothing; no other line is one of a hunk, nor is the head of another file
     lines = [line or " " for line in lines]
     if any(not line.startswith((" ", "+", "-", "@", "\\")) for line in lines):
         return None

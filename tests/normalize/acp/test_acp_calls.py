@@ -276,6 +276,20 @@ def test_a_tool_is_what_its_name_its_arguments_or_its_kind_say(
         ),
         pytest.param(
             {"kind": "edit", "rawInput": {"path": "/w/a"}},
+            {
+                "content": [
+                    {
+                        "type": "diff",
+                        "changes": [{"operation": "delete", "path": "/w/a"}],
+                        "patch": {"format": "git_patch", "text": "--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"},
+                    }
+                ]
+            },
+            [{"type": "delete", "diff": "--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"}],
+            id="version 2: a file that goes",
+        ),
+        pytest.param(
+            {"kind": "edit", "rawInput": {"path": "/w/a"}},
             {"content": [{"type": "diff", "changes": []}]},
             [{"type": "edit"}],
             id="version 2: a change of which nothing is told",

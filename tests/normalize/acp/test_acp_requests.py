@@ -85,6 +85,8 @@ def test_a_name_that_comes_out_a_second_time_takes_the_place_of_the_first_reques
     assert types(told) == ["tool_call", "permission_cancelled", "permission_request"]
     assert (told[1]["tool_call_id"], told[2]["pending_id"]) == ("two", second["pending_id"])
     assert [name.rpartition("/")[2] for name in talk.core.pending] == ["a", "a#2"]
+    assert types(talk.update("tool_call_update", toolCallId="two", status="completed")) == ["tool_update"]
+    assert len(talk.waits()) == 2
     assert types(talk.says(yes("a#2"))) == ["permission_resolved"]
     assert types(talk.answers(1, stopReason="end_turn")).count("permission_cancelled") == 1
 
