@@ -9,6 +9,7 @@ import pytest
 
 from turnwire_client import connect
 from turnwire_process import environment, turnwire
+from waiting import until
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")]
 
@@ -84,6 +85,8 @@ async def seen(folder: Path, *, fd: int | None = None, **variables: str) -> tupl
     ) as served:
         async with connect(served.base, TOKEN) as client:
             assert client.known_sessions
+        # the URL does not wait for the agent
+        await until((folder / "seen.json").exists)
         return (folder / "seen.json").read_text(), served.url
 
 
