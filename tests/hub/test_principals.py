@@ -17,7 +17,7 @@ from hub.wire.frames_out import SessionSummary
 from journal.memory import MemoryJournal
 
 ANN = Principal("control", "ann", Scope.of(["own"]), "id-ann")
-EVE = Principal("view", "eve", Scope.of(["folder:/work/eve"]), "id-eve")
+EVE = Principal("view", "eve", Scope.of(["folder:/srv/eve"]), "id-eve")
 BOSS = Principal("view", "boss", Scope.of(["all"]), "id-boss")
 
 
@@ -58,9 +58,9 @@ def summary(session: str, **more: Any) -> SessionSummary:
 def house() -> StubHost:
     host = StubHost()
     host.summaries = [
-        summary("anns", owner="ann", workspace="/work/ann"),
-        summary("eves", workspace="/work/eve/deep"),
-        summary("other", owner="bob", workspace="/work/everybody"),
+        summary("anns", owner="ann", workspace="/srv/ann"),
+        summary("eves", workspace="/srv/eve/deep"),
+        summary("other", owner="bob", workspace="/srv/everybody"),
     ]
     return host
 
@@ -78,11 +78,11 @@ def served(few: Few, **options: Any) -> Any:
     [
         (["all"], "anns eves other"),
         (["own"], "anns"),
-        (["folder:/work/eve"], "eves"),
-        (["folder:/work"], "anns eves other"),
-        (["folder:/work/eve/deep/deeper"], ""),
+        (["folder:/srv/eve"], "eves"),
+        (["folder:/srv"], "anns eves other"),
+        (["folder:/srv/eve/deep/deeper"], ""),
         (["folder:/"], "anns eves other"),
-        (["own", "folder:/work/eve/"], "anns eves"),
+        (["own", "folder:/srv/eve/"], "anns eves"),
     ],
 )
 def test_a_scope_shows_what_it_names_and_nothing_beside_it(words: list[str], seen: str) -> None:
@@ -97,7 +97,7 @@ def test_what_is_no_scope_is_refused(words: list[str]) -> None:
 
 
 def test_a_workspace_with_dots_is_below_no_folder() -> None:
-    assert not EVE.sees(summary("s", workspace="/work/eve/../ann"))
+    assert not EVE.sees(summary("s", workspace="/srv/eve/../ann"))
     assert not EVE.sees(summary("s"))
     assert not Principal("view", None, Scope(own=True)).sees(summary("s"))
 
