@@ -9,7 +9,7 @@ from collections.abc import Callable
 from normalize.core import Core, Stats
 from normalize.events import AgentEvent
 from normalize.inputs import Message, Received, Sent, SessionInput
-from protocol.claude.messages import User
+from protocol.claude.messages import StreamEvent, User
 from protocol.claude.system import Init
 from runner.retry import RateLimitRetry, Wait
 
@@ -21,8 +21,8 @@ class RunCore:
         """`now` returns seconds since 1970."""
         self.wait: Wait | None = None
         """What is to be waited for; None while nothing is."""
-        self.stopped_at: SessionInput | None = None
-        """The line that told of it."""
+        self.stopped_at: Message | None = None
+        """What told of it."""
         self._retry = retry
         self._now = now
         self._core = core
@@ -50,21 +50,26 @@ class RunCore:
 
     def receive(self, message: Message, line: bytes | None = None) -> list[AgentEvent]:
         """Return the events of a message that was received."""
-        return self.handle(Received(line or b"", message))
+        if self.wait is not None:
+            return []
+        # a piece of a stream, as most lines are, tells of no limit and introduces nobody
+        if type(message) is not StreamEvent:
+            self.wait = self._retry.handle(message, self._now())
+            if self.wait is not None:
+                self.stopped_at = message
+                return []
+            if self._goes_on and isinstance(message, Init):
+                self._goes_on = False
+                return []
+        return [] if self._core is None else self._core.receive(message, line)
 
     def handle(self, happened: SessionInput) -> list[AgentEvent]:
         """Return the events that follow."""
         if self.wait is not None:
             return []
         match happened:
-            case Received(message=message):
-                self.wait = self._retry.handle(message, self._now())
-                if self.wait is not None:
-                    self.stopped_at = happened
-                    return []
-                if self._goes_on and isinstance(message, Init):
-                    self._goes_on = False
-                    return []
+            case Received(line, message):
+                return self.receive(message, line)
             case Sent(message=message) if not isinstance(message, User):
                 return []  # the control protocol is between the runner and the CLI
             case _:

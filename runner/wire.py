@@ -289,14 +289,23 @@ class EventLines:
 
     def lines(self, payloads: list[bytes]) -> bytes:
         """Return the lines for JSON values, each as it is but for bytes that are no UTF-8."""
+        if not payloads:
+            return b""
         head = self._head
-        return b"".join([head + _valid(payload) + b"}\n" for payload in payloads])
+        whole = head + (b"}\n" + head).join(payloads) + b"}\n"
+        if _is_valid(whole):
+            return whole
+        return b"".join([head + payload.decode("utf-8", "replace").encode() + b"}\n" for payload in payloads])
 
 
-def _valid(payload: bytes) -> bytes:
-    if payload.isascii():
-        return payload
-    return payload.decode("utf-8", "replace").encode()
+def _is_valid(text: bytes) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def end_line(run_id: str, status: Status, error: str | None = None) -> bytes:

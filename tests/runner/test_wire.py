@@ -96,6 +96,14 @@ def test_bytes_that_are_no_text_do_not_spoil_the_line_around_them() -> None:
     assert json.loads(line)["event"] == {"a": "�"}
 
 
+def test_many_lines_are_each_what_they_are_alone() -> None:
+    lines = EventLines("a")
+    values = [b"1", b'"\xc3\xa9"', b'{"a":"\xff"}', b'"\xc3"', b'"\xa9"', b"[]"]
+    assert lines.lines(values) == b"".join(lines.lines([value]) for value in values)
+    assert lines.lines(values[:2]) == b"".join(lines.lines([value]) for value in values[:2])
+    assert lines.lines([]) == b""
+
+
 def test_a_run_request_is_written_and_read() -> None:
     read = read_request(run_line("r", PARAMS)[:-1])
     assert isinstance(read, Run)

@@ -20,7 +20,7 @@ from adapter.session.agent import AgentSession, RequestFailed
 from adapter.session.notices import SessionNotice
 from normalize.core import Core, Happened
 from normalize.events import AgentEvent, to_json
-from normalize.inputs import Ended, Received, Sent
+from normalize.inputs import Ended, Message, Received, Sent
 from protocol.acp.messages import Batch, Request, Response
 from protocol.malformed import Malformed
 from runner.acp import AcpParams, content_blocks
@@ -83,6 +83,7 @@ class _Conversation:
     """A sidecar.streams.runner.performance.Conversation."""
 
     agent = "the agent"
+    answers: frozenset[type[Message]] = frozenset({Response, Batch})
     lingers: float | None = None
     core: Core | None = None
 
@@ -118,23 +119,24 @@ class _Conversation:
                 return True
         return False
 
-    def payloads(self, happened: Happened) -> list[bytes]:
+    def payloads(self, batch: Sequence[Happened]) -> list[bytes]:
         if self._is_normalized:
-            return [to_json(event) for event in happened.events]
-        match happened.input:
-            case Received(line=line, message=message) if not isinstance(message, Malformed):
-                return [line]
-            case _:
-                return []
+            return [to_json(event) for _, events in batch for event in events]
+        return [
+            item.line
+            for item, _ in batch
+            if isinstance(item, Received) and not isinstance(item.message, Malformed)
+        ]
 
-    def on_happened(self, happened: Happened) -> Wait | None:
-        if isinstance(happened.input, Sent):
-            match happened.input.message:
-                case Request(method="session/prompt") as prompt:
-                    self._prompt = prompt
-                case _:
-                    pass
-        return None
+    def until_wait(self, batch: Sequence[Happened]) -> tuple[Sequence[Happened], Wait | None]:
+        for item, _ in batch:
+            if isinstance(item, Sent):
+                match item.message:
+                    case Request(method="session/prompt") as prompt:
+                        self._prompt = prompt
+                    case _:
+                        pass
+        return batch, None
 
     def go_on(self, wait: Wait) -> None:
         """No limit is waited for: it is told as the agent tells it."""

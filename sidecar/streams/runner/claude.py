@@ -18,7 +18,7 @@ from adapter.session.notices import SessionNotice
 from normalize.core import Happened
 from normalize.events import AgentEvent, to_json
 from normalize.families import new_core
-from normalize.inputs import Ended, Received
+from normalize.inputs import Ended, Message, Received
 from protocol.claude.control import ControlCancelRequest, ControlRequest, ControlResponse
 from protocol.claude.results import Result
 from protocol.malformed import Malformed
@@ -65,10 +65,15 @@ def claude_runs(
     return RunFamily(ClaudeParams, perform)
 
 
+_UNTOLD = frozenset({ControlRequest, ControlResponse, ControlCancelRequest, Malformed})
+"""What is not told: the control protocol is between the runner and the CLI, as in the SDK; the rest cannot be embedded."""
+
+
 class _Conversation:
     """A sidecar.streams.runner.performance.Conversation."""
 
     agent = "the CLI"
+    answers: frozenset[type[Message]] = frozenset({Result})
 
     def __init__(
         self,
@@ -140,24 +145,21 @@ class _Conversation:
             await session.say(bytes(self._run.params.message))
 
     def is_answer(self, received: Received) -> bool:
-        return isinstance(received.message, Result)
+        return type(received.message) in self.answers
 
-    def payloads(self, happened: Happened) -> list[bytes]:
+    def payloads(self, batch: Sequence[Happened]) -> list[bytes]:
         if self._is_normalized:
-            return [to_json(event) for event in happened.events]
-        match happened.input:
-            # the control protocol is between the runner and the CLI, as in the SDK
-            case Received(
-                message=ControlRequest() | ControlResponse() | ControlCancelRequest() | Malformed()
-            ):
-                return []
-            case Received(line=line):
-                return [line]
-            case _:
-                return []
+            return [to_json(event) for _, events in batch for event in events]
+        return [
+            item.line for item, _ in batch if type(item) is Received and type(item.message) not in _UNTOLD
+        ]
 
-    def on_happened(self, happened: Happened) -> Wait | None:
-        return self.core.wait if happened.input is self.core.stopped_at else None
+    def until_wait(self, batch: Sequence[Happened]) -> tuple[Sequence[Happened], Wait | None]:
+        if self.core.wait is not None:
+            for number, (item, _) in enumerate(batch):
+                if isinstance(item, Received) and item.message is self.core.stopped_at:
+                    return batch[:number], self.core.wait
+        return batch, None
 
     def go_on(self, wait: Wait) -> None:
         self._resume, self._goes_on = wait.session, True

@@ -17,7 +17,7 @@ from adapter.session.agent import AgentSession, RequestFailed, RequestTimeout
 from adapter.session.notices import SessionNotice
 from normalize.core import Core, Happened
 from normalize.events import AgentEvent, Complete
-from normalize.inputs import Ended, Received
+from normalize.inputs import Ended, Message, Received
 from protocol.malformed import Malformed
 from runner.family import RunFailed, Streams
 from runner.output import OutputLost
@@ -33,6 +33,8 @@ class Conversation(Protocol):
 
     agent: str
     """What an agent is called: "the CLI", "the agent"."""
+    answers: frozenset[type[Message]]
+    """The types of messages that may answer a prompt."""
     lingers: float | None
     """Seconds that an agent may be silent once it has answered; None for those of stopping it."""
 
@@ -50,15 +52,15 @@ class Conversation(Protocol):
         ...
 
     def is_answer(self, received: Received) -> bool:
-        """Tell whether a line answers the prompt."""
+        """Tell whether a line whose message is of one of these types answers the prompt."""
         ...
 
-    def payloads(self, happened: Happened) -> list[bytes]:
+    def payloads(self, batch: Sequence[Happened]) -> list[bytes]:
         """Return the JSON values that are told of what happened."""
         ...
 
-    def on_happened(self, happened: Happened) -> Wait | None:
-        """See what happened, before it is told; return what is to be waited for instead, with the agent stopped."""
+    def until_wait(self, batch: Sequence[Happened]) -> tuple[Sequence[Happened], Wait | None]:
+        """See what happened; return what is told of it, and what is to be waited for instead of the rest, with the agent stopped."""
         ...
 
     def go_on(self, wait: Wait) -> None:
@@ -113,6 +115,7 @@ class Performance:
         self._opener = opener
         self._watchdog = watchdog
         self._lines = EventLines(run.id)
+        self._looked_at = conversation.answers | {Malformed}
         self._is_answered = False
         self._is_stopping = False
         self._error: str | None = None
@@ -222,33 +225,27 @@ class Performance:
 
     async def _tell(self, batch: Sequence[Happened]) -> Wait | None:
         """Tell what happened, up to a limit that is to be waited for, which is returned."""
-        wait, told = None, list[Happened]()
-        for happened in batch:
-            wait = self._conversation.on_happened(happened)
-            if wait is not None:
-                break
-            self._look_at(happened)
-            told.append(happened)
+        told, wait = self._conversation.until_wait(batch)
+        notes = self._look_at(told)
         self._untold = told
-        payloads = [payload for happened in told for payload in self._conversation.payloads(happened)]
-        notes = b"".join(
-            self._note_of(happened.input) for happened in told if isinstance(happened.input, Received)
-        )
-        if payloads:
+        if payloads := self._conversation.payloads(told):
             await self._streams.output.put(self._lines.lines(payloads))
         self._untold = ()
         if notes:
             await self._streams.notes.put(notes)
         return wait
 
-    def _look_at(self, happened: Happened) -> None:
-        match happened.input:
-            case Received() as received:
-                self._is_answered = self._is_answered or self._conversation.is_answer(received)
-            case Ended() as ended:
-                self._ended = ended
-            case _:
-                pass
+    def _look_at(self, batch: Sequence[Happened]) -> bytes:
+        """Look for the answer, for the end, and for what is no message, of which the notes are returned."""
+        notes = b""
+        for item, _ in batch:
+            if type(item) is Received:
+                if type(item.message) in self._looked_at:
+                    notes += self._note_of(item)
+                    self._is_answered = self._is_answered or self._conversation.is_answer(item)
+            elif type(item) is Ended:
+                self._ended = item
+        return notes
 
     async def _leave(self, session: AgentSession) -> None:
         """Stop the agent of a run that was cancelled. What it still says is read, and of it the turn's end is told.
@@ -260,19 +257,13 @@ class Performance:
             tasks.create_task(session.stop())
             if self._ended is None:
                 async for batch in session.batches():
-                    for happened in batch:
-                        self._look_at(happened)
+                    self._look_at(batch)
                     self._add_last(batch)
 
     def _add_last(self, batch: Sequence[Happened]) -> None:
-        last = [
-            payload
-            for happened in batch
-            if is_end_of_run(happened)
-            for payload in self._conversation.payloads(happened)
-        ]
-        if last:
-            self._streams.output.add(self._lines.lines(last))
+        last = [happened for happened in batch if is_end_of_run(happened)]
+        if payloads := self._conversation.payloads(last):
+            self._streams.output.add(self._lines.lines(payloads))
 
     def _note_of(self, received: Received) -> bytes:
         match received.message:
