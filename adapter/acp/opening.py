@@ -244,14 +244,16 @@ class _Output:
             for message in self._wire.replies(request, reply):
                 self._client.post(message)
 
-    def publish(self, happened: Happened) -> None:
-        for event in happened.events:
-            if isinstance(event, PermissionCancelled):
-                asked = self._opened.take(event.pending_id)
-                if asked is not None:
-                    self._client.post(cancelled(asked))
-        self._inbox.put(happened)
-        self._turn_hooks.on_happened(happened)
+    def publish(self, batch: list[Happened]) -> None:
+        for _, events in batch:
+            for event in events:
+                if type(event) is PermissionCancelled:
+                    asked = self._opened.take(event.pending_id)
+                    if asked is not None:
+                        self._client.post(cancelled(asked))
+        self._inbox.put(batch)
+        for happened in batch:
+            self._turn_hooks.on_happened(happened)
 
     def failed(self, error: Exception) -> None:
         self._inbox.fail(error)

@@ -62,7 +62,7 @@ class Client:
         Of blank lines in a row the first is yielded, the others are counted.
         """
         async for lines in self.lines.slices():
-            if batch := [item for line in lines for item in self._receive(line)]:
+            if batch := self._receive(lines):
                 yield batch
 
     def post(self, message: Message) -> asyncio.Future[None]:
@@ -130,20 +130,23 @@ class Client:
         for answered in self._waiting.values():
             fail(answered, reason)
 
-    def _receive(self, line: bytes | OversizeLine) -> list[Received]:
-        if isinstance(line, OversizeLine):
-            return [Received(line.head, malformed(line))]
-        heard = self._peer.read(line)
-        if heard.lines:
-            self.lines.post(b"".join(heard.lines))
-        for message in heard.messages:
-            if isinstance(message, ControlResponse):
-                self._settle(message)
-        # the line itself goes with the first message; any other is spelled out, so that a recording has each once
-        return [
-            Received(line if index == 0 else _spelled(message), message)
-            for index, message in enumerate(heard.messages)
-        ]
+    def _receive(self, lines: list[bytes | OversizeLine]) -> list[Received]:
+        received = list[Received]()
+        for line in lines:
+            if not isinstance(line, bytes):
+                received.append(Received(line.head, malformed(line)))
+                continue
+            heard = self._peer.read(line)
+            if heard.lines:
+                self.lines.post(b"".join(heard.lines))
+            # the line itself goes with the first message; any other is spelled out, so that a recording has each once
+            own: bytes | None = line
+            for message in heard.messages:
+                if type(message) is ControlResponse:
+                    self._settle(message)
+                received.append(Received(_spelled(message) if own is None else own, message))
+                own = None
+        return received
 
     def _settle(self, response: ControlResponse) -> None:
         answered = self._waiting.get(response.request_id)

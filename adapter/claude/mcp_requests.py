@@ -10,6 +10,9 @@ from normalize.inputs import Received
 from protocol.claude.control import ControlCancelRequest, ControlRequest, success
 from protocol.claude.requests import McpMessage
 
+_CONCERN = frozenset({ControlRequest, ControlCancelRequest})
+"""What may be one of these messages, or take it back."""
+
 
 class McpRequests:
     """Those of one session."""
@@ -27,6 +30,8 @@ class McpRequests:
 
     def on_received(self, received: Received) -> None:
         """Pass on what concerns hosted servers, and nothing else; never waits."""
+        if type(received.message) not in _CONCERN:
+            return
         match received.message:
             case ControlRequest(request_id, McpMessage() as request):
                 self._on_request(request_id, request)

@@ -239,8 +239,8 @@ class _Output:
     def on_asked(self, request: AgentRequest | UnreadableRequest) -> None:
         pass  # the control protocol names its requests itself
 
-    def publish(self, happened: Happened) -> None:
-        self._inbox.put(happened)
+    def publish(self, batch: list[Happened]) -> None:
+        self._inbox.put(batch)
 
     def failed(self, error: Exception) -> None:
         self._inbox.fail(error)

@@ -55,11 +55,17 @@ Unasked: TypeAlias = Literal["nothing", "edits", "everything"]
 _UNASKED: dict[str, Unasked] = {"acceptEdits": "edits", "bypassPermissions": "everything"}
 
 
+_ASKING = frozenset({ControlRequest, ControlCancelRequest, ControlResponse, Malformed})
+"""What may ask for something or take it back; to compare four types costs each line more than to look into a set."""
+
+
 class ClaudeWire:
     """The control protocol."""
 
     def requests(self, message: Message) -> Sequence[Asking]:
         """Return what a message asks for or takes back; those that still wait, in the answer to `initialize` (2.1.330)."""
+        if type(message) not in _ASKING:
+            return ()
         match message:
             case ControlRequest(request_id, request):
                 return _asked(request_id, request)

@@ -50,6 +50,9 @@ class Outputs:
 RealPaths: TypeAlias = Mapping[str, str | None]
 """Where paths lead, links followed, by their absolute spelling; None for one that leads nowhere."""
 
+_FOLLOWED = frozenset({PermissionCancelled, PermissionResolved, Complete})
+"""Events that the permission machine has to follow."""
+
 CoreInput: TypeAlias = SessionInput | PermissionInput
 
 
@@ -93,16 +96,39 @@ class SessionCore:
         """Return what follows from an input at a time in seconds, of any clock that does not go back."""
         outputs = Outputs()
         match happened:
-            case Received() | Sent() | Decision() | Ended() | Announced():
+            case Received():
+                told = self.receive(happened, at)
+                return Outputs([told]) if isinstance(told, Happened) else told
+            case Ended():
                 self._publish(happened, at, outputs)
-                self._consult(happened, at, outputs)
+                self._step(ProcessEnded(), at, outputs)
+            case Sent() | Decision() | Announced():
+                self._publish(happened, at, outputs)
             case _:
                 self._step(happened, at, outputs)
         return outputs
 
+    def receive(self, received: Received, at: float) -> Happened | Outputs:
+        """Return what follows from a line, as `handle` does: what happened alone where that is all, as with almost every line."""
+        message = received.message
+        events = self._core.receive(message, received.line)
+        asked = self._wire.requests(message)
+        happened = Happened(received, events)
+        if not asked and not (events and any(type(event) in _FOLLOWED for event in events)):
+            return happened
+        outputs = Outputs()
+        self._follow(happened, at, outputs)
+        for asking in asked:
+            self._asked(asking, at, outputs)
+        return outputs
+
     def _publish(self, item: SessionInput, at: float, outputs: Outputs) -> None:
-        events = self._core.handle(item)
-        outputs.happened.append(Happened(item, events))
+        self._follow(Happened(item, self._core.handle(item)), at, outputs)
+
+    def _follow(self, happened: Happened, at: float, outputs: Outputs) -> None:
+        """Publish what happened, and let the permission machine see of its events what concerns it."""
+        outputs.happened.append(happened)
+        item, events = happened
         for event in events:
             match event:
                 case PermissionCancelled(pending_id=name, reason=reason) if name in self._permissions.pending:
@@ -114,17 +140,6 @@ class SessionCore:
                     self._step(TurnEnded(), at, outputs)
                 case _:
                     pass
-
-    def _consult(self, item: SessionInput, at: float, outputs: Outputs) -> None:
-        """Let the permission machine see what concerns it."""
-        match item:
-            case Received():
-                for asking in self._wire.requests(item.message):
-                    self._asked(asking, at, outputs)
-            case Ended():
-                self._step(ProcessEnded(), at, outputs)
-            case _:
-                pass
 
     def _asked(self, asking: Asking, at: float, outputs: Outputs) -> None:
         match asking:

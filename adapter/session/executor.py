@@ -4,7 +4,7 @@ Reader and writer call it for each line and go on at once. Whatever takes time r
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, assert_never
 
@@ -34,7 +34,7 @@ from adapter.permissions.decisions import (
 from adapter.permissions.git_check import uncommitted_changes
 from adapter.permissions.grants import Grant, GrantStore
 from adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
-from adapter.session.core import CoreInput, SessionCore
+from adapter.session.core import CoreInput, Outputs, SessionCore
 from adapter.session.notices import Notify, SessionNotice
 from adapter.session.turns import TurnWatch
 from normalize.core import Happened
@@ -63,8 +63,8 @@ class Output(Protocol):
         """Note what the agent asks for, before it is answered; never waits."""
         ...
 
-    def publish(self, happened: Happened) -> None:
-        """Tell what happened, and what is published of it."""
+    def publish(self, batch: list[Happened]) -> None:
+        """Tell what happened, in order, and what is published of it; the list is the output's to keep."""
         ...
 
     def failed(self, error: Exception) -> None:
@@ -90,6 +90,10 @@ class SessionExecutor:
         self.turns = TurnWatch(core)
         self._core = core
         self._failed = False
+        self._unpublished: list[Happened] = []
+        """What lines say from which nothing else follows; it waits for the end of its batch at most."""
+        self._now = 0.0
+        """The loop's time at the last input, or at the beginning of its batch."""
         self._workspace = workspace
         self._output = output
         self._tasks = tasks
@@ -122,18 +126,62 @@ class SessionExecutor:
         """Take whatever happens; publishes and does what follows, and returns what was to be done."""
         if self._failed:
             return []  # the session is being ended, and its core is in no state to say anything
+        self._now = asyncio.get_running_loop().time()
         try:
-            outputs = self._core.handle(happened, asyncio.get_running_loop().time())
+            outputs = self._core.handle(happened, self._now)
             self.turns.changed(heard=isinstance(happened, Received))
         except Exception as error:  # noqa: BLE001 - ends this session in order: what was published before comes first
-            self._failed = True
-            self._output.failed(error)
+            self._fail(error)
             return []
-        for told in outputs.happened:
-            self._output.publish(told)
+        self._carry_out(outputs)
+        return outputs.effects
+
+    def receive(self, batch: Sequence[Received], beside: Callable[[Received], None]) -> None:
+        """Take lines of the agent one after another, as `handle` does, and have `beside` called after each.
+
+        What is done for a line costs every line; so time is taken, turns are looked at and the output is told once for all
+        from which nothing but events follows.
+        """
+        if not self._failed:
+            self._now = asyncio.get_running_loop().time()
+            self.turns.changed()
+        try:
+            for received in batch:
+                self._receive(received)
+                beside(received)
+        finally:
+            self._publish()
+        if not self._failed:
+            self.turns.changed(heard=False)
+
+    def _receive(self, received: Received) -> None:
+        if self._failed:
+            return
+        try:
+            told = self._core.receive(received, self._now)
+        except Exception as error:  # noqa: BLE001 - as in `handle`
+            self._fail(error)
+            return
+        if isinstance(told, Happened):
+            self._unpublished.append(told)
+        else:
+            self._carry_out(told)
+
+    def _fail(self, error: Exception) -> None:
+        self._publish()
+        self._failed = True
+        self._output.failed(error)
+
+    def _carry_out(self, outputs: Outputs) -> None:
+        self._unpublished += outputs.happened
+        self._publish()
         for effect in outputs.effects:
             self._do(effect)
-        return outputs.effects
+
+    def _publish(self) -> None:
+        if self._unpublished:
+            batch, self._unpublished = self._unpublished, []
+            self._output.publish(batch)
 
     def _do(self, effect: Effect) -> None:
         match effect:

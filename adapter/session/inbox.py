@@ -19,7 +19,7 @@ BATCH = 256
 """What is given to the consumer at once; others go on before it gets more."""
 
 BATCH_BYTES = 1024 * 1024
-"""Bytes of lines that are given at once, unless one line alone has more."""
+"""Bytes of lines that are given at once, with what each costs beside its bytes, unless one line alone has more."""
 
 
 class Inbox:
@@ -28,20 +28,29 @@ class Inbox:
     def __init__(self, capacity: int) -> None:
         """`capacity`: bytes of lines that may wait before reading stops, with what each costs beside its bytes."""
         self._capacity = capacity
-        self._waiting: deque[Happened] = deque()
+        self._waiting: deque[tuple[list[Happened], int]] = deque()
+        """What was put at once, no more than is given at once, and its size."""
         self._size = 0
         self._filled = asyncio.Event()
         self._error: Exception | None = None
         self._room = asyncio.Event()
         self._room.set()
 
-    def put(self, happened: Happened) -> None:
-        """Add what happened; never waits."""
-        self._waiting.append(happened)
-        if isinstance(happened.input, Received | Sent):
-            self._size += len(happened.input.line) + EACH
-            if self._size > self._capacity:
-                self._room.clear()
+    def put(self, batch: list[Happened]) -> None:
+        """Add what happened, which is the inbox's from now on; never waits."""
+        size = 0
+        for item, _ in batch:
+            if type(item) is Received or type(item) is Sent:
+                size += len(item.line) + EACH
+        if len(batch) > 1 and (len(batch) > BATCH or size > BATCH_BYTES):
+            half = len(batch) // 2
+            self.put(batch[:half])
+            self.put(batch[half:])
+            return
+        self._waiting.append((batch, size))
+        self._size += size
+        if self._size > self._capacity:
+            self._room.clear()
         self._filled.set()
 
     def fail(self, error: Exception) -> None:
@@ -77,12 +86,15 @@ class Inbox:
                 self._filled.clear()
 
     def _some(self) -> list[Happened]:
-        batch: list[Happened] = []
-        size = 0
-        while self._waiting and len(batch) < BATCH and size < BATCH_BYTES:
-            happened = self._waiting.popleft()
-            batch.append(happened)
-            if isinstance(happened.input, Received | Sent):
-                size += len(happened.input.line) + EACH
+        if not self._waiting:
+            return []
+        batch, size = self._waiting.popleft()
+        while self._waiting:
+            more, its_size = self._waiting[0]
+            if len(batch) + len(more) > BATCH or size + its_size > BATCH_BYTES:
+                break
+            self._waiting.popleft()
+            batch += more
+            size += its_size
         self._size -= size
         return batch

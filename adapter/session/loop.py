@@ -119,9 +119,7 @@ async def _read(parts: FamilyParts[Agent], notify: Notify) -> None:
     """Read everything, and tell how the agent ended."""
     session, process = parts.session, parts.session.process
     async for batch in parts.client.batches():
-        for received in batch:
-            session.executor.handle(received)
-            parts.on_received(received)
+        session.executor.receive(batch, parts.on_received)
         await session.inbox.room()
     deadline = session.options.exit_deadline
     if not await process.exits_within(deadline):
