@@ -114,7 +114,7 @@ class SessionCore:
         events = self._core.receive(message, received.line)
         asked = self._wire.requests(message)
         happened = Happened(received, events)
-        if not asked and not (events and any(type(event) in _FOLLOWED for event in events)):
+        if not asked and (not events or _FOLLOWED.isdisjoint(map(type, events))):
             return happened
         outputs = Outputs()
         self._follow(happened, at, outputs)
