@@ -36,7 +36,11 @@ def load(name: str) -> Script:
     """
     path = Path(name)
     if path.is_file():
-        source = path.read_text(encoding="utf-8")
+        source = _text(path)
+    elif path.is_dir() and name not in bundled():
+        raise ScriptError(
+            f"{name}: no recording is in this folder; name one that has timeline.jsonl, or a script"
+        )
     elif name in bundled():
         source = (SCRIPTS / f"{name}.yaml").read_text(encoding="utf-8")
     else:
@@ -44,6 +48,15 @@ def load(name: str) -> Script:
             f"{name}: no such file, nor one of the scripts that ship with it ({', '.join(bundled())})"
         )
     return parse(source, name)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ScriptError(f"{path}: this is no text in UTF-8; name a script, which is YAML") from error
+    except OSError as error:
+        raise ScriptError(f"{path}: {error.strerror}; name a script that can be read") from error
 
 
 def parse(source: str, name: str) -> Script:

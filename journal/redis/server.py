@@ -82,7 +82,7 @@ class RedisServer:
                 " is then written."
             )
         return JournalUnavailable(
-            f"The Redis at {self.name} cannot be used: {said}. Check that it runs and has memory left; what waits is then written."
+            f"The Redis at {self.name} cannot be used: {said.rstrip('.')}. Check that it runs and has memory left; what waits is then written."
         )
 
     async def begin(self) -> str:

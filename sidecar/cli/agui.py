@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from sidecar.cli.application import app, fail
+from sidecar.cli.application import app, check_address, fail
 
 DEFAULT_PORT = 8791
 
@@ -40,6 +40,8 @@ def agui_command(
     import asyncio
 
     from sidecar.process import logs
+
+    check_address(connect)
 
     try:
         from frontends.agui.app import create_app

@@ -50,6 +50,23 @@ def plain_errors(*kinds: type[Exception], code: int = 1) -> Iterator[None]:
         raise typer.Exit(128 + signal.SIGINT) from None
 
 
+def check_address(url: str) -> None:
+    """Fail with one sentence where an option `--connect` names no hub."""
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in {"http", "https", "ws", "wss"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        good = False
+    if not good:
+        shown = url.partition("#")[0]
+        fail(
+            f"--connect {shown!r} is no address of a hub; give the URL that `turnwire run` or `serve` prints",
+            2,
+        )
+
+
 def version_option(value: bool) -> None:
     """Print the version and stop."""
     if value:

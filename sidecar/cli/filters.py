@@ -67,6 +67,8 @@ def inspect_command(
         return read_prices(configured(context).prices)
 
     with plain_errors(RecordingError, PricesError), on_disk([file]) as (found,):
+        if prices is not None:
+            needed()
         run(found, needed, as_json=as_json)
 
 

@@ -129,7 +129,9 @@ def usage_command(
         fail(f"--by takes {', '.join(GROUPS)}, not {by!r}", 2)
     begin, end = (time_of(day, later) for day, later in ((since, 0), (until, 1)))
     if (since and begin is None) or (until and end is None):
-        fail("a day is written as YYYY-MM-DD", 2)
+        fail(f"{'--since' if since and begin is None else '--until'}: a day is written as YYYY-MM-DD", 2)
+    if begin is not None and end is not None and begin >= end:
+        fail(f"--since {since} is after --until {until}; exchange them", 2)
     with _library(context) as library:
         where = None if folder is None else str(folder.resolve())
         found = library.index.usage(groups, since=begin, until=end, folder=where)

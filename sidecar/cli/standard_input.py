@@ -18,6 +18,11 @@ DASH = Path("-")
 @contextmanager
 def on_disk(files: Sequence[Path]) -> Iterator[list[Path]]:
     """Yield the files, with one that holds what was said in the place of `-` and of pipes; raises RecordingError."""
+    for file in files:
+        if file.is_file() and file.stat().st_size == 0:
+            raise RecordingError(
+                f"{file}: the file is empty; give a recording, a folder with a timeline, or the CLI's stdout"
+            )
     pipes = [file for file in dict.fromkeys(files) if file == DASH or file.is_fifo()]
     if not pipes:
         yield list(files)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 from typer.core import TyperCommand
 
-from sidecar.cli.application import ConfigOption, app, fail
+from sidecar.cli.application import ConfigOption, app, check_address, fail
 from sidecar.cli.live import (
     Agent,
     Host,
@@ -139,5 +139,7 @@ def acp_command(
         if (error.name or "").partition(".")[0] != "turnwire_client":
             raise
         fail("this needs the Python client; install it with: pip install 'turnwire[acp]'")
+    if connect is not None:
+        check_address(connect)
     settings = configured(context)
     serving(serve_here(settings) if connect is None else serve_elsewhere(settings, connect, agent))

@@ -26,6 +26,8 @@ def trust_command(
 
     if file.is_dir():
         file /= PROJECT_FILE
+    if file.name == PROJECT_FILE and not revoke and not file.exists():
+        fail(f"there is no {full_name(file)} to trust; name the folder that has one")
     if file.name != PROJECT_FILE:
         fail(f"only a {PROJECT_FILE} needs trust; name {file} with --config", 2)
     store, name = trust_store(), full_name(file)

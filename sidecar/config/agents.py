@@ -1,5 +1,6 @@
 """Which command starts an agent: one that is known by name, the scripted one, or one that the user names."""
 
+import difflib
 import os
 import shutil
 import sys
@@ -94,11 +95,7 @@ def find(name: str, configured: Mapping[str, AgentSetting]) -> Agent:
     if setting is None and name in DEMOS:
         return _demo(DEMOS[name])
     known = KNOWN.get(name)
-    if setting is None and known is None:
-        names = ", ".join([*KNOWN, *DEMOS, *configured])
-        raise AgentNotFoundError(
-            f"there is no agent {name!r}; known are {names}; add it under [agents] in the configuration"
-        )
+    check_name(name, configured)
     setting = setting or AgentSetting()
     command = setting.command or (known.command if known else ())
     about = recognised(command) or known
@@ -111,6 +108,17 @@ def find(name: str, configured: Mapping[str, AgentSetting]) -> Agent:
         client_files=setting.client_files,
         client_terminals=setting.client_terminals,
     )
+
+
+def check_name(name: str, configured: Mapping[str, AgentSetting]) -> None:
+    """Raise AgentNotFoundError when nobody knows an agent of that name, whether or not its program is here."""
+    names = [*KNOWN, *DEMOS, *configured]
+    if name not in names:
+        meant = difflib.get_close_matches(name.lower(), names, 1)
+        hint = f"did you mean {meant[0]}? " if meant else ""
+        raise AgentNotFoundError(
+            f"there is no agent {name!r}; {hint}known are {', '.join(names)}; add it under [agents] in the configuration"
+        )
 
 
 def find_relayed(name: str, configured: Mapping[str, AgentSetting], command: str) -> Agent:

@@ -10,7 +10,7 @@ from pathlib import Path
 from adapter.hooks.settings import HookError, HookSetting, read_hooks
 from adapter.permissions.rules import Rule, RuleError, read_rules
 from protocol.parsing.depth import TOO_DEEP, is_deep
-from sidecar.config.settings import ConfigurationError
+from sidecar.config.settings import ConfigurationError, unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def read_rulebook(path: Path | None) -> Rulebook:
             raise ConfigurationError(f"{path}: {unknown[0]!r} is neither rules nor hooks; mend the name")
         return Rulebook(read_rules(_tables(content, "rules")), read_hooks(_tables(content, "hooks")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigurationError(f"{path}: cannot be read as TOML ({error})") from error
+        raise ConfigurationError(unreadable(path, error, "--rules")) from error
     except (RuleError, HookError) as error:
         raise ConfigurationError(f"{path}: {error}") from error
 

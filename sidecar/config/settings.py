@@ -428,9 +428,16 @@ def read_file(path: Path) -> SettingsFile:
             raise RecursionError(TOO_DEEP)
         return SettingsFile(path, content, settings)
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigurationError(
-            f"{path}: cannot be read as TOML ({error}); mend the file or name another with --config"
-        ) from error
+        raise ConfigurationError(unreadable(path, error, "--config")) from error
+
+
+def unreadable(path: Path, error: Exception, option: str) -> str:
+    """Say why a TOML file cannot be read, and what to do: name another by the option, or mend it."""
+    if isinstance(error, OSError):
+        return f"{_shown(path)}: {error.strerror or error}; name a TOML file with {option}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"{_shown(path)}: this is no text in UTF-8, which TOML is; name a TOML file with {option}"
+    return f"{_shown(path)}: cannot be read as TOML ({error}); mend the file or name another with {option}"
 
 
 def say(message: str) -> None:
@@ -525,4 +532,8 @@ def _complaint(location: tuple[int | str, ...], message: str, files: list[Path])
         [f"TURNWIRE_{name.upper()}", *(str(other) for other in others if other != name)]
     )
     places = [f"--{name.replace('_', '-')}", *variables, *map(_shown, files)]
+    if field is None and name.isidentifier() and name not in _known():
+        meant = difflib.get_close_matches(name, _known(), 1)
+        hint = f"did you mean {meant[0]}?" if meant else "docs/operating.md has the settings"
+        return f"setting {name}: there is no such setting; {hint} (in {', '.join(map(_shown, files))})"
     return f"setting {name}: {message} (set by one of {', '.join(places)})"

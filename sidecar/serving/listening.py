@@ -5,6 +5,7 @@ At the end sessions stop first, and then the hub: what their ends give is still 
 
 import asyncio
 import errno
+import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
@@ -178,6 +179,12 @@ def _say(message: str) -> None:
         pass  # nobody is there to read it
 
 
+def _why(error: OSError) -> str:
+    """Say why it cannot listen, in the system's words: asyncio's own repeat the address."""
+    known = error.errno in (errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES)
+    return os.strerror(error.errno) if known and error.errno is not None else error.strerror or str(error)
+
+
 async def _listening(
     settings: Settings, access: KeptAccess, hub_at: Callable[[int], Hub], logins: Logins | None
 ) -> Hub:
@@ -198,7 +205,7 @@ async def _listening(
                 continue
             where = f"{settings.host} port {port}"
             raise PortError(
-                f"cannot listen on {where} ({error.strerror or error}); give another with --port, or 0 for any free one"
+                f"cannot listen on {where} ({_why(error)}); give another with --port, or 0 for any free one"
             ) from error
         if logins is not None:
             logins.watch(hub.log_out)

@@ -12,7 +12,7 @@ from hub.hub import Hub
 from hub.wire.frames import SessionCreate
 from journal.base import JournalUnavailable
 from protocol.errors import TurnwireError
-from sidecar.config.agents import find, with_spoken
+from sidecar.config.agents import check_name, find, with_spoken
 from sidecar.config.known_agents import Family
 from sidecar.config.settings import Settings
 from sidecar.config.state_directory import claimed
@@ -52,6 +52,7 @@ async def run(settings: Settings, first: First | None, *, new_tokens: bool = Fal
     # Whoever allowed something everywhere meant all workspaces.
     grants = settings.state_dir / "grants.json"
     if first is None:
+        check_name(settings.agent, settings.agents)
         await serve(
             settings, _nothing, partial(_announce, settings, qr=qr), grants=grants, new_tokens=new_tokens
         )

@@ -697,7 +697,7 @@ def workspace_of(name: str | None) -> Path:
     if not is_directory:
         refuse(
             "invalid_params",
-            f"workspace {_shown(workspace)} is no directory on the sidecar's machine",
+            f"workspace {_shown(workspace)} is no directory on the sidecar's machine; name one that is there",
             "workspace",
         )
     if _shown(workspace) != str(workspace):

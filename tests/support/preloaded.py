@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -124,10 +125,13 @@ def ran(
         )
         process.start()
         theirs.close()
+        guard = threading.Timer(timeout, process.kill)
+        guard.start()
         with os.fdopen(os.dup(out.fileno()), "rb") as stdout:
             out.close()
             written = stdout.read()
         process.join(timeout)
+        guard.cancel()
         assert process.exitcode is not None, "it closed its output and did not end"
         return subprocess.CompletedProcess(["turnwire", *arguments], process.exitcode, written, errors.read())
 

@@ -19,6 +19,7 @@ from hub.hub import Hub
 from hub.wire.frames import AgentOptions, SessionCreate
 from runner.input import Input
 from runner.output import Output, OutputLost
+from sidecar.config.agents import check_name
 from sidecar.config.settings import Settings
 from sidecar.config.state_directory import claimed
 from sidecar.serving import serve as serving
@@ -78,6 +79,7 @@ class OperatorStarter:
 
 async def serve_here(settings: Settings) -> None:
     """Serve the editor from a sidecar of its own; raises what sidecar.serving.serve does."""
+    check_name(settings.agent, settings.agents)
     chunks, output = Input(0).chunks(), Output(_private_stdout())
     started: list[LiveHost] = []
 
