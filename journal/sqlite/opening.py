@@ -158,9 +158,9 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
     for log in all_logs(connection):
         first, last = log.extent.first, log.extent.last
         ends = connection.execute(
-            "SELECT (SELECT min(key) FROM event WHERE key BETWEEN ?1 AND ?2),"
-            " (SELECT max(key) FROM event WHERE key BETWEEN ?1 AND ?2)",
-            (key(log.id, 0), key(log.id + 1, 0) - 1),
+            "SELECT (SELECT min(key) FROM event WHERE key BETWEEN :low AND :high),"
+            " (SELECT max(key) FROM event WHERE key BETWEEN :low AND :high)",
+            {"low": key(log.id, 0), "high": key(log.id + 1, 0) - 1},
         ).fetchone()
         if ends != ((key(log.id, first), key(log.id, last)) if first <= last else (None, None)):
             raise damaged(
