@@ -36,6 +36,27 @@ _FLAGS = frozenset({
 """Options without a value; every other option takes the next argument."""
 
 
+HELP = """usage: turnwire agent SCRIPT [options of a CLI]
+
+Plays a script, or a recording, as if it were a CLI: SCRIPT is a path, the name of a bundled script, or a recording's folder;
+without it, TURNWIRE_AGENT_SCRIPT says it, and then "demo". Options of the real CLI are taken as the real one takes them; those
+that mean nothing here are ignored.
+
+  --family acp          speak ACP instead of what Claude Code speaks
+  --state FOLDER        keep sessions there, with ACP
+  --dialect-version V   speak as that version of Claude Code
+  --seed NUMBER         the same ids in every run
+  --speed TIMES         of a recording: times its pace; 0, the default, does not wait
+
+Bundled scripts: {scripts}
+
+Examples:
+  turnwire run -- turnwire agent my-script.yaml        # your script, in the browser
+  turnwire agent fixtures/2.1.330/perm-allow           # a recording as a CLI
+"""
+"""What --help prints; __doc__ is not there under `python -OO`."""
+
+
 @dataclass
 class Arguments:
     """What stands on the command line."""
@@ -169,7 +190,7 @@ def _play(arguments: Arguments) -> int:
 def main(argv: Sequence[str]) -> int:
     """Run the scripted agent; returns its exit code."""
     if {"-h", "--help"} & set(argv[-1:]):
-        print(f"usage: SCRIPT [options of a CLI]\n\n{__doc__}\nBundled scripts: {', '.join(bundled())}")
+        print(HELP.format(scripts=", ".join(bundled())))
         return 0
     try:
         # a real CLI can be ended by either; SIGINT ends the turn and the process, without a traceback

@@ -4,14 +4,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sidecar.cli.application import ConfigOption, app
+from sidecar.cli.application import ConfigOption, app, examples
 from sidecar.cli.live import configured
 
 if TYPE_CHECKING:
     from sidecar.checks.doctor.agents import AgentSeen
 
 
-@app.command("agents")
+@app.command(
+    "agents",
+    short_help="List agents: here or not, logged in or not.",
+    epilog=examples("turnwire agents", "turnwire agents --json"),
+)
 def agents_command(
     context: typer.Context,
     *,

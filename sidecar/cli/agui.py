@@ -4,12 +4,16 @@ from typing import Annotated, Literal
 
 import typer
 
-from sidecar.cli.application import app, check_address, fail
+from sidecar.cli.application import app, check_address, examples, fail
 
 DEFAULT_PORT = 8791
 
 
-@app.command("agui")
+@app.command(
+    "agui",
+    short_help="Serve web pages that speak AG-UI (CopilotKit).",
+    epilog=examples("turnwire serve", "turnwire agui --connect http://127.0.0.1:8790   # beside it"),
+)
 def agui_command(
     *,
     connect: Annotated[

@@ -14,11 +14,22 @@ from typing import Annotated, NoReturn
 
 import typer
 
+
+def examples(*lines: str) -> str:
+    """Return what stands below a command's help: calls as one types them."""
+    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
+
+
 app = typer.Typer(
     name="turnwire",
     help="A sidecar for coding-agent CLIs: typed events over WebSocket, recordings, traces.",
+    epilog=examples(
+        "turnwire run --agent demo   # a session to try, without an account",
+        "turnwire run                # Claude Code in this folder",
+        "turnwire doctor             # when something does not work",
+        "turnwire COMMAND --help     # every option, with examples",
+    ),
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )

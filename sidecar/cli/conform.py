@@ -5,17 +5,24 @@ from typing import Annotated, Literal
 
 import typer
 
-from sidecar.cli.application import ConfigOption, app, fail
+from sidecar.cli.application import ConfigOption, app, examples, fail
 from sidecar.cli.live import configured, serving
 
 conform_app = typer.Typer(
     help="Try an agent or a frontend: what it supports, and where it breaks its protocol.",
+    short_help="Try an agent or a frontend against its protocol.",
     no_args_is_help=True,
 )
 app.add_typer(conform_app, name="conform")
 
 
-@conform_app.command("agent")
+@conform_app.command(
+    "agent",
+    short_help="Try an agent.",
+    epilog=examples(
+        "turnwire conform agent --agent gemini", "turnwire conform agent --family acp -- my-agent --stdio"
+    ),
+)
 def agent_command(
     context: typer.Context,
     *,
@@ -62,7 +69,14 @@ def agent_command(
     serving(try_agent(settings, tuple(cli or ()), family, workspace, timeout, json=as_json))
 
 
-@conform_app.command("frontend")
+@conform_app.command(
+    "frontend",
+    short_help="Try a frontend.",
+    epilog=examples(
+        "turnwire conform frontend                          # prints the URL to connect to",
+        "turnwire conform frontend -- python my_frontend.py",
+    ),
+)
 def frontend_command(
     *,
     program: Annotated[

@@ -5,11 +5,19 @@ from typing import Annotated
 
 import typer
 
-from sidecar.cli.application import ConfigOption, app, plain_errors
+from sidecar.cli.application import ConfigOption, app, examples, plain_errors
 from sidecar.cli.live import Agent, Host, Journal, Port, Record, RecordDir, Rules, StateDir, configured
 
 
-@app.command("doctor")
+@app.command(
+    "doctor",
+    short_help="See whether turnwire can work here, and what to mend.",
+    epilog=examples(
+        "turnwire doctor",
+        "turnwire doctor --agent gemini",
+        "turnwire doctor recording.jsonl   # what is new in it to turnwire",
+    ),
+)
 def doctor_command(
     context: typer.Context,
     *,

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from sidecar.cli.application import ConfigOption, app, fail, plain_errors
+from sidecar.cli.application import ConfigOption, app, examples, fail, plain_errors
 from sidecar.cli.live import configured
 
 PricesOption = Annotated[
@@ -19,7 +19,7 @@ PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_opt
 """For commands that read their arguments themselves."""
 
 
-@app.command("translate", context_settings=PASSED_ON)
+@app.command("translate", short_help="Turn a CLI's stdout into events: a filter.", context_settings=PASSED_ON)
 def translate_command(context: typer.Context) -> None:
     """Translate CLI stdout into events, one JSON object a line."""
     from sidecar.cli.translate import main
@@ -27,7 +27,9 @@ def translate_command(context: typer.Context) -> None:
     raise typer.Exit(main(context.args))
 
 
-@app.command("agent", context_settings=PASSED_ON)
+@app.command(
+    "agent", short_help="Play a script as if it were a CLI, for tests and demos.", context_settings=PASSED_ON
+)
 def agent_command(context: typer.Context) -> None:
     """Run the scripted agent: a stand-in CLI that plays a script or a recording."""
     from scripted_agent.command import main as scripted_agent
@@ -35,7 +37,14 @@ def agent_command(context: typer.Context) -> None:
     raise typer.Exit(scripted_agent(context.args))
 
 
-@app.command("schema")
+@app.command(
+    "schema",
+    short_help="Print the schemas of all that is on the wire.",
+    epilog=examples(
+        "turnwire schema events > events.json",
+        "turnwire schema           # the AsyncAPI document of all of it",
+    ),
+)
 def schema_command(
     what: Annotated[
         Literal["events", "commands", "frames", "asyncapi"], typer.Argument(help="Which schema.")
@@ -47,7 +56,13 @@ def schema_command(
     typer.echo(json.dumps(document(what), indent=2, ensure_ascii=False))
 
 
-@app.command("inspect")
+@app.command(
+    "inspect",
+    short_help="Say what happened in a recording, and what it cost.",
+    epilog=examples(
+        "turnwire inspect recording.jsonl", "turnwire inspect recording.jsonl --json | jq '.turns[].verdict'"
+    ),
+)
 def inspect_command(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="Recording, folder with a timeline, or CLI stdout.")],
@@ -72,7 +87,11 @@ def inspect_command(
         run(found, needed, as_json=as_json)
 
 
-@app.command("redact")
+@app.command(
+    "redact",
+    short_help="Copy a recording without its secrets, to share it.",
+    epilog=examples("turnwire redact recording.jsonl clean.jsonl"),
+)
 def redact_command(
     file: Annotated[Path, typer.Argument(help="Recording, folder with a timeline, or CLI stdout.")],
     out: Annotated[Path, typer.Argument(help="The redacted copy; must not exist. `-`: standard output.")],

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from sidecar.cli.application import ConfigOption, app, fail, plain_errors
+from sidecar.cli.application import ConfigOption, app, examples, fail, plain_errors
 
-journal = typer.Typer(help="The journal's file.", no_args_is_help=True)
+journal = typer.Typer(help="Look after the journal's file.", no_args_is_help=True)
 app.add_typer(journal, name="journal")
 
 
@@ -16,7 +16,11 @@ def root() -> None:
     """The file that holds events and the list of sessions."""
 
 
-@journal.command("set-aside")
+@journal.command(
+    "set-aside",
+    short_help="Put a journal away that cannot be used.",
+    epilog=examples("turnwire journal set-aside --state-dir .turnwire"),
+)
 def set_aside_command(
     state_dir: Annotated[
         Path | None, typer.Option(help="Directory of the journal.", show_default=False)

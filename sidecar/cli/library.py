@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sidecar.cli.application import ConfigOption, app, fail, plain_errors
+from sidecar.cli.application import ConfigOption, app, examples, fail, plain_errors
 from sidecar.cli.filters import PricesOption
 from sidecar.cli.live import StateDir, configured
 
@@ -46,7 +46,11 @@ def _library(context: typer.Context, newest: int | None = None) -> Iterator["Lib
             library.close()
 
 
-@app.command("sessions")
+@app.command(
+    "sessions",
+    short_help="List the conversations that agents have kept.",
+    epilog=examples("turnwire sessions", "turnwire sessions --folder . --limit 5"),
+)
 def sessions_command(
     context: typer.Context,
     *,
@@ -74,7 +78,11 @@ def sessions_command(
             table(found, running, library.index.count())
 
 
-@app.command("search")
+@app.command(
+    "search",
+    short_help="Search all conversations.",
+    epilog=examples('turnwire search "rate limit"', "turnwire search migration --agent claude"),
+)
 def search_command(
     context: typer.Context,
     words: Annotated[
@@ -103,7 +111,11 @@ def search_command(
             hits(found)
 
 
-@app.command("usage")
+@app.command(
+    "usage",
+    short_help="Sum up tokens and dollars.",
+    epilog=examples("turnwire usage --by day,model", "turnwire usage --by project --since 2026-01-01"),
+)
 def usage_command(
     context: typer.Context,
     *,
@@ -142,7 +154,15 @@ def usage_command(
             spending(found, groups)
 
 
-@app.command("export")
+@app.command(
+    "export",
+    short_help="Write a conversation as Markdown or HTML.",
+    epilog=examples(
+        "turnwire sessions                        # shows the ids",
+        "turnwire export ID conversation.html",
+        "turnwire export ID --redact > shared.md",
+    ),
+)
 def export_command(
     context: typer.Context,
     session: Annotated[str, typer.Argument(help="The conversation's id, or how it begins; or a file.")],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from normalize.vocabulary import Policy
-from sidecar.cli.application import ConfigOption, app, fail, plain_errors
+from sidecar.cli.application import ConfigOption, app, examples, fail, plain_errors
 
 if TYPE_CHECKING:
     import asyncio
@@ -43,9 +43,20 @@ StateDir = Annotated[
         show_default="one for each workspace",
     ),
 ]
+
+
+def agent_names(incomplete: str) -> list[str]:
+    """Return the agents whose name begins so, for a shell that completes; configured ones are not read for it."""
+    from sidecar.config.agents import DEMOS
+    from sidecar.config.known_agents import KNOWN
+
+    return [name for name in (*KNOWN, *DEMOS) if name.startswith(incomplete)]
+
+
 Agent = Annotated[
     str | None,
     typer.Option(
+        autocompletion=agent_names,
         help="claude, codex, copilot, droid, gemini, kimi, opencode, qwen, demo, or a configured name; see `turnwire agents`.",
         show_default="claude",
     ),
@@ -79,7 +90,16 @@ LogLevel = Annotated[
 ]
 
 
-@app.command("run")
+@app.command(
+    "run",
+    short_help="Start an agent here, and watch and answer it in the browser.",
+    epilog=examples(
+        "turnwire run                                   # Claude Code in this folder",
+        "turnwire run --agent demo                      # no account and no CLI needed",
+        "turnwire run --prompt 'What is in this folder?'",
+        'turnwire run -- claude --model sonnet "do X"   # any CLI and its own arguments',
+    ),
+)
 def run_command(
     context: typer.Context,
     *,
@@ -144,7 +164,15 @@ def run_command(
     serving(run(settings, first, new_tokens=new_tokens, qr=qr))
 
 
-@app.command("serve")
+@app.command(
+    "serve",
+    short_help="Serve many sessions, which frontends begin and end.",
+    epilog=examples(
+        "turnwire serve",
+        "turnwire serve --agent gemini --port 9000",
+        "TURNWIRE_TOKEN=... turnwire serve --host 0.0.0.0   # for others; docs/operating.md",
+    ),
+)
 def serve_command(
     context: typer.Context,
     *,
@@ -170,7 +198,14 @@ def serve_command(
     serving(run(configured(context), None, new_tokens=new_tokens, qr=qr))
 
 
-@app.command("hub")
+@app.command(
+    "hub",
+    short_help="Serve the frontends of a fleet of workers.",
+    epilog=examples(
+        "turnwire serve --worker build-1 --journal redis://redis.example   # where the code is",
+        "turnwire hub --journal redis://redis.example                      # where people connect",
+    ),
+)
 def hub_command(
     context: typer.Context,
     *,
@@ -191,7 +226,15 @@ def hub_command(
     serving(run_hub(settings, new_tokens=new_tokens))
 
 
-@app.command("replay")
+@app.command(
+    "replay",
+    short_help="Play a recording: as events, in the browser, as spans.",
+    epilog=examples(
+        "turnwire replay recording.jsonl --serve   # in the browser, at its own pace",
+        "turnwire replay recording.jsonl --otlp    # to the collector of OTEL_EXPORTER_OTLP_ENDPOINT",
+        "zcat old.jsonl.gz | turnwire replay -     # events on standard output",
+    ),
+)
 def replay_command(
     context: typer.Context,
     *,

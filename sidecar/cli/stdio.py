@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 from typer.core import TyperCommand
 
-from sidecar.cli.application import ConfigOption, app, check_address, fail
+from sidecar.cli.application import ConfigOption, app, check_address, examples, fail
 from sidecar.cli.live import (
     Agent,
     Host,
@@ -37,7 +37,15 @@ class _RunnerCommand(TyperCommand):
             raise typer.Exit(2) from None
 
 
-@app.command("runner", cls=_RunnerCommand)
+@app.command(
+    "runner",
+    short_help="Run many agents over one stdin and stdout.",
+    epilog=examples(
+        'echo \'{"type":"run","id":"a","params":{"message":{"type":"user","message":{"role":"user","content":"hi"}}}}\' | turnwire runner --agent demo',
+        "turnwire runner --family acp -- my-agent --stdio",
+    ),
+    cls=_RunnerCommand,
+)
 def runner_command(
     *,
     cli: Annotated[
@@ -97,6 +105,7 @@ def runner_command(
 
 @app.command(
     "stdio",
+    short_help="Be one agent on stdin and stdout, for SDKs.",
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
 )
 def stdio_command(context: typer.Context) -> None:
@@ -106,7 +115,14 @@ def stdio_command(context: typer.Context) -> None:
     raise typer.Exit(run(context.args))
 
 
-@app.command("acp")
+@app.command(
+    "acp",
+    short_help="Be an agent for editors: Zed, JetBrains, Neovim, Emacs.",
+    epilog=examples(
+        "turnwire acp --agent demo                          # what the editor starts",
+        "turnwire acp --connect http://127.0.0.1:8790       # with the sessions of a turnwire that runs",
+    ),
+)
 def acp_command(
     context: typer.Context,
     *,

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sidecar.cli.application import ConfigOption, app, fail, plain_errors
+from sidecar.cli.application import ConfigOption, app, examples, fail, plain_errors
 
 if TYPE_CHECKING:
     from sidecar.principals.configured import Tokens
 
-token = typer.Typer(help="Tokens of principals, beside the two of the hub.", no_args_is_help=True)
+token = typer.Typer(help="Let people in by tokens of their own.", no_args_is_help=True)
 app.add_typer(token, name="token")
 
 StateDir = Annotated[
@@ -34,7 +34,14 @@ def root() -> None:
     """Tokens of principals, each with a name, a role, and the sessions it shows."""
 
 
-@token.command("create")
+@token.command(
+    "create",
+    short_help="Make a token and print it, this once.",
+    epilog=examples(
+        "turnwire token create ann --expires 30d",
+        "turnwire token create ci --role view --sessions folder:/srv/builds",
+    ),
+)
 def create_command(
     name: Annotated[str, typer.Argument(help="Whose it is: what stands in decisions as user:NAME.")],
     *,
@@ -74,7 +81,7 @@ def create_command(
     )
 
 
-@token.command("list")
+@token.command("list", short_help="List the tokens.", epilog=examples("turnwire token list"))
 def list_command(*, state_dir: StateDir = None, journal: Journal = None, config: ConfigOption = None) -> None:
     """List the tokens, one a line: id, name, role, sessions, until when."""
     import time
@@ -89,7 +96,9 @@ def list_command(*, state_dir: StateDir = None, journal: Journal = None, config:
         typer.echo(f"{one.id}  {one.name}  {one.role}  {','.join(one.sessions)}  {until}")
 
 
-@token.command("revoke")
+@token.command(
+    "revoke", short_help="Let a token open nothing any more.", epilog=examples("turnwire token revoke ann")
+)
 def revoke_command(
     which: Annotated[str, typer.Argument(help="A token's id; or a name, for all of that name.")],
     *,

@@ -6,13 +6,17 @@ from typing import Annotated
 
 import typer
 
-from sidecar.cli.application import app, fail, plain_errors
+from sidecar.cli.application import app, examples, fail, plain_errors
 
 SECRET = ("token", "view_token")
 """Settings whose values are not shown."""
 
 
-@app.command("trust")
+@app.command(
+    "trust",
+    short_help="Let this folder's turnwire.toml decide everything.",
+    epilog=examples("turnwire trust            # ./turnwire.toml, as it is now", "turnwire trust --revoke"),
+)
 def trust_command(
     file: Annotated[
         Path, typer.Argument(help="The turnwire.toml, or its folder.", show_default="./turnwire.toml")
