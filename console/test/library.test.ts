@@ -1,7 +1,18 @@
 /** Old conversations and what was used, as the hub answers it: read, grouped, summed up and found again. */
 import type { AgentEvent, EventFrame } from "turnwire-client";
 import { expect, test } from "vitest";
-import { byFolder, conversations, hits, isComplete, next, type Spent, usage } from "../src/library/answers.js";
+import {
+  byFolder,
+  changedList,
+  conversations,
+  hits,
+  isComplete,
+  type Kept,
+  next,
+  pushedOut,
+  type Spent,
+  usage,
+} from "../src/library/answers.js";
 import { bars, costOf, since, ticks, tokens, total } from "../src/library/sums.js";
 import { Conversation } from "../src/model/conversation.js";
 import { seek, uncover } from "../src/model/seek.js";
@@ -36,6 +47,20 @@ const bash = (id: string, command: string, parent?: string): AgentEvent =>
     normalized: { kind: "shell_exec", renderer: "tool_execute", shell_exec: { command } },
     ...(parent !== undefined && { parent_tool_call_id: parent }),
   }) as AgentEvent;
+
+test("another first page leaves older ones where they are", () => {
+  const day = (id: string, ended: string): Kept => ({ ...(conversations({ conversations: [{ id, ended }] })[0] as Kept) });
+  const [a, b, c, d, e] = [day("a", "1"), day("b", "2"), day("c", "3"), day("d", "4"), day("e", "5")];
+  const ids = (kept: readonly Kept[]) => kept.map(({ id }) => id).join("");
+  // e is new, and c no longer fits on the page
+  expect(ids(pushedOut([d, c], [e, d], [b, a]))).toBe("cba");
+  // an older one was gone on with
+  expect(ids(pushedOut([d, c], [{ ...a, ended: "6" }, d], [b, a]))).toBe("cb");
+  // d was removed, b came up
+  expect(ids(pushedOut([d, c], [c, b], [b, a]))).toBe("a");
+  expect(changedList({ version: "v" })).toEqual({ type: "library.list", known: "v" });
+  expect(changedList({})).toBeUndefined();
+});
 
 test("conversations stand by folder, the folder that was used last first", () => {
   const answer = {

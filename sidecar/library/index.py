@@ -228,8 +228,17 @@ class Index:
             self._db.execute(f"PRAGMA user_version = {VERSION}")
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
+    def _reading(self) -> Iterator[None]:
         with self._lock:
+            if self._closed:
+                raise LibraryError(
+                    "the index of conversations is closed; ask again once the sidecar has started anew"
+                )
+            yield
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._reading():
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -250,9 +259,15 @@ class Index:
                 f"the index of conversations cannot be written ({error}); is the disk full?"
             ) from error
 
+    def changes(self) -> tuple[int, int]:
+        """Return what is another value after each change of the index, whichever process has made it."""
+        with self._reading():
+            (others,) = self._db.execute("PRAGMA data_version").fetchone()
+            return self._db.total_changes, others
+
     def _look(self, folders: Sequence[Path], newest: int | None) -> Looked:
         found = {file.path: file for folder in folders for file in files_in(folder)}
-        with self._lock:
+        with self._reading():
             known = {
                 path: (changed, size)
                 for path, changed, size in self._db.execute("SELECT path, changed, size FROM files")
@@ -369,7 +384,7 @@ class Index:
 
     def logged(self, session: str, epoch: str) -> int:
         """Return up to which number the log of one of turnwire's sessions is in the index; 0 for another life's."""
-        with self._lock:
+        with self._reading():
             row = self._db.execute("SELECT epoch, seq FROM logs WHERE session = ?", (session,)).fetchone()
         return row[1] if row is not None and row[0] == epoch else 0
 
@@ -460,7 +475,7 @@ class Index:
         return self._listed("WHERE id LIKE ? ESCAPE '\\' LIMIT 10", (f"{_escaped(start)}%",))
 
     def _listed(self, rest: str, values: Sequence[object]) -> list[Listed]:
-        with self._lock:
+        with self._reading():
             rows = self._db.execute(
                 "SELECT id, path, agent, folder, coalesce((SELECT title FROM names WHERE names.id = sessions.id), title, "
                 "(SELECT title FROM titles WHERE titles.leaf = sessions.leaf)), first_prompt, began, ended, turns, cost_usd, "
@@ -479,7 +494,7 @@ class Index:
                 AND (ifnull(other.began, 0), ifnull(other.ended, 0), other.id) < (ifnull(own.began, 0), ifnull(own.ended, 0), own.id)
             )
         """
-        with self._lock:
+        with self._reading():
             dollars, unknown, estimated = self._db.execute(statement, (one.id,)).fetchone()
         if not estimated:
             return one
@@ -491,7 +506,7 @@ class Index:
 
     def count(self) -> int:
         """Return how many conversations there are."""
-        with self._lock:
+        with self._reading():
             (count,) = self._db.execute("SELECT count(*) FROM sessions WHERE id NOT LIKE 'live:%'").fetchone()
         return int(count)
 
@@ -543,7 +558,7 @@ class Index:
             f"WHERE {' AND '.join(conditions)} ORDER BY words.rank LIMIT ?"
         )
         try:
-            with self._lock:
+            with self._reading():
                 rows = self._db.execute(statement, (*values, limit)).fetchall()
         except sqlite3.Error as error:
             raise LibraryError(f"the search failed ({error}); use plain words") from error
@@ -552,7 +567,7 @@ class Index:
     def _named(self, text: str, limit: int, within: Within | None) -> list[Hit]:
         """Return conversations that a human has given a name with all the words."""
         words = [word.casefold() for word in text.replace('"', " ").split()]
-        with self._lock:
+        with self._reading():
             rows = self._db.execute(
                 "SELECT names.id, names.title, sessions.folder, sessions.ended FROM names JOIN sessions USING (id)"
             ).fetchall()
@@ -616,7 +631,7 @@ class Index:
                    sum(cache_creation), sum(cost), sum(estimate), max(unknown)
             FROM spent WHERE {" AND ".join(conditions)} {f"GROUP BY {by} ORDER BY {by}" if chosen else ""}
         """
-        with self._lock:
+        with self._reading():
             rows = self._db.execute(statement, values).fetchall()
         spent = []
         for row in rows:

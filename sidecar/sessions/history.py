@@ -5,12 +5,14 @@ what is known so far.
 """
 
 import asyncio
+import json
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from hashlib import blake2b
+from typing import TYPE_CHECKING, TypeAlias
 
 from pydantic import JsonValue
 
@@ -32,14 +34,36 @@ if TYPE_CHECKING:
     from sidecar.library.index import Listed
     from sidecar.library.library import Library
 
-PATIENCE_S = 2.0
-"""How long an answer waits for a look at the folders."""
-
 PIECE = 512
 """Texts of a log that are taken into the index at a time."""
 
-FRESH_S = 1.0
-"""A look that is no older is not repeated."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How often the folders are looked at, and what waits for that. Seconds."""
+
+    patience_s: float = 2.0
+    """How long an answer waits for a look."""
+    fresh_s: float = 1.0
+    """A look that is no older is not repeated."""
+    every_s: float = 2.0
+    """How often there is a look while somebody waits for another list."""
+    share: float = 0.05
+    """How much of the time may pass in such looks: where one takes long they are fewer."""
+    wait_s: float = 25.0
+    """How long an answer waits for another list."""
+    most_waiting: int = 256
+    """Answers that wait for another list at a time; one more is refused."""
+
+    def pause(self, took: float) -> float:
+        """Return how long to wait between two looks, where one takes so long."""
+        return max(self.every_s, took / self.share)
+
+
+_PACE = Pace()
+
+Seen: TypeAlias = tuple[Sequence[LiveSession], Within | None]
+"""The sessions that somebody may see, and which conversations; None for all."""
 
 
 class History:
@@ -50,22 +74,25 @@ class History:
         settings: Settings,
         journal: Journal,
         spawn: Callable[[str, Coroutine[None, None, None]], asyncio.Task[None]],
-        *,
-        patience_s: float = PATIENCE_S,
-        fresh_s: float = FRESH_S,
+        pace: Pace = _PACE,
     ) -> None:
         self._settings = settings
         self._journal = journal
         self._spawn = spawn
-        self._patience_s = patience_s
-        self._fresh_s = fresh_s
+        self._pace = pace
+        self._waiting = 0
+        self._closed = asyncio.Event()
         self._library: Library | None = None
         self._looking: asyncio.Task[None] | None = None
         self._looked: float | None = None
+        self._took = 0.0
+        self._running: frozenset[str] = frozenset()
+        """What somebody's CLI had open at the last look."""
         self._indexing = asyncio.Lock()
 
     def close(self) -> None:
-        """Let go of the index."""
+        """Let go of the index; who waits for another list is answered."""
+        self._closed.set()
         if self._library is not None:
             self._library.close()
             self._library = None
@@ -75,6 +102,8 @@ class History:
         from sidecar.library.index import LibraryError  # noqa: PLC0415 - only who asks for it waits for it
         from sidecar.library.library import Library  # noqa: PLC0415 - as above
 
+        if self._closed.is_set():
+            refuse("no_library", "the sidecar is stopping")
         if self._library is None:
             try:
                 self._library = Library(self._settings)
@@ -160,34 +189,37 @@ class History:
         library = self.library()
         now = time.monotonic()
         if self._looking is None or self._looking.done():
-            if self._looked is not None and now - self._looked < self._fresh_s:
+            if self._looked is not None and now - self._looked < self._pace.fresh_s:
                 return True
 
             async def look() -> None:
                 await asyncio.to_thread(library.look)
+                self._running = frozenset(await asyncio.to_thread(library.running))
                 self._looked = time.monotonic()
+                self._took = self._looked - now
 
             self._looking = self._spawn("library", look())
-        await asyncio.wait([self._looking], timeout=self._patience_s)
+        await asyncio.wait([self._looking], timeout=self._pace.patience_s)
         return self._looking.done()
 
-    async def execute(
-        self, command: frames.LibraryCommand, sessions: Sequence[LiveSession], within: Within | None = None
-    ) -> JsonValue:
+    async def execute(self, command: frames.LibraryCommand, seen: Callable[[], Seen]) -> JsonValue:
         """Do a command, but for opening; refuses. It tells of these sessions alone, and of conversations within what is given."""
         from sidecar.library.index import LibraryError  # noqa: PLC0415 - as above
 
         try:
-            return await self._execute(command, sessions, within)
+            return await self._execute(command, seen)
         except LibraryError as error:
-            refuse("unknown_conversation", str(error))
+            refuse("no_library" if self._closed.is_set() else "unknown_conversation", str(error))
 
     async def _execute(  # noqa: RET503 - the last case refuses
-        self, command: frames.LibraryCommand, sessions: Sequence[LiveSession], within: Within | None
+        self, command: frames.LibraryCommand, seen: Callable[[], Seen]
     ) -> JsonValue:
+        if isinstance(command, frames.LibraryList):
+            if command.known is not None:
+                return await self._other_list(command, seen)
+            return await self._list(command, *seen())
+        sessions, within = seen()
         match command:
-            case frames.LibraryList():
-                return await self._list(command, sessions, within)
             case frames.LibrarySearch():
                 return await self._search(command, sessions, within)
             case frames.LibraryUsage():
@@ -201,9 +233,47 @@ class History:
             case _:
                 refuse("invalid_params", "this is no command about the library", "type")
 
+    async def _other_list(self, command: frames.LibraryList, seen: Callable[[], Seen]) -> JsonValue:
+        """Answer once the list is another one than who asks knows, at the latest when the time is over."""
+        if self._waiting >= self._pace.most_waiting:
+            refuse("rate_limited", "too many wait for another list; ask without `known`", "known")
+        self._waiting += 1
+        try:
+            ends = time.monotonic() + self._pace.wait_s
+            while True:
+                stamp = await self._stamp(seen)
+                answer = await self._list(command, *seen())
+                if answer["version"] != command.known:
+                    return answer
+                is_same = True
+                while is_same:
+                    left = ends - time.monotonic()
+                    if left <= 0 or not await self._pause(min(left, self._pace.pause(self._took))):
+                        return answer
+                    await self._look()
+                    is_same = stamp == await self._stamp(seen)
+        finally:
+            self._waiting -= 1
+
+    async def _pause(self, seconds: float) -> bool:
+        """Wait, and tell whether the library is still there."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._closed.wait()
+        except TimeoutError:
+            pass
+        return not self._closed.is_set()
+
+    async def _stamp(self, seen: Callable[[], Seen]) -> Hashable:
+        """Return what is another value wherever a list may be another one, and is cheaper than a list."""
+        changes = await asyncio.to_thread(self.library().index.changes)
+        own = tuple(session.summary().cli_session_id for session in seen()[0])
+        is_complete = self._looking is not None and self._looking.done()
+        return changes, self._running, own, is_complete
+
     async def _list(
         self, command: frames.LibraryList, sessions: Sequence[LiveSession], within: Within | None
-    ) -> JsonValue:
+    ) -> dict[str, JsonValue]:
         from sidecar.library.show import conversation  # noqa: PLC0415 - as above
 
         library, complete = self.library(), await self._look()
@@ -223,7 +293,9 @@ class History:
         ]
         last = found[-1] if len(found) == command.limit else None
         after = None if last is None else f"{last.ended or 0!r}:{last.id}"
-        return {"conversations": listed, "next": after, "complete": complete}
+        answer: dict[str, JsonValue] = {"conversations": listed, "next": after, "complete": complete}
+        version = blake2b(json.dumps(answer).encode(), digest_size=12).hexdigest()
+        return {**answer, "version": version}
 
     async def _search(
         self, command: frames.LibrarySearch, sessions: Sequence[LiveSession], within: Within | None

@@ -28,7 +28,7 @@ from sidecar.sessions.choices import agent_choices
 from sidecar.sessions.commands import execute
 from sidecar.sessions.cut import Cut, copy_to, cut_at, cut_of_last_turn, whole
 from sidecar.sessions.floor import Floor
-from sidecar.sessions.history import History, about, listed_title
+from sidecar.sessions.history import History, Pace, about, listed_title
 from sidecar.sessions.hosted import Changed, refuse, timestamp
 from sidecar.sessions.launch import CANNOT_START, family_of, merged, options_for
 from sidecar.sessions.live import LiveSession
@@ -68,8 +68,12 @@ class LiveHost:
         *,
         push: Push | None = None,
         follow_s: float = FOLLOW_S,
+        pace: Pace | None = None,
     ) -> None:
-        """`push` does the commands of web push; `follow_s`: how often, in seconds, a conversation is looked at that others may go on with."""
+        """`push` does the commands of web push; `follow_s`: how often, in seconds, a conversation is looked at that others may go on with.
+
+        `pace`: how often their folders are.
+        """
         self._push = push
         self._follow_s = follow_s
         self._services = services
@@ -78,7 +82,7 @@ class LiveHost:
         self._rulebook = rulebook
         self._registry = registry
         self._stopping = False
-        self._history = History(services.settings, services.journal, services.spawn)
+        self._history = History(services.settings, services.journal, services.spawn, pace or Pace())
         self._floor = Floor(services.settings, Path())
         self._workspaces = Workspaces()
         self._operators: set[str] = set()
@@ -191,8 +195,7 @@ class LiveHost:
             case frames.LibraryOpen():
                 return {"session": (await self._open_history(command.conversation, frontend)).session}
             case frames.LibraryCommand():
-                seen, within = self._seen(frontend)
-                return await self._history.execute(command, seen, within)
+                return await self._history.execute(command, lambda: self._seen(frontend))
             case frames.PushCommand():
                 if self._push is None:
                     refuse("no_push", "the setting `push` is off")

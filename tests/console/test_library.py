@@ -22,6 +22,7 @@ from normalize.events import (
     TurnStarted,
     UserMessage,
 )
+from waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -154,6 +155,39 @@ async def in_sight(page: Page, selector: str) -> bool:
 
 
 @pytest.mark.long
+async def test_a_list_that_is_shown_changes_with_the_files_and_older_ones_stay(browser: Browser) -> None:
+    async with hub_harness(host=empty_hub()) as where:
+        await show(where, "today", entries("text-thinking"))
+        changed: asyncio.Queue[JsonValue] = asyncio.Queue()
+
+        async def listed(command: AnyCommand) -> JsonValue:
+            asked = command.model_dump()
+            if asked["known"] is not None:
+                return await changed.get()
+            if asked["before"] is not None:
+                older = conversation("c1", "/srv/red", ended="2026-01-01T00:00:00Z")
+                return {"conversations": [older], "next": None, "complete": True, "version": "v0"}
+            first = conversation("c2", "/srv/red")
+            return {"conversations": [first], "next": "2:c2", "complete": True, "version": "v1"}
+
+        where.host.handlers = {"library.list": listed}
+        async with console(browser, where.url) as page:
+            titles = page.locator(".kept .title")
+            await visit(page, "history")
+            await expect(titles).to_have_text(["About c2"])
+            await page.get_by_role("button", name="Show older ones").click()
+            await expect(titles).to_have_text(["About c2", "About c1"])
+            new = conversation("c3", "/srv/red", ended="2026-01-03T00:00:00Z")
+            changed.put_nowait({"conversations": [new], "next": "3:c3", "complete": True, "version": "v2"})
+            await expect(titles).to_have_text(["About c3", "About c2", "About c1"])
+            # nothing has changed: it is asked again, and nothing is drawn anew
+            changed.put_nowait({"conversations": [], "next": None, "complete": True, "version": "v2"})
+            await until(lambda: [one["known"] for one in commands(where, "library.list")].count("v2") == 2)
+            await expect(titles).to_have_text(["About c3", "About c2", "About c1"])
+            known = [one["known"] for one in commands(where, "library.list") if one["before"] is None]
+            assert known == [None, "v1", "v2", "v2"]
+
+
 async def test_what_a_search_finds_is_opened_scrolled_to_and_marked(browser: Browser) -> None:
     async with library() as where, console(browser, where.url) as page:
         await page.get_by_role("link", name="History").click()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from kept_sessions import kept
 
 from adapter.process.watchdog import Watchdog
 from hub.host import CommandRefused, Frontend
+from hub.principals import Scope
 from hub.wire import frames
 from hub.wire.commands import VIEW_COMMANDS
 from journal.memory import MemoryJournal
@@ -27,6 +29,7 @@ from recordings import ROOT
 from sidecar.config.rulebook import Rulebook
 from sidecar.config.settings import Settings
 from sidecar.process.supervision import supervised
+from sidecar.sessions.history import Pace
 from sidecar.sessions.host import LiveHost
 from sidecar.sessions.live import LiveSession
 from sidecar.sessions.records.writer import RecordWriter
@@ -57,7 +60,10 @@ class Place:
         target = self.projects / "project" / source.name
         target.parent.mkdir(parents=True, exist_ok=True)
         place = str(folder or self.work).encode()
-        target.write_bytes(source.read_bytes().replace(b"/workspace/project", place))
+        # whole at once: who looks meanwhile would read a part of it
+        begun = target.with_suffix(".part")
+        begun.write_bytes(source.read_bytes().replace(b"/workspace/project", place))
+        begun.replace(target)
         return target
 
     async def do(self, kind: str, **more: object) -> Any:
@@ -94,7 +100,9 @@ class Place:
 
 
 @asynccontextmanager
-async def place(folder: Path, monkeypatch: pytest.MonkeyPatch, **options: object) -> AsyncIterator[Place]:
+async def place(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, pace: Pace | None = None, **options: object
+) -> AsyncIterator[Place]:
     script = folder / "echo.yaml"
     script.write_text(ECHO)
     work = folder / "work"
@@ -128,7 +136,7 @@ async def place(folder: Path, monkeypatch: pytest.MonkeyPatch, **options: object
             changed=registry.changed,
             observers=lambda session, agent: [],
         )
-        host = LiveHost(services, store, registry, Rulebook(), follow_s=0.01)
+        host = LiveHost(services, store, registry, Rulebook(), follow_s=0.01, pace=pace)
         try:
             yield Place(folder, host, journal)
         finally:
@@ -477,6 +485,90 @@ async def test_pages_of_the_list_go_on_where_the_last_ended(
         assert len(seen) == 3
         assert set(seen) == names
         assert await here.refused("library.list", before="nonsense") == "invalid_params"
+
+
+EAGER = Pace(fresh_s=0, every_s=0.01, share=1, wait_s=60)
+
+
+async def test_who_waits_for_another_list_is_answered_when_a_file_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch, EAGER) as here:
+        first = here.keep("denied")
+        known = await here.do("library.list")
+        again = await here.do("library.list", known="another")
+        assert again == known
+        waits = asyncio.ensure_future(here.do("library.list", known=known["version"]))
+        elsewhere = asyncio.ensure_future(
+            here.do(
+                "library.list",
+                folder="/elsewhere",
+                known=(await here.do("library.list", folder="/elsewhere"))["version"],
+            )
+        )
+        second = here.keep("subagent")
+        async with asyncio.timeout(60):
+            new = await waits
+        assert {one["id"] for one in new["conversations"]} == {first.stem, second.stem}
+        assert new["version"] != known["version"]
+        # what does not concern a list answers nobody who waits for it
+        waits = asyncio.ensure_future(here.do("library.list", known=new["version"]))
+        second.unlink()
+        async with asyncio.timeout(60):
+            assert (await waits)["version"] == known["version"]
+        assert not elsewhere.done()
+        # nor does an end of the sidecar leave one waiting
+        await here.host.stop()
+        async with asyncio.timeout(60):
+            await asyncio.gather(elsewhere, return_exceptions=True)
+
+
+async def test_who_may_see_some_conversations_hears_of_changes_of_these_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch, EAGER) as here:
+        mine = tmp_path / "mine"
+        mine.mkdir()
+        guest = Frontend("guest", "view", "guest", Scope(folders=(str(mine),)))
+
+        async def ask(**more: object) -> Any:
+            command = frames.commands.validate_python({"type": "library.list", "id": "1", **more})
+            return await here.host.execute(command, guest)
+
+        nothing = await ask()
+        assert nothing["conversations"] == []
+        waits = asyncio.ensure_future(ask(known=nothing["version"]))
+        everything = asyncio.ensure_future(here.do("library.list", known=nothing["version"]))
+        here.keep("denied")
+        async with asyncio.timeout(60):
+            assert len((await everything)["conversations"]) == 1
+        assert not waits.done()
+        own = here.keep("subagent", mine)
+        async with asyncio.timeout(60):
+            assert [one["id"] for one in (await waits)["conversations"]] == [own.stem]
+
+
+async def test_waiting_for_another_list_ends_after_a_while_and_only_so_many_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch, replace(EAGER, wait_s=0)) as here:
+        here.keep("denied")
+        known = await here.do("library.list")
+        assert await here.do("library.list", known=known["version"]) == known
+    async with place(tmp_path, monkeypatch, replace(EAGER, most_waiting=1)) as here:
+        known = await here.do("library.list")
+        waits = asyncio.ensure_future(here.do("library.list", known=known["version"]))
+        await asyncio.sleep(0)
+        assert await here.refused("library.list", known=known["version"]) == "rate_limited"
+        assert (await here.do("library.list")) == known
+        await here.host.stop()
+        async with asyncio.timeout(60):
+            await asyncio.gather(waits, return_exceptions=True)
+
+
+async def test_looks_are_fewer_where_one_takes_long() -> None:
+    assert Pace(every_s=2, share=0.05).pause(0.01) == 2
+    assert Pace(every_s=2, share=0.05).pause(1) == 20
 
 
 async def test_the_library_can_be_switched_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

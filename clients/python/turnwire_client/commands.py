@@ -101,12 +101,12 @@ class LibraryExport(Command, frozen=True, kw_only=True, tag="library.export"):
 
 
 class LibraryList(Command, frozen=True, kw_only=True, tag="library.list"):
-    """Ask for such conversations, the newest first: result {conversations, next, complete}.
+    """Ask for such conversations, the newest first: result {conversations, next, complete, version}.
 
     Each has `id`, `agent`, `folder`, `title`, `first_prompt`, `began`, `ended`, `turns`, `cost_usd`, `cost_is_whole`,
     `estimated_usd` (how much of the cost is an estimate, by the prices of models), `git_branch`, `model`, `version`, `bytes`, `branches`, `running` (somebody's CLI has it open) and `session` (turnwire's
     own session with this conversation). `next` goes into `before` for the next page; `complete` is false while the folders
-    are looked over for the first time.
+    are looked over for the first time. `version` is another one for another list: with it as `known` the command waits for changes.
     """
 
     limit: int = 100
@@ -117,6 +117,8 @@ class LibraryList(Command, frozen=True, kw_only=True, tag="library.list"):
     """Only those of an agent."""
     folder: str | None = None
     """Only those in a folder, and below it."""
+    known: str | None = None
+    """The `version` of the answer to the same command before: the reply comes when the list is another one, or after some 25 seconds."""
 
 
 class LibraryOpen(Command, frozen=True, kw_only=True, tag="library.open"):

@@ -1,5 +1,5 @@
 /** What the hub answers about old conversations, read into types; what is missing or odd in it is left out. */
-import type { JsonValue } from "turnwire-client";
+import type { CommandInput, JsonValue } from "turnwire-client";
 import type { Sought } from "../model/seek.js";
 import { type Members, members } from "../state/ask.js";
 
@@ -80,6 +80,22 @@ export function conversations(answer: JsonValue): Kept[] {
 
 /** What goes into `before` for the next page; none after the last. */
 export const next = (answer: JsonValue): string | undefined => text(members(answer).next);
+
+/** What waits until the list is another one than in this answer. */
+export function changedList(answer: JsonValue): CommandInput | undefined {
+  const known = text(members(answer).version);
+  return known === undefined ? undefined : { type: "library.list", known };
+}
+
+/** Older pages, where another first page has come: what it has is not in them, what newer ones have pushed out of it is. */
+export function pushedOut(before: readonly Kept[], now: readonly Kept[], older: readonly Kept[]): Kept[] {
+  const known = new Set(now.map(({ id }) => id));
+  const last = now.at(-1)?.ended ?? "";
+  // what was on the first page and is younger than its end is gone
+  const out = before.filter(({ id, ended }) => !known.has(id) && (ended ?? "") <= last);
+  for (const { id } of out) known.add(id);
+  return [...out, ...older.filter(({ id }) => !known.has(id))];
+}
 
 /** False while the hub still reads the folders for the first time. */
 export const isComplete = (answer: JsonValue): boolean => members(answer).complete !== false;

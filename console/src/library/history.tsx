@@ -8,7 +8,7 @@ import { namedPath } from "../text/path.js";
 import { visibleCode } from "../text/visible.js";
 import { usePage } from "../view/context.js";
 import { Badge } from "../view/parts.js";
-import { byFolder, conversations, type Hit, hits, isComplete, type Kept, next } from "./answers.js";
+import { byFolder, changedList, conversations, type Hit, hits, isComplete, type Kept, next, pushedOut } from "./answers.js";
 import { download } from "./download.js";
 import { costOf } from "./sums.js";
 
@@ -148,13 +148,19 @@ function Entry({ one, redact }: { one: Kept; redact: boolean }) {
 
 function List() {
   const { hub } = usePage();
-  const asked = useAnswer({ type: "library.list" });
+  const asked = useAnswer({ type: "library.list" }, changedList);
   const [redact, setRedact] = useState(false);
   const [rest, setRest] = useState<{ kept: Kept[]; after: string | undefined }>();
-  useEffect(() => setRest(undefined), [asked.answer]);
+  const shown = useRef<readonly Kept[]>([]);
   const { answer } = asked;
+  useEffect(() => {
+    const now = answer === undefined ? [] : conversations(answer);
+    setRest((older) => older && { ...older, kept: pushedOut(shown.current, now, older.kept) });
+    shown.current = now;
+  }, [answer]);
   if (answer === undefined) return <Trouble asked={asked} />;
-  const kept = [...conversations(answer), ...(rest?.kept ?? [])];
+  const first = conversations(answer);
+  const kept = [...first, ...pushedOut([], first, rest?.kept ?? [])];
   const before = rest ? rest.after : next(answer);
 
   async function more(): Promise<void> {

@@ -10,8 +10,13 @@ export interface Asked {
   readonly again: () => void;
 }
 
-/** The answer to this very command; while it is asked for again, the one before. Nothing is asked without a command. */
-export function useAnswer(command: CommandInput | undefined): Asked {
+/**
+ * The answer to this very command; while it is asked for again, the one before. Nothing is asked without a command.
+ *
+ * `follow` says what is asked next, whose answer takes the place of this one; undefined for nothing. The same question once more
+ * means that nothing has changed. Where what is asked next is refused, the answer stays as it is.
+ */
+export function useAnswer(command: CommandInput | undefined, follow?: (answer: JsonValue) => CommandInput | undefined): Asked {
   const { hub } = usePage();
   useSource(hub.changed);
   const [state, set] = useState<{ key: string; answer?: JsonValue; error?: string }>({ key: "" });
@@ -21,10 +26,20 @@ export function useAnswer(command: CommandInput | undefined): Asked {
   useEffect(() => {
     if (!open || !command) return;
     let wanted = true;
-    hub.client.command(command).then(
-      (answer) => wanted && set({ key, answer }),
-      (error: unknown) => wanted && set({ key, error: error instanceof Error ? error.message : String(error) }),
-    );
+    const send = (asked: CommandInput, isFirst: boolean): void => {
+      hub.client.command(asked).then(
+        (answer) => {
+          if (!wanted) return;
+          const following = follow?.(answer);
+          if (isFirst || JSON.stringify(following) !== JSON.stringify(asked)) set({ key, answer });
+          if (following) send(following, false);
+        },
+        (error: unknown) => {
+          if (wanted && isFirst) set({ key, error: error instanceof Error ? error.message : String(error) });
+        },
+      );
+    };
+    send(command, true);
     return () => {
       wanted = false;
     };
