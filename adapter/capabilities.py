@@ -60,6 +60,7 @@ OF_THEIR_OWN = frozenset(
         "resume",
         "resume_at",
         "skip_permissions",
+        "tell",
         "thinking_disabled",
         "unattended",
     }

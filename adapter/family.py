@@ -1,6 +1,6 @@
 """What a family of agents is to those who run one: its core, what its agents can do, and what opens a session."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -45,6 +45,20 @@ class Opener(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptConversation:
+    """A conversation that an agent lists itself."""
+
+    id: str
+    """The agent's name for it."""
+    folder: str | None
+    """Where it works."""
+    title: str | None
+    """What it is called."""
+    updated: str | None
+    """When it was gone on with last, as the agent says it: ISO 8601."""
+
+
 @dataclass(frozen=True, slots=True)
 class AgentFamily:
     """Agents that share a wire, and are run alike."""
@@ -59,6 +73,11 @@ class AgentFamily:
     """Runs one."""
     check_resume_at: Callable[[str, str | None], None]
     """Raises CommandError for a message that a version cannot go back to, named like this."""
+    list_conversations: Callable[[SessionOptions, int], Awaitable[Sequence[KeptConversation]]] | None = None
+    """Starts an agent to ask for the conversations it keeps, at most so many; None where agents of the family list none.
+
+    Raises what an Opener does, RequestFailed, RequestTimeout and ProcessGone.
+    """
 
 
 def no_way_back(name: str, message: str, version: str | None) -> None:  # noqa: ARG001 - whatever the message

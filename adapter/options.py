@@ -39,6 +39,8 @@ class CommandOptions:
     """Go on under a new session id; needs `resume` or `continue_latest`."""
     continue_latest: bool = False
     """Go on with the newest session of the workspace."""
+    tell: bool = False
+    """Have an agent that can do so tell again what was said before; needs `resume`."""
     permission_mode: str | None = None
     """The permission mode to start in."""
     skip_permissions: bool = False

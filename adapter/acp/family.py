@@ -3,8 +3,11 @@
 from functools import partial
 
 from adapter.acp.handshake import BEFORE
+from adapter.acp.listing import list_conversations
 from adapter.acp.opening import open_acp_session
 from adapter.family import AgentFamily, no_way_back
 from normalize.acp.core import AcpCore
 
-ACP = AgentFamily("acp", AcpCore, lambda _: BEFORE, open_acp_session, partial(no_way_back, "acp"))
+ACP = AgentFamily(
+    "acp", AcpCore, lambda _: BEFORE, open_acp_session, partial(no_way_back, "acp"), list_conversations
+)

@@ -62,6 +62,8 @@ class AgentFacts:
     """It can go on with a conversation, which it tells again."""
     resumes: bool = False
     """It can go on with a conversation without telling it again."""
+    lists: bool = False
+    """It tells which conversations it keeps."""
     forks: bool = False
     """It can branch a conversation off."""
     closes: bool = False
@@ -99,6 +101,8 @@ class Wanted:
     """The agent's session id to go on with; None for a new conversation."""
     fork: bool = False
     """Go on under a new session id."""
+    tell: bool = False
+    """Tell the conversation again, where the agent can: the log has it not."""
     servers: Mapping[str, JsonObject] = field(default_factory=dict)
     """MCP servers by name: {command, args, env}, or {type, url, headers}."""
     folders: Sequence[str] = ()
@@ -180,6 +184,7 @@ def read_facts(said: Json) -> AgentFacts:
         release=text_at(info, "version") or None,
         loads=able.get("loadSession") is True,
         resumes=isinstance(session.get("resume"), dict),
+        lists=isinstance(session.get("list"), dict),
         forks=isinstance(session.get("fork"), dict),
         closes=isinstance(session.get("close"), dict),
         more_folders=isinstance(session.get("additionalDirectories"), dict),
@@ -227,7 +232,7 @@ def _method(facts: AgentFacts, wanted: Wanted) -> str:
         if not facts.forks:
             raise RequestFailed(f"{who} cannot branch off a conversation; begin a new session")
         return "session/fork"
-    if facts.resumes:  # without the replay: the log has it all
+    if facts.resumes and not (wanted.tell and facts.loads):
         return "session/resume"
     if facts.loads:
         return "session/load"

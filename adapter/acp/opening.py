@@ -398,6 +398,7 @@ def _wanted(options: SessionOptions, facts: AgentFacts, notify: Notify) -> Wante
         workspace=options.workspace,
         resume=command.resume,
         fork=command.fork,
+        tell=command.tell,
         servers=servers,
         folders=command.add_dirs,
     )

@@ -14,12 +14,15 @@ from sidecar.cli.filters import PricesOption
 from sidecar.cli.live import StateDir, configured
 
 if TYPE_CHECKING:
+    from sidecar.config.settings import Settings
     from sidecar.library.library import Library
 
 Agent = Annotated[
     str | None,
     typer.Option(
-        "--agent", help="Only conversations of this agent: claude, codex, gemini or qwen.", show_default=False
+        "--agent",
+        help="Only conversations of this agent: claude, codex, gemini or qwen; `sessions` asks others themselves.",
+        show_default=False,
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -61,8 +64,19 @@ def sessions_command(
     state_dir: StateDir = None,
     config: ConfigOption = None,
 ) -> None:
-    """List the conversations that agents on this machine have kept, the newest first."""
+    """List the conversations that agents on this machine have kept, the newest first.
+
+    An agent that keeps them elsewhere than in files that are read here is started and asked, if it is named.
+    """
     from sidecar.library.show import conversation, table
+
+    settings = configured(context)
+    if of_agent is not None and settings.history:
+        from sidecar.library.asked import lists_itself
+
+        if lists_itself(of_agent, settings):
+            _ask_agent(of_agent, settings, limit, folder, as_json=as_json)
+            return
 
     # The first look reads everything only for who asks for something that could be anywhere.
     some = max(2 * limit, 100) if folder is None and of_agent is None else None
@@ -76,6 +90,26 @@ def sessions_command(
                 typer.echo(json.dumps(conversation(one, running), ensure_ascii=False))
         else:
             table(found, running, library.index.count())
+
+
+def _ask_agent(name: str, settings: "Settings", limit: int, folder: Path | None, *, as_json: bool) -> None:
+    """Print what an agent lists itself."""
+    import asyncio
+
+    from sidecar.library.asked import listed_by_agent
+    from sidecar.library.index import LibraryError
+    from sidecar.library.show import conversation, table
+
+    within = None if folder is None else folder.resolve()
+    with plain_errors(LibraryError):
+        found = asyncio.run(listed_by_agent(name, settings, within or Path.cwd()))
+    if within is not None:
+        found = [one for one in found if one.folder is not None and Path(one.folder).is_relative_to(within)]
+    if as_json:
+        for one in found[:limit]:
+            typer.echo(json.dumps(conversation(one), ensure_ascii=False))
+    else:
+        table(found[:limit], (), len(found))
 
 
 @app.command(

@@ -85,7 +85,8 @@ class Listed(NamedTuple):
     first_prompt: str | None
     began: float | None
     ended: float | None
-    turns: int
+    turns: int | None
+    """None where the agent alone knows how many."""
     cost_usd: float | None
     """Dollars, as far as they are known or can be estimated."""
     cost_is_whole: bool

@@ -170,7 +170,7 @@ def document(listed: Listed, events: Iterator[AgentEvent], form: Format, *, reda
         ("Model", listed.model),
         ("Begun", moment(listed.began)),
         ("Ended", moment(listed.ended)),
-        ("Turns", str(listed.turns)),
+        ("Turns", None if listed.turns is None else str(listed.turns)),
         ("Cost", _cost(listed)),
     ]
     heading = Heading(shown_title(listed), [(name, value) for name, value in facts if value])

@@ -125,7 +125,7 @@ def table(found: Sequence[Listed], running: Collection[str], count: int) -> None
             _plain(one.id[:8], 8),
             ended,
             _plain(one.agent, 8),
-            str(one.turns),
+            "" if one.turns is None else str(one.turns),
             _dollars(one),
             _plain(shown_title(one), min(room // 2, 80) if wide else room),
             *(

@@ -199,8 +199,10 @@ class History:
                 self._took = self._looked - now
 
             self._looking = self._spawn("library", look())
-        await asyncio.wait([self._looking], timeout=self._pace.patience_s)
-        return self._looking.done()
+        # this one: another look may have begun when it is over
+        looking = self._looking
+        await asyncio.wait([looking], timeout=self._pace.patience_s)
+        return looking.done()
 
     async def execute(self, command: frames.LibraryCommand, seen: Callable[[], Seen]) -> JsonValue:
         """Do a command, but for opening; refuses. It tells of these sessions alone, and of conversations within what is given."""
@@ -268,8 +270,7 @@ class History:
         """Return what is another value wherever a list may be another one, and is cheaper than a list."""
         changes = await asyncio.to_thread(self.library().index.changes)
         own = tuple(session.summary().cli_session_id for session in seen()[0])
-        is_complete = self._looking is not None and self._looking.done()
-        return changes, self._running, own, is_complete
+        return changes, self._running, own, self._looked is not None
 
     async def _list(
         self, command: frames.LibraryList, sessions: Sequence[LiveSession], within: Within | None
@@ -293,9 +294,10 @@ class History:
         ]
         last = found[-1] if len(found) == command.limit else None
         after = None if last is None else f"{last.ended or 0!r}:{last.id}"
-        answer: dict[str, JsonValue] = {"conversations": listed, "next": after, "complete": complete}
-        version = blake2b(json.dumps(answer).encode(), digest_size=12).hexdigest()
-        return {**answer, "version": version}
+        # not whether a look that takes its time is under way: that is no other list
+        told = json.dumps([listed, after, self._looked is not None]).encode()
+        version = blake2b(told, digest_size=12).hexdigest()
+        return {"conversations": listed, "next": after, "complete": complete, "version": version}
 
     async def _search(
         self, command: frames.LibrarySearch, sessions: Sequence[LiveSession], within: Within | None

@@ -284,7 +284,7 @@ class LiveHost:
         """Have a session begin with the conversation that its CLI is to go on with, as far as its file is known."""
         listed = await self._history.remembered(record.agent or "", record.workspace or "", point.resume)
         if listed is None:
-            return record, point, None
+            return record, replace(point, tell=point.resume is not None), None
         if not point.branch:
             if await self._history.is_running(listed.id):
                 refuse(
@@ -335,7 +335,7 @@ class LiveHost:
 
     async def _create(self, command: frames.SessionCreate, frontend: Frontend) -> JsonValue:
         if command.resume is not None:
-            session = await self._open_history(command.resume, frontend, command)
+            session = await self._open_past(command, command.resume, frontend)
             if command.prompt:
                 await self.say(session, command.prompt)
             return {"session": session.session}
@@ -343,6 +343,26 @@ class LiveHost:
         if command.prompt:
             await self.say(session, command.prompt)
         return {"session": session.session}
+
+    async def _open_past(self, command: frames.SessionCreate, name: str, frontend: Frontend) -> LiveSession:
+        """Go on with a conversation: one of the library, else one that the agent named keeps, lists and tells itself."""
+        try:
+            return await self._open_history(name, frontend, command)
+        except CommandRefused as refused:
+            # which folder it is of only the agent knows: not for who may see some alone
+            if refused.code != "unknown_conversation" or command.agent is None or not frontend.scope.all:
+                raise
+            from sidecar.library.asked import lists_itself  # noqa: PLC0415 - who asks for none need not wait for it
+
+            if not lists_itself(command.agent, self._settings):
+                raise
+        session = await self.open(command, ResumePoint(name), frontend=frontend)
+        try:
+            await _opened(session)
+        except CommandRefused:
+            await self._forget(session.session)
+            raise
+        return session
 
     async def _open_history(
         self, name: str, frontend: Frontend, command: frames.SessionCreate | None = None

@@ -37,6 +37,7 @@ def test_what_an_agent_says_it_can_do() -> None:
         release="0.100.0",
         loads=True,
         resumes=True,
+        lists=True,
         forks=True,
         more_folders=True,
         images=True,

@@ -1,6 +1,8 @@
 """Real agents other than Claude Code through `turnwire run`, offline: the same things, done in each one's own way."""
 
+import asyncio
 import json
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -37,7 +39,9 @@ def models() -> Iterator[ScriptedModels]:
 
 
 @asynccontextmanager
-async def running(folder: Path, agent: RealAgent, models: ScriptedModels) -> AsyncIterator[Frontend]:
+async def running(
+    folder: Path, agent: RealAgent, models: ScriptedModels, *more: str
+) -> AsyncIterator[Frontend]:
     """`turnwire run --agent NAME` with the agent's own settings, and a frontend of its session."""
     project = folder / "project"
     project.mkdir(exist_ok=True)
@@ -50,7 +54,7 @@ async def running(folder: Path, agent: RealAgent, models: ScriptedModels) -> Asy
     (folder / "turnwire.toml").write_text(
         f"[agents.{agent.name}]\n{said}\n[agents.{agent.name}.env]\n{given}"
     )
-    options = ("run", "--agent", agent.name, "--workspace", str(project))
+    options = ("run", "--agent", agent.name, "--workspace", str(project), *more)
     async with turnwire(folder, *options, env=env) as served, connect(served.url) as client:
         yield Frontend(client, client.known_sessions[-1].session, PATIENCE)
 
@@ -69,6 +73,29 @@ def of_kind(frontend: Frontend, kind: str) -> list[ToolUpdate]:
 def own_session(frontend: Frontend) -> str | None:
     """The agent's own id of the session, as it was told last."""
     return next((info.session_id for info in reversed(frontend.seen(SessionInfo)) if info.session_id), None)
+
+
+async def test_opencode_lists_its_conversations_and_tells_the_one_that_is_gone_on_with(
+    models: ScriptedModels, tmp_path: Path
+) -> None:
+    async with running(tmp_path, OPENCODE, models) as frontend:
+        models.answers.append([Say("The violet window is shut.")])
+        await frontend.turn("What of the window?")
+        conversation = own_session(frontend)
+    listing = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "sidecar", "sessions", "--agent", "opencode", "--json", "--config", str(tmp_path / "turnwire.toml"),
+        env=environment(tmp_path / "home"), cwd=tmp_path / "project", stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    async with asyncio.timeout(PATIENCE):
+        told, _ = await listing.communicate()
+    (one,) = [json.loads(line) for line in told.splitlines()]
+    assert (one["id"], one["agent"], one["folder"]) == (conversation, "opencode", str(tmp_path / "project"))
+    async with running(tmp_path, OPENCODE, models, "--resume", one["id"]) as frontend:
+        models.answers.append([Say("It is open.")])
+        await frontend.turn("And the door?")
+        said = [(message.text, message.history) for message in frontend.seen(UserMessage)]
+        assert said == [("What of the window?", True), ("And the door?", None)]
+        assert frontend.text() == "The violet window is shut.It is open."
 
 
 @pytest.mark.parametrize("agent", [GEMINI, OPENCODE, QWEN], ids=lambda agent: agent.name)

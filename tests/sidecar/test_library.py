@@ -15,6 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from acp_stage import AGENT
 from kept_files import kept_file
 from kept_sessions import all_kept, kept
 from typer.testing import CliRunner
@@ -26,6 +27,7 @@ from normalize.payloads.work import ShellExec
 from protocol.claude.messages import Unknown
 from sidecar.cli.commands import app
 from sidecar.config.settings import Settings
+from sidecar.library.asked import lists_itself
 from sidecar.library.conversation import folded
 from sidecar.library.export import Heading, as_html, as_markdown
 from sidecar.library.folders import files_in, running
@@ -335,6 +337,42 @@ def test_a_conversation_is_exported_whole_and_redacted_on_request(tmp_path: Path
     assert secret in plain
     assert secret not in shared
     library.close()
+
+
+def test_an_agent_that_keeps_its_conversations_elsewhere_is_asked_for_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TURNWIRE_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setattr(logs, "configure", lambda _: None)  # it would be so for the tests after this one, too
+    monkeypatch.chdir(tmp_path)
+    argv = [sys.executable, "-I", str(AGENT), "lists"]
+    config = tmp_path / "turnwire.toml"
+    config.write_text(
+        f'[agents.keeper]\ncommand = {json.dumps(argv)}\nfamily = "acp"\n'
+        f'[agents.gone]\ncommand = ["/nowhere/agent"]\nfamily = "acp"\n'
+    )
+    runner, asks = CliRunner(), ["sessions", "--config", str(config), "--agent"]
+
+    def answered(*arguments: str) -> list[Any]:
+        result = runner.invoke(app, [*asks, "keeper", "--json", *arguments])
+        assert result.exit_code == 0, result.output
+        return [json.loads(line) for line in result.stdout.splitlines()]
+
+    first, older = answered()
+    assert (first["id"], first["agent"], first["folder"], first["title"], first["turns"], first["ended"]) == (
+        "agent-session-1", "keeper", str(tmp_path), "An old one", None, "2026-11-22T10:00:00Z",
+    )  # fmt: skip
+    assert (older["id"], older["ended"]) == ("older", None)
+    assert [one["id"] for one in answered("--folder", str(tmp_path))] == ["agent-session-1"]
+    assert [one["id"] for one in answered("--limit", "1")] == ["agent-session-1"]
+    assert "An old one" in runner.invoke(app, [*asks, "keeper"], env={"COLUMNS": "200"}).stdout
+    refused = runner.invoke(app, [*asks, "gone"])
+    assert refused.exit_code != 0
+    assert "there is no file /nowhere/agent" in refused.output
+    # nobody is asked who is not named, nor whose files are read
+    assert runner.invoke(app, asks[:3]).exit_code == 0
+    assert not lists_itself("codex", Settings())
+    assert lists_itself("opencode", Settings())
 
 
 def test_the_commands_of_the_library_answer_and_refuse(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from acp_stage import AGENT
 from kept_files import kept_file
 from kept_sessions import kept
 
@@ -241,6 +242,35 @@ async def test_an_agent_goes_on_with_its_own_conversations_alone(
         # the agent is not here, which is no reason not to read what it has kept
         opened = (await here.do("library.open", conversation=listed["id"]))["session"]
         assert len(prompts(await here.events(opened))) == 2
+
+
+async def test_a_conversation_that_an_agent_keeps_itself_is_gone_on_with_and_told_by_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    argv = [sys.executable, "-I", str(AGENT), "lists", "resumes"]
+    agents = {"keeper": {"command": argv, "family": "acp"}, "other": argv}
+    async with place(tmp_path, monkeypatch, agent="other", agents=agents) as here:
+        asks: dict[str, object] = {"agent": "keeper", "workspace": str(here.work)}
+        created = (await here.do("session.create", resume="agent-session-1", **asks))["session"]
+        await here.do("prompt", session=created, text="text")
+        seen = await here.until(created, ev.Complete)
+        assert prompts(seen) == ["an old prompt", "text"]
+        assert [one.history for one in seen if isinstance(one, ev.UserMessage)] == [True, None]
+        # from now on the log has it
+        await here.do("session.close", session=created)
+        await here.do("prompt", session=created, text="text")
+        seen = await here.until(created, ev.Complete, 2)
+        assert prompts(seen) == ["an old prompt", "text", "text"]
+        # which conversations there are, the agent says; whose they are, it does not
+        count = len(here.host.sessions())
+        assert await here.refused("session.create", resume="lost", **asks) == "refused_by_cli"
+        guest = Frontend("guest", "control", "guest", Scope(folders=(str(here.work),)))
+        command = frames.commands.validate_python(
+            {"type": "session.create", "id": "1", "resume": "agent-session-1", **asks}
+        )
+        with pytest.raises(CommandRefused, match="there is no conversation"):
+            await here.host.execute(command, guest)
+        assert len(here.host.sessions()) == count
 
 
 async def test_a_session_is_created_from_a_conversation_and_called_after_it(
@@ -515,7 +545,8 @@ async def test_who_waits_for_another_list_is_answered_when_a_file_has_changed(
         waits = asyncio.ensure_future(here.do("library.list", known=new["version"]))
         second.unlink()
         async with asyncio.timeout(60):
-            assert (await waits)["version"] == known["version"]
+            gone = await waits
+        assert gone == known
         assert not elsewhere.done()
         # nor does an end of the sidecar leave one waiting
         await here.host.stop()

@@ -1,7 +1,8 @@
 """A small agent of the Agent Client Protocol, for tests: `python acp_agent.py [WAY …]`; what a prompt says, it does.
 
 Ways of beginning: `mute` (answers nothing), `login` (wants one), `v9` (speaks another version), `bare` (can do nothing
-beyond a prompt), `refuse-load`. Words of a prompt, each done in turn: see `_WORDS`. Uses the standard library alone.
+beyond a prompt), `refuse-load`, `resumes` (can without telling again), `lists` (its conversations, in two pages, some of them
+odd), `lists-endlessly`. Words of a prompt, each done in turn: see `_WORDS`. Uses the standard library alone.
 """
 
 import json
@@ -245,7 +246,26 @@ def initialize(_: dict[str, Any]) -> object:
     if "bare" not in WAYS:
         said["agentCapabilities"] = {"loadSession": True, "promptCapabilities": {"image": True}}
         said["authMethods"] = [{"id": "key", "name": "A key"}]
+        can = {name: {} for name in ("list", "resume") if any(way.startswith(name) for way in WAYS)}
+        said["agentCapabilities"] |= {"sessionCapabilities": can}  # type: ignore[operator]
     return said
+
+
+def listed(params: dict[str, Any]) -> object:
+    cursor = params.get("cursor")
+    if "lists-endlessly" in WAYS:
+        number = int(cursor or 0) + 1
+        return {"sessions": [{"sessionId": f"s-{number}", "cwd": "/"}], "nextCursor": str(number)}
+    here = {"sessionId": SESSION, "cwd": str(Path.cwd()), "title": "An old one"}
+    if cursor == "more":
+        old = {"sessionId": "older", "cwd": "/elsewhere", "updatedAt": "no time"}
+        return {"sessions": [old, {**here, "title": "once more"}]}
+    odd: list[object] = [3, {}, {"sessionId": ""}, {"sessionId": "x" * 1000}, {"sessionId": 4, "title": []}]
+    return {"sessions": [{**here, "updatedAt": "2026-11-22T10:00:00.5Z"}, *odd], "nextCursor": "more"}
+
+
+def resume(params: dict[str, Any]) -> object:
+    return {name: value for name, value in new_session(params).items() if name != "sessionId"}  # type: ignore[attr-defined]
 
 
 def echo(params: dict[str, Any]) -> object:
@@ -256,6 +276,8 @@ _METHODS: dict[str, Callable[[dict[str, Any]], object]] = {
     "initialize": initialize,
     "session/new": new_session,
     "session/load": load,
+    "session/list": listed,
+    "session/resume": resume,
     "session/prompt": prompt,
     "session/set_mode": lambda _: {},
     "session/set_model": lambda _: {},

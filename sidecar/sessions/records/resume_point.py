@@ -24,6 +24,8 @@ class ResumePoint:
     """Go on under a new session id."""
     latest: bool = False
     """Go on with the newest conversation of the workspace."""
+    tell: bool = False
+    """Have the agent tell what was said before, if it can: the log has it not."""
 
     @classmethod
     def on(cls, record: SessionRecord, at: str | None = None) -> "ResumePoint":
@@ -62,6 +64,7 @@ class ResumePoint:
             at if isinstance(at, str) else None,
             branch=way.get("branch") is True,
             latest=way.get("latest") is True,
+            tell=way.get("tell") is True,
         )
 
 
