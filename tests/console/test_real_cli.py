@@ -1,14 +1,17 @@
 """The console on the real CLI, offline: its own permission dialogs, its own queue."""
 
+import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Locator, Page, expect
 
-from console_page import console, say
-from real_cli import real_cli, real_cli_environment
+from console_page import console, go_to, say, violations
+from live import real_setup
+from real_cli import by_hand, real_cli, real_cli_environment
 from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, sleep, text, tool_use
 from turnwire_process import environment
 from turnwire_process import preloaded_turnwire as turnwire
@@ -91,3 +94,75 @@ async def test_a_waiting_prompt_is_withdrawn_before_the_real_cli_serves_it(
             await expect(queue).to_have_count(0)
             await expect(page.locator(".turn-end")).to_contain_text("completed")
             assert "never to be heard" not in str(api.requests)
+
+
+def row(page: Page, words: str) -> Locator:
+    """What a human said with these words, on the page."""
+    return page.locator(".row-user", has_text=words)
+
+
+@pytest.mark.long
+async def test_a_conversation_begun_in_a_terminal_is_opened_gone_on_with_branched_off_and_gone_back_in(
+    browser: Browser, tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    with scripted_messages_api() as api:
+        window = plan([text("The violet window is shut.")], note="What of the window?")
+        await by_hand(tmp_path, api.url, window, "And the door?")
+        setup = real_setup(tmp_path, api, str)
+        config = tmp_path / "turnwire.toml"
+        config.write_text(f"[agents]\nclaude = {json.dumps(list(setup.argv))}\n")
+        env = {**setup.env, "TURNWIRE_FRONTEND_WORKSPACES": str(project)}
+        async with (
+            turnwire(tmp_path, "serve", "--config", str(config), env=env) as served,
+            console(browser, served.url) as page,
+        ):
+            await go_to(page, "#/history")
+            await page.locator(".kept button.title").click()
+            await expect(page.locator(".answer")).to_contain_text(
+                ["The violet window is shut.", "ok: And the door?"]
+            )
+            await expect(page.get_by_text("was said before turnwire had")).to_be_visible()
+            assert api.prompts()[-1].startswith("And the door?"), "opening asks no model anything"
+
+            # it goes on, and the model knows what was said in the terminal
+            await say(page, plan([text("It is open.")], note="And the roof?"))
+            await expect(page.locator(".answer", has_text="It is open.")).to_be_visible()
+            await expect(page.locator(".turn-end").last).to_contain_text("completed")
+            assert "The violet window is shut." in json.dumps(api.requests[-1]["messages"])
+            opened = await page.evaluate("location.hash")
+
+            # a branch from before what was said in the terminal last
+            await row(page, "And the door?").get_by_text("From here …").click()
+            await row(page, "And the door?").get_by_role("button", name="Fork from here").click()
+            await expect(page.get_by_role("textbox", name="Prompt")).to_have_value("And the door?")
+            assert await page.evaluate("location.hash") != opened
+            await expect(page.locator(".answer")).to_contain_text(["The violet window is shut."])
+            await say(page, plan([text("Another way.")], note="Or the floor?"))
+            await expect(page.locator(".answer", has_text="Another way.")).to_be_visible()
+            sent = json.dumps(api.requests[-1]["messages"])
+            assert "The violet window is shut." in sent
+            assert "And the door?" not in sent
+
+            # and back in the one it was branched off: the cut is shown, what counts no more is marked
+            await go_to(page, opened)
+            await expect(page.locator(".answer", has_text="It is open.")).to_be_visible()
+            page.on("dialog", lambda dialog: asyncio.ensure_future(dialog.accept()))
+            await row(page, "And the door?").get_by_text("From here …").click()
+            await row(page, "And the door?").get_by_role("button", name="Go back to here").click()
+            await expect(page.locator(".boundary", has_text="2 turns of it no longer count")).to_be_visible()
+            await expect(page.locator(".voided .chip")).to_have_text(["no longer counts"] * 2)
+            await expect(page.locator(".row-user.voided")).to_contain_text(["And the door?", "And the roof?"])
+            await expect(page.get_by_role("textbox", name="Prompt")).to_have_value("And the door?")
+            await say(page, plan([text("Once more.")], note="The cellar?"))
+            await expect(page.locator(".answer", has_text="Once more.")).to_be_visible()
+            sent = json.dumps(api.requests[-1]["messages"])
+            assert "The violet window is shut." in sent
+            assert "And the door?" not in sent
+            assert "And the roof?" not in sent
+            # once loaded anew it is the same
+            await page.reload()
+            await expect(page.locator(".boundary", has_text="2 turns of it no longer count")).to_be_visible()
+            await expect(page.locator(".row-user.voided")).to_have_count(2)
+            assert await violations(page) == []

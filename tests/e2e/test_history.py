@@ -1,6 +1,5 @@
 """A conversation that was begun without turnwire, then found, opened, gone on with and branched off through it: the real CLI, offline."""
 
-import asyncio
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,37 +8,11 @@ from typing import Any
 import pytest
 
 from live import Frontend, real_setup
-from real_cli import real_cli, real_cli_environment
-from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, text, tool_use
+from real_cli import by_hand
+from scripted_messages_api import plan, scripted_messages_api, text, tool_use
 from turnwire_client import commands, connect
 from turnwire_client.events import Complete, Cut, ToolUpdate, UserMessage
-from turnwire_process import DEADLINE, turnwire
-
-
-async def by_hand(folder: Path, api: ScriptedMessagesApi, *prompts: str) -> list[dict[str, Any]]:
-    """Run the CLI by itself, as somebody in a terminal would, and return what it printed."""
-    said = [{"type": "user", "message": {"role": "user", "content": prompt}} for prompt in prompts]
-    process = await asyncio.create_subprocess_exec(
-        str(real_cli()), "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
-        "--permission-mode", "bypassPermissions",
-        cwd=folder / "project",
-        env=real_cli_environment(folder / "home", api.url),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        limit=1 << 24,
-    )  # fmt: skip
-    assert process.stdin is not None
-    assert process.stdout is not None
-    lines: list[dict[str, Any]] = []
-    async with asyncio.timeout(DEADLINE):
-        for one in said:
-            process.stdin.write(json.dumps(one).encode() + b"\n")
-            while not lines or lines[-1]["type"] != "result":
-                lines.append(json.loads(await process.stdout.readline()))
-            lines.append({"type": "end of turn"})
-        process.stdin.close()
-        await process.wait()
-    return lines
+from turnwire_process import turnwire
 
 
 def asked(body: dict[str, Any]) -> str:
@@ -58,7 +31,7 @@ async def test_a_conversation_begun_without_turnwire_is_found_opened_resumed_and
             [text("The violet window is shut.")],
             note="What of the window?",
         )
-        lines = await by_hand(tmp_path, api, first, "And the door?")
+        lines = await by_hand(tmp_path, api.url, first, "And the door?")
         results = [line for line in lines if line["type"] == "result"]
         conversation = str(results[-1]["session_id"])
         setup = real_setup(tmp_path, api, str)

@@ -246,7 +246,9 @@ def initialize(_: dict[str, Any]) -> object:
     if "bare" not in WAYS:
         said["agentCapabilities"] = {"loadSession": True, "promptCapabilities": {"image": True}}
         said["authMethods"] = [{"id": "key", "name": "A key"}]
-        can = {name: {} for name in ("list", "resume") if any(way.startswith(name) for way in WAYS)}
+        can: dict[str, object] = {
+            name: {} for name in ("list", "resume") if any(way.startswith(name) for way in WAYS)
+        }
         said["agentCapabilities"] |= {"sessionCapabilities": can}  # type: ignore[operator]
     return said
 

@@ -5,9 +5,14 @@ test's folder, a placeholder key and a Messages API on loopback; it can
 reach neither credentials nor a network service. A missing CLI fails the test, it never skips it.
 """
 
+import asyncio
 import importlib.util
+import json
 import os
 from pathlib import Path
+from typing import Any
+
+from turnwire_process import DEADLINE
 
 
 def real_cli() -> Path:
@@ -46,3 +51,29 @@ def real_cli_environment(home: Path, api_url: str) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "SHELL": "/bin/bash",
     }
+
+
+async def by_hand(folder: Path, api_url: str, *prompts: str) -> list[dict[str, Any]]:
+    """Run the CLI by itself in the folder `project`, as somebody in a terminal would, and return what it printed."""
+    said = [{"type": "user", "message": {"role": "user", "content": prompt}} for prompt in prompts]
+    process = await asyncio.create_subprocess_exec(
+        str(real_cli()), "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
+        "--permission-mode", "bypassPermissions",
+        cwd=folder / "project",
+        env=real_cli_environment(folder / "home", api_url),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        limit=1 << 24,
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stdout is not None
+    lines: list[dict[str, Any]] = []
+    async with asyncio.timeout(DEADLINE):
+        for one in said:
+            process.stdin.write(json.dumps(one).encode() + b"\n")
+            while not lines or lines[-1]["type"] != "result":
+                lines.append(json.loads(await process.stdout.readline()))
+            lines.append({"type": "end of turn"})
+        process.stdin.close()
+        await process.wait()
+    return lines
