@@ -157,7 +157,7 @@ async def through_the_hub(folder: Path, env: dict[str, str]) -> None:
         await asked(client, "library.list, known", commands.LibraryList())
         await asked(client, "library.search, two words", commands.LibrarySearch(text=" ".join(WORDS)))
         await asked(client, "library.usage by day", commands.LibraryUsage())
-        told = (await client.command(commands.LibraryList(limit=1000)))["conversations"]  # type: ignore[index,call-overload]
+        told = (await client.command(commands.LibraryList(limit=1000)))["conversations"]
         assert isinstance(told, list)
         one = max(
             (one for one in told if isinstance(one, dict) and one["agent"] == "claude"),
