@@ -1,6 +1,6 @@
 """The fleet's test at full size: random kill -9 of hubs, workers and Redis, and what every frontend saw of it.
 
-    python bench/fleet_storm.py [--seed 1] [--seconds 120] [--sessions 40] [--frontends 200]
+    python bench/fleet_storm.py [--seed 1] [--seconds 120] [--sessions 40] [--frontends 200] [--clustered]
 
 The same as tests/fleet/test_storm.py, which is shorter. Ends with an error when something was lost, came twice or stayed behind.
 """
@@ -26,6 +26,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     for name in ("seconds", "sessions", "frontends", "hubs", "workers"):
         parser.add_argument(f"--{name}", type=int, default=getattr(Size, name))
+    parser.add_argument(
+        "--clustered", action="store_true", help="a Redis Cluster of three nodes instead of one server"
+    )
     given = vars(parser.parse_args())
     seed = given.pop("seed")
     began = time.monotonic()

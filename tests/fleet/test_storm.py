@@ -1,6 +1,7 @@
 """A fleet under kills: nothing that a frontend saw is lost or comes twice, and no prompt has two effects."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,11 +14,20 @@ pytestmark = [
 ]
 
 
-async def test_hubs_workers_and_redis_may_be_killed_at_any_time() -> None:
-    size = Size(sessions=6, frontends=30, seconds=8, between_s=(0.5, 1.5), prompts_every_s=1.0)
+SIZE = Size(sessions=6, frontends=30, seconds=8, between_s=(0.5, 1.5), prompts_every_s=1.0)
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        pytest.param(SIZE, id="one server"),
+        pytest.param(replace(SIZE, clustered=True, redis_kills=0.4), id="a cluster of three nodes"),
+    ],
+)
+async def test_hubs_workers_and_redis_may_be_killed_at_any_time(size: Size) -> None:
     with TemporaryDirectory(prefix="storm-") as folder:
         outcome = await Storm(Path(folder), size, seed=1).run()
     assert (outcome.twice, outcome.lost, outcome.differing, outcome.orphans) == ([], [], [], [])
     assert outcome.gaps == 0
     assert outcome.answers["ok"] >= size.sessions
-    assert outcome.kills, "otherwise nothing was tried"
+    assert outcome.kills.keys() == {"redis", "hub", "worker"}, "otherwise nothing was tried"

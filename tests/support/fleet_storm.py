@@ -12,11 +12,13 @@ import socket
 import sys
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+
+from redis_topologies import cluster
 
 from journal.redis.journal import RedisJournal
 from journals import RedisProcess
@@ -100,6 +102,36 @@ class Member:
         return "\n".join(path.read_text() for path in sorted(self.folder.glob("log-*")))
 
 
+class Server(Protocol):
+    """A redis-server that can be killed and started again."""
+
+    def start(self) -> None:
+        """Start it."""
+        ...
+
+    def kill(self) -> None:
+        """Kill it, as a crash does."""
+        ...
+
+
+@asynccontextmanager
+async def one_server(folder: Path) -> AsyncIterator[tuple[str, Sequence[Server]]]:
+    """One Redis that has on its disk what it acknowledged, and its URL."""
+    redis = RedisProcess(folder, "--appendonly", "yes", "--appendfsync", "always")
+    redis.start()
+    try:
+        yield redis.url, [redis]
+    finally:
+        redis.kill()
+
+
+@asynccontextmanager
+async def three_nodes(folder: Path) -> AsyncIterator[tuple[str, Sequence[Server]]]:
+    """A cluster of three nodes that have on their disks what they acknowledged, and its URL, which names all of them."""
+    async with cluster(folder / "cluster") as nodes:
+        yield f"redis+cluster://{','.join(f'127.0.0.1:{node.port}' for node in nodes)}", nodes
+
+
 class Balancer:
     """Gives each connection to any port that somebody listens on."""
 
@@ -154,6 +186,10 @@ class Size:
     """Seconds from one kill to the next."""
     prompts_every_s: float = 2.0
     """Seconds between two prompts of a session."""
+    redis_kills: float = 0.2
+    """Which part of the kills is a redis-server's."""
+    clustered: bool = False
+    """Whether Redis is a cluster of three nodes."""
 
 
 @dataclass
@@ -199,10 +235,9 @@ class Storm:
     async def run(self) -> Outcome:
         """Begin, storm, come to rest, and compare."""
         async with AsyncExitStack() as stack:
-            redis = RedisProcess(self._folder, "--appendonly", "yes", "--appendfsync", "always")
-            redis.start()
-            stack.callback(redis.kill)
-            members, ports = self._members(redis.url)
+            topology = three_nodes if self._size.clustered else one_server
+            redis, servers = await stack.enter_async_context(topology(self._folder))
+            members, ports = self._members(redis)
             for member in members:
                 stack.push_async_callback(member.kill)
                 await member.start()
@@ -219,11 +254,11 @@ class Storm:
                 ]
                 speakers = [tasks.create_task(self._speak(url, session)) for session in sessions]
                 service = tasks.create_task(_service(members, done))
-                await self._storm(members, redis)
+                await self._storm(members, servers)
                 self._over.set()
                 await asyncio.gather(*speakers)
                 await self._rest(leading, sessions)
-                logs = await self._journaled(redis.url, sessions)
+                logs = await self._journaled(redis, sessions)
                 await self._all_seen(logs)
                 done.set()
                 await asyncio.gather(*followers, service)
@@ -341,21 +376,26 @@ class Storm:
             self._outcome.answers[code] += 1
             return code == "ok"
 
-    async def _storm(self, members: list[Member], redis: RedisProcess) -> None:
+    async def _storm(self, members: list[Member], servers: Sequence[Server]) -> None:
         until_s = asyncio.get_running_loop().time() + self._size.seconds
+        # Each kind once, however little a slow machine comes to in the time; then at random.
+        first = self._chance.sample(["redis", "hub", "worker"], 3)
         async with asyncio.TaskGroup() as tasks:
-            while asyncio.get_running_loop().time() < until_s:
+            while first or asyncio.get_running_loop().time() < until_s:
                 await asyncio.sleep(self._chance.uniform(*self._size.between_s))
-                if self._chance.random() < 0.2:
+                is_redis = self._chance.random() < self._size.redis_kills
+                kind = first.pop() if first else "redis" if is_redis else ""
+                if kind == "redis":
                     self._outcome.kills["redis"] += 1
-                    redis.kill()
+                    server = self._chance.choice(servers)
+                    server.kill()
                     await asyncio.sleep(self._chance.uniform(0, 1))
-                    await asyncio.to_thread(redis.start)
+                    await asyncio.to_thread(server.start)
                     continue
-                running = [member for member in members if member.process is not None]
+                running = [one for one in members if one.process is not None]
                 if len(running) < 2:
                     continue
-                member = self._chance.choice(running)
+                member = self._chance.choice([one for one in running if one.name.startswith(kind)] or running)
                 self._outcome.kills[member.name.partition("-")[0]] += 1
                 await member.kill()
                 tasks.create_task(self._begin_again(member))
