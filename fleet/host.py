@@ -23,12 +23,12 @@ from fleet.directory import Directory, KnownSession
 from fleet.store import FleetStore
 from fleet.tasks import ended
 from fleet.timing import Timing
-from fleet.wire import Answer, From, Order, decode, encode
+from fleet.wire import Answer, Begun, From, Order, Outcome, answer_of, decode, digest_of, encode
 from hub.host import CommandRefused, Frontend
 from hub.wire import frames
 from hub.wire.frames_out import AgentChoice, SessionSummary
 from journal.base import JournalUnavailable
-from journal.redis.server import Ownership
+from journal.redis.server import NOBODY, Ownership
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -59,6 +59,10 @@ class Log(Protocol):
 
     async def ownership(self, session: str) -> Ownership | None:
         """Return whose a log is; None where it is nobody's. Raises JournalUnavailable."""
+        ...
+
+    async def delete_from(self, session: str, former: Ownership) -> int:
+        """Delete the log of an owner that is gone; return its fence from then on, 0 where it is another's. Raises JournalUnavailable."""
         ...
 
 
@@ -186,12 +190,12 @@ class FleetHost:
         raise AssertionError("the last worker's answer is returned")
 
     async def _route(self, command: frames.AnyCommand, session: str, frontend: Frontend) -> JsonValue:
-        order, _ = self._order_id(command)
+        order, repeats = self._order_id(command)
         known = self._directory.sessions.get(session)
         if known is None and (known := await self._directory.refresh(session)) is None:
-            raise CommandRefused(
-                "unknown_session", f"there is no session {session!r}; session.list names them", "session"
-            )
+            if repeats and (noted := await self._store.outcome(order)) is not None:
+                return _result(answer_of(noted, digest_of(_text(command), frontend.user)))
+            raise _unknown(session)
         worker, adopt, has_moved = known.worker, None, False
         for _ in range(TRIES):
             if has_moved or worker not in self._directory.workers:
@@ -201,6 +205,14 @@ class FleetHost:
                 worker = known.worker if owner is None else owner.owner
                 adopt = None if owner is None else From(worker=owner.owner, fence=owner.fence)
                 if worker not in self._directory.workers:
+                    if isinstance(command, frames.SessionDelete):
+                        if await self._delete_from(owner or Ownership(worker, known.fence), session):
+                            await self._note(order, command, frontend)
+                            return None
+                        has_moved = True
+                        continue
+                    if worker == NOBODY:
+                        raise _unknown(session)
                     worker = self._heir(command, known, worker)
             answer = await self._send(order, worker, command, frontend, adopt)
             if not answer.moved:
@@ -217,6 +229,30 @@ class FleetHost:
             "the session has no worker that can go on with it at present, or goes from one to another; send the command again",
             "session",
         )
+
+    async def _delete_from(self, owner: Ownership, session: str) -> bool:
+        """Delete a session whose worker is gone; False where it has another one, or this one is there again."""
+        await self._directory.look()
+        if owner.owner in self._directory.workers:
+            return False
+        fence = await self._log.delete_from(session, owner)
+        if not fence:
+            return False
+        await self._store.bar(session, fence)
+        await self._directory.refresh(session)
+        log.warning(
+            "a session was deleted whose worker is gone", extra={"session": session, "worker": owner.owner}
+        )
+        return True
+
+    async def _note(self, order: str, command: frames.AnyCommand, frontend: Frontend) -> None:
+        """Note that a command was done here, for whoever sends it again."""
+        outcome = Outcome(
+            digest=digest_of(_text(command), frontend.user),
+            begun=Begun(worker=self._name, instance=self._name),
+            answer=Answer(),
+        )
+        await self._store.note(order, encode(outcome), self._timing.repeat_ms)
 
     def _heir(self, command: frames.AnyCommand, known: KnownSession, owner: str) -> str:
         """Return who can take a session whose worker is gone; refuses where nobody can."""
@@ -252,7 +288,7 @@ class FleetHost:
     ) -> Answer:
         if self._in_flight >= IN_FLIGHT:
             raise CommandRefused("rate_limited", "too many commands wait for workers; send it again later")
-        text = command.model_dump_json(exclude_unset=True).encode()
+        text = _text(command)
         waiting = _Waiting(worker, asyncio.get_running_loop().create_future())
         self._waiting[order].append(waiting)
         self._in_flight += 1
@@ -335,6 +371,17 @@ class FleetHost:
             pass
         self._sent += 1
         return f"{self._name}-{self._sent}", False
+
+
+def _text(command: frames.AnyCommand) -> bytes:
+    """Return a command as workers get it."""
+    return command.model_dump_json(exclude_unset=True).encode()
+
+
+def _unknown(session: str) -> CommandRefused:
+    return CommandRefused(
+        "unknown_session", f"there is no session {session!r}; session.list names them", "session"
+    )
 
 
 def _result(answer: Answer) -> JsonValue:

@@ -9,7 +9,7 @@
 | `{id}:route` | which worker a new session's command went to |
 | `{hub}:replies` | stream of answers; gone soon after its hub |
 | `sessions` | set of the ids of sessions |
-| `{session}:entry` | hash: worker, fence, summary, group, record |
+| `{session}:entry` | hash: worker, fence, summary, group, record; of a session that was deleted while its worker was gone the fence alone |
 | `logins` | hash: when each login began that is over, by its id |
 | `changes` | stream that names sessions (`s`), workers (`w`) and logins (`l`) of which something is another now |
 
@@ -60,6 +60,15 @@ _REMOVE = """
 -- KEYS entry; ARGV fence
 if tonumber(redis.call('HGET', KEYS[1], 'fence') or '0') > tonumber(ARGV[1]) then return 0 end
 return redis.call('DEL', KEYS[1])
+"""
+
+
+_BAR = """
+-- KEYS entry; ARGV fence. What remains is no entry, and refuses those of earlier owners.
+if tonumber(redis.call('HGET', KEYS[1], 'fence') or '0') > tonumber(ARGV[1]) then return 0 end
+redis.call('DEL', KEYS[1])
+redis.call('HSET', KEYS[1], 'fence', ARGV[1])
+return 1
 """
 
 
@@ -165,6 +174,12 @@ class FleetStore:
         if await self._redis.eval(_REMOVE, 1, self._of(session, "entry"), fence):
             await self._redis.srem(f"{self._prefix}sessions", session)
             await self._tell("s", session)
+
+    async def bar(self, session: str, fence: int) -> None:
+        """Forget a session's entry for good: no owner of before can put it there again."""
+        await self._redis.eval(_BAR, 1, self._of(session, "entry"), fence)
+        await self._redis.srem(f"{self._prefix}sessions", session)
+        await self._tell("s", session)
 
     async def entries(self, sessions: Sequence[str] | None = None) -> dict[str, Entry | None]:
         """Return some sessions' entries, or all."""

@@ -3,6 +3,7 @@
 Their releases may differ while a fleet is upgraded: a field that is new has a default, and one that is not known is passed over.
 """
 
+import hashlib
 from typing import TypeVar
 
 import msgspec
@@ -92,7 +93,32 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     answer: Answer | None = None
 
 
+NOT_KNOWN = "the worker that began this command ended before it had answered; whether it was done shows in the session's events"
+
 encode = msgspec.json.Encoder().encode
+
+
+def digest_of(command: bytes, user: str | None) -> str:
+    """Return what tells two commands of one id apart: nobody gets the answer to another's, whatever id they name."""
+    return hashlib.sha256(command + (user or "").encode()).hexdigest()
+
+
+def refused(code: str, message: str, field: str | None = None) -> Answer:
+    """Return an answer that refuses."""
+    return Answer(error=ReplyError(code=code, message=message, field=field))
+
+
+def answer_of(noted: bytes, digest: str) -> Answer:
+    """Return the answer to a repetition, from what is known of the command."""
+    try:
+        known = decode(noted, Outcome)
+    except msgspec.DecodeError:
+        return refused("unreachable", NOT_KNOWN)
+    if known.digest != digest:
+        return refused(
+            "invalid_params", "another command had this id; give each its own, and repeat one as it was", "id"
+        )
+    return known.answer or refused("unreachable", NOT_KNOWN)
 
 
 def decode(data: bytes, kind: type[Kind]) -> Kind:

@@ -5,7 +5,6 @@ known. As long as Redis is away its sessions go on; what they say waits in the j
 """
 
 import asyncio
-import hashlib
 import logging
 import uuid
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -21,11 +20,11 @@ from fleet.errors import NameTaken
 from fleet.store import Entry, FleetStore
 from fleet.tasks import ended
 from fleet.timing import Timing
-from fleet.wire import About, Answer, Begun, Order, Outcome, decode, encode
+from fleet.wire import About, Answer, Begun, Order, Outcome, answer_of, decode, digest_of, encode, refused
 from hub.host import CommandRefused, Host
 from hub.wire.commands import parse
 from hub.wire.frames import AnyCommand, LibraryExport, LibraryOpen, SessionCommand, SessionCreate, SessionFork
-from hub.wire.frames_out import Reply, ReplyError, SessionSummary
+from hub.wire.frames_out import Reply, SessionSummary
 from journal.base import JournalError
 
 log = logging.getLogger(f"turnwire.{__name__}")
@@ -42,7 +41,6 @@ NEW_SESSIONS = (LibraryOpen, SessionCreate, SessionFork)
 NOTHING_BEGUN = frozenset({"journal_unavailable"})
 """Refusals after which a repetition may do what the first attempt did not."""
 
-NOT_KNOWN = "the worker that began this command ended before it had answered; whether it was done shows in the session's events"
 TOO_LATE = "the worker did not come to it in time, so it was not done; send it again"
 LIVE = "live:"
 """Before the id of a session, where a command of the library names one."""
@@ -124,6 +122,8 @@ class Worker:
         """Redis's clock less ours."""
         self._holds = False
         """Whether the lease is this worker's."""
+        self._was_away = False
+        """Whether others may have taken sessions, or deleted them, which is not looked into yet."""
 
     async def register(self) -> None:
         """Take the lease; raises NameTaken and RedisError."""
@@ -211,11 +211,12 @@ class Worker:
             if held:
                 await self._let_go_of_what_moved()
             return False
+        self._was_away |= renewal.had_lapsed and bool(self._shown)
         self._clock_ms = renewal.now_ms - asyncio.get_running_loop().time() * 1000
-        if renewal.had_lapsed and self._shown:
-            # Others may have taken sessions meanwhile.
+        if self._was_away:
             await self._let_go_of_what_moved()
             await self._store.join(self._name)
+            self._was_away = False
         return True
 
     async def _let_go_of_what_moved(self) -> None:
@@ -294,8 +295,7 @@ class Worker:
                 )
             await self._done(place)
             return
-        # Nobody gets the answer to another's command, whatever id they name.
-        digest = hashlib.sha256(bytes(order.command) + (order.frontend.user or "").encode()).hexdigest()
+        digest = digest_of(bytes(order.command), order.frontend.user)
         if (doing := self._doing.get(order.id)) is not None and doing.digest == digest:
             doing.waiting.append((order.hub, place))
             return
@@ -322,9 +322,9 @@ class Worker:
                 task.add_done_callback(self._tasks.discard)
                 return
         if noted is None:
-            answer = Answer(moved=True) if moved else _refused("unreachable", TOO_LATE)
+            answer = Answer(moved=True) if moved else refused("unreachable", TOO_LATE)
         else:
-            answer = _answer_of(noted, digest)
+            answer = answer_of(noted, digest)
         await self._answer(order, place, answer)
 
     async def _do(self, order: Order, command: AnyCommand, outcome: Outcome, doing: _Doing) -> None:
@@ -355,15 +355,15 @@ class Worker:
             try:
                 is_here = session is None or await self._has(session, order)
             except (RedisError, OSError, JournalError) as error:
-                return _refused("journal_unavailable", f"the session could not be taken: {error}")
+                return refused("journal_unavailable", f"the session could not be taken: {error}")
             if not is_here:
                 return Answer(moved=True)
             result = await self._host.execute(command, order.frontend)
-        except CommandRefused as refused:
-            return _refused(refused.code, refused.message, refused.field)
+        except CommandRefused as refusal:
+            return refused(refusal.code, refusal.message, refusal.field)
         except Exception:
             log.exception("A command failed.", extra={"command": command.type})
-            return _refused("internal", "The worker failed at this command; its log says why.")
+            return refused("internal", "The worker failed at this command; its log says why.")
         return Answer(result=result)
 
     async def _has(self, session: str, order: Order) -> bool:
@@ -408,20 +408,3 @@ def _session_of(command: AnyCommand) -> str | None:
     if isinstance(command, LibraryExport) and command.conversation.startswith(LIVE):
         return command.conversation.removeprefix(LIVE)
     return None
-
-
-def _refused(code: str, message: str, field: str | None = None) -> Answer:
-    return Answer(error=ReplyError(code=code, message=message, field=field))
-
-
-def _answer_of(noted: bytes, digest: str) -> Answer:
-    """Return the answer to a repetition."""
-    try:
-        known = decode(noted, Outcome)
-    except msgspec.DecodeError:
-        return _refused("unreachable", NOT_KNOWN)
-    if known.digest != digest:
-        return _refused(
-            "invalid_params", "another command had this id; give each its own, and repeat one as it was", "id"
-        )
-    return known.answer or _refused("unreachable", NOT_KNOWN)

@@ -252,6 +252,20 @@ class RedisJournal:
         known.deleted = True
         self._cache.forget(session, known.extent.first)
 
+    async def delete_from(self, session: str, former: Ownership) -> int:
+        """Forget a session's events whose owner is gone, and let nobody have its log again, whoever comes back.
+
+        Returns its fence from then on; 0 where it is another's by now. Raises JournalUnavailable.
+        """
+        try:
+            fence, extent = await self._server.delete_from(session, former)
+        except RedisError as error:
+            raise self._server.explain(error) from error
+        if extent is not None and (known := self._logs.find(session)) is not None:
+            known.extent, known.deleted = extent, True
+            self._cache.forget(session, extent.first)
+        return fence
+
     async def retain(self) -> None:
         """Apply retention to all logs now."""
         for known in self._logs:

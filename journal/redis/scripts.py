@@ -118,6 +118,21 @@ return held()
 """
 )
 
+DELETE_FROM = (
+    _RETAIN
+    + """
+-- owner, fence: who had it, and is gone. From then on it is the log of nobody, the empty name, who takes nothing more. Returns {fence}
+local known = redis.call('HMGET', state, 'owner', 'fence')
+if known[1] == '' then return {tonumber(known[2])} end
+if known[1] and not (known[1] == ARGV[1] and known[2] == ARGV[2]) then return {0} end
+local _, last = extent()
+local fence = number(tonumber(ARGV[2]) + 1)
+redis.call('DEL', stream, beside)
+redis.call('HSET', state, 'first', number(last + 1), 'last', number(last), 'size', '0', 'deleted', '1', 'owner', '', 'fence', fence)
+return {tonumber(fence), last + 1, last, 0}
+"""
+)
+
 ADOPT = (
     _RETAIN
     + """

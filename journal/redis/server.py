@@ -13,7 +13,7 @@ from redis.exceptions import OutOfMemoryError, RedisError
 
 from journal.base import JournalUnavailable, Retention
 from journal.redis.connection import connect
-from journal.redis.scripts import ADOPT, APPEND, CLAIM, DELETE, EPOCH, RETAIN
+from journal.redis.scripts import ADOPT, APPEND, CLAIM, DELETE, DELETE_FROM, EPOCH, RETAIN
 from journal.sqlite.rows import Append, EventRow, Extent
 
 log = logging.getLogger(f"turnwire.{__name__}")
@@ -28,12 +28,16 @@ class State:
     deleted: bool
 
 
+NOBODY = ""
+"""Whose log it is that was deleted while its worker was gone: nobody claims it any more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ownership:
     """Whose a log is."""
 
     owner: str
-    """Name of the worker."""
+    """Name of the worker; of what was deleted while its worker was gone, NOBODY."""
     fence: int
     """Grows with each owner, and each life of one."""
 
@@ -259,6 +263,19 @@ class RedisServer:
     async def delete(self, session: str) -> Extent:
         """Delete one log's events."""
         return Extent(*await self._redis.eval(DELETE, 3, *self._keys(session), *self._fence(session)))
+
+    async def delete_from(self, session: str, former: Ownership) -> tuple[int, Extent | None]:
+        """Delete the log of an owner that is gone, for good; return its fence from now on, 0 where it is another's by now.
+
+        The extent is None where that was done before.
+        """
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.eval(DELETE_FROM, 3, *self._keys(session), former.owner, former.fence)
+        (found,) = await self._replicated(pipeline, [session])
+        if isinstance(found, RedisError):
+            raise found
+        fence, *extent = cast("list[int]", found)
+        return fence, Extent(*extent) if extent else None
 
     async def news(self) -> AsyncGenerator[tuple[str, State] | None]:
         """Yield None once all that follows will be told, then each log that another journal has appended to, as it is then."""

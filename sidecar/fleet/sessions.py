@@ -7,16 +7,18 @@ that another worker has taken; what is taken over from a worker that is gone com
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import msgspec
 from pydantic import JsonValue
 
+from adapter.session.attachments import AttachmentFolder
 from hub.host import CommandRefused, Frontend
 from hub.wire.frames import AnyCommand
 from hub.wire.frames_out import AgentChoice, SessionSummary
 from journal.base import JournalUnavailable
 from journal.redis.journal import RedisJournal
-from journal.redis.server import Ownership
+from journal.redis.server import NOBODY, Ownership
 from journal.sessions import SessionRecord, SessionStore
 from sidecar.sessions.host import LiveHost
 
@@ -37,7 +39,7 @@ class ClaimedRecords:
             if await self._journal.claim(record.session):
                 claimed.append(record)
             else:
-                log.warning("a session went to another worker meanwhile", extra={"session": record.session})
+                await _let_go(self._journal, record)
                 await self._store.delete(record.session)
         return claimed
 
@@ -126,5 +128,21 @@ class WorkerSessions:
                 return
 
     async def abandon(self, session: str) -> None:
-        """End what runs of a session that has another owner by now, and forget it here."""
+        """End what runs of a session that has another owner by now, or was deleted, and forget it here."""
+        record = self._host.record(session)
         await self._host.abandon(session)
+        if record is not None:
+            await _let_go(self._journal, record)
+
+
+async def _let_go(journal: RedisJournal, record: SessionRecord) -> None:
+    """Remove what is left here of a session that was deleted while this worker was gone; raises JournalError."""
+    owner = await journal.ownership(record.session)
+    if owner is not None and owner.owner == NOBODY:
+        log.warning(
+            "a session was deleted while this worker was not heard of", extra={"session": record.session}
+        )
+        # of one that went to another worker these are the other's, too
+        AttachmentFolder(Path(record.workspace or "."), record.session).remove()
+    else:
+        log.warning("a session went to another worker meanwhile", extra={"session": record.session})

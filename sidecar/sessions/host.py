@@ -116,6 +116,7 @@ class LiveHost:
             await session.stop()
             del self._registry.sessions[name]
             await self._services.forget(name)
+            await self._history.forget(name)
         self._services.changed()
 
     async def restore(self) -> None:

@@ -23,7 +23,7 @@ from hub.host import CommandRefused, Frontend
 from hub.server.cookies import LoggedOut
 from hub.wire import frames
 from hub.wire.frames_out import AgentChoice, SessionSummary
-from journal.redis.server import Ownership
+from journal.redis.server import NOBODY, Ownership
 from journals import RedisProcess
 from sidecar.fleet.logins import FleetLogins
 from waiting import until
@@ -42,6 +42,7 @@ class Sessions:
     def __init__(self, prefix: str) -> None:
         self.said: list[tuple[str, str]] = []
         self.there: dict[str, int] = {}
+        self.deleted: set[str] = set()
         self.adopted = 0
         self.may_answer = asyncio.Event()
         self.may_answer.set()
@@ -55,6 +56,11 @@ class Sessions:
                 self.there[session] = 1
                 self._changed()
                 return {"session": session}
+            case frames.SessionDelete():
+                del self.there[command.session]
+                self.deleted.add(command.session)
+                self._changed()
+                return None
             case frames.Prompt():
                 self.said.append((command.session, command.text))
                 await self.may_answer.wait()
@@ -95,7 +101,7 @@ class Sessions:
         return True
 
     async def still_owns(self, session: str) -> bool:
-        return session in self.there
+        return session in self.there or session in self.deleted
 
     async def journaled(self) -> None:
         pass
@@ -120,6 +126,12 @@ class Log:
 
     async def ownership(self, session: str) -> Ownership | None:
         return self._fleet.owners.get(session)
+
+    async def delete_from(self, session: str, former: Ownership) -> int:
+        if (known := self._fleet.owners.get(session)) not in {None, former}:
+            return 0 if known is None or known.owner != NOBODY else known.fence
+        self._fleet.owners[session] = Ownership(NOBODY, former.fence + 1)
+        return former.fence + 1
 
 
 class Fleet:
@@ -298,6 +310,38 @@ async def test_commands_to_a_worker_that_is_gone_are_refused_and_never_done_late
             await until(lambda: hub.sessions()[0].state == "idle")
             assert await at_last(hub, prompt("s0", "in time")) == {"by": "ann"}
     assert sessions.said == [("s0", "in time")]
+
+
+def delete(session: str, command_id: str = "1") -> frames.SessionDelete:
+    return frames.SessionDelete(type="session.delete", id=command_id, session=session)
+
+
+async def test_a_session_whose_worker_is_gone_is_deleted_at_any_hub_and_its_worker_does_not_bring_it_back(
+    quick: Fleet,
+) -> None:
+    former, command = Sessions("a"), str(uuid.uuid4())
+    former.there |= {"a0": 1, "a1": 1}
+    quick.owners |= {name: Ownership("former", 1) for name in former.there}
+    async with quick.hub() as one, quick.hub() as two:
+        async with quick.worker(former, "former"):
+            await until(lambda: len(one.sessions()) == 2)
+        # It has no lease any more, which the hub finds out when it asks it; a live worker's session is that worker's to delete.
+        await until(lambda: one.sessions()[0].state == "unreachable")
+        assert await one.execute(delete("a0", command), ANN) is None
+        assert [each.session for each in one.sessions()] == ["a1"]
+        await until(lambda: [each.session for each in two.sessions()] == ["a1"])
+        assert await two.execute(delete("a0", command), ANN) is None, "its first reply"
+        assert await code(two, delete("a0")) == "unknown_session"
+        assert await code(one, prompt("a0", "hello")) == "unknown_session"
+        # it was only cut off, and knows nothing of all that
+        async with quick.worker(former, "former"):
+            await until(lambda: list(former.there) == ["a1"])
+            await until(lambda: [each.state for each in two.sessions()] == ["idle"])
+            again = str(uuid.uuid4())
+            assert await at_last(two, delete("a1", again)) is None
+            await until(lambda: not one.sessions())
+            assert await one.execute(delete("a1", again), ANN) is None, "its first reply"
+    assert former.there == {}
 
 
 async def test_a_prompt_has_another_worker_of_the_group_take_a_session_and_its_owner_lets_go_of_it(

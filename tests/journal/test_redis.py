@@ -12,7 +12,7 @@ import pytest
 from journal.base import Entry, Gap, JournalUnavailable, Retention
 from journal.redis import journal as redis_streams
 from journal.redis.journal import RedisJournal
-from journal.redis.server import Ownership, State
+from journal.redis.server import NOBODY, Ownership, State
 from journals import RedisProcess
 from normalize.events.envelope import Cursor
 from waiting import until
@@ -393,6 +393,33 @@ async def test_a_worker_s_log_takes_nothing_of_another_worker_nor_of_an_earlier_
         assert [e.event for e in (await second.read_after("a", BEGINNING)).envelopes] == [b"1", b"2"]
         with pytest.raises(JournalUnavailable, match="no more of this worker's"):
             await first.delete("a")
+
+
+async def test_the_log_of_an_owner_that_is_gone_is_deleted_by_a_reader_and_is_nobody_s_from_then_on(
+    durable: RedisProcess,
+) -> None:
+    owner = await RedisJournal.open(durable.url, owner="first")
+    heir = await RedisJournal.open(durable.url, owner="second")
+    hub = await RedisJournal.open(durable.url, reads_only=True)
+    async with AsyncExitStack() as stack:
+        for journal in (owner, heir, hub):
+            stack.push_async_callback(journal.close)
+        await owner.append("a", [Entry(b"secret", b"whole", b"raw")] * 3)
+        await owner.flush()
+        await Heard(hub).of("a", 3)
+        was = Ownership("first", 1)
+        assert not await hub.delete_from("a", Ownership("first", 2)), "it has begun another life"
+        assert await hub.delete_from("a", was) == 2
+        assert await hub.delete_from("a", was) == 2, "again, where the first answer was lost"
+        assert await seqs(hub) == []
+        assert await hub.whole("a", 1) is None
+        assert await hub.ownership("a") == Ownership(NOBODY, 2)
+        await owner.append("a", [Entry(b"late")])
+        with pytest.raises(JournalUnavailable, match="no more of this worker's"):
+            await owner.flush()
+        assert not await owner.claim("a")
+        assert not await heir.claim("a", was)
+        assert await hub.delete_from("never written", was) == 2
 
 
 async def test_one_that_only_reads_hears_of_what_workers_append(durable: RedisProcess) -> None:
