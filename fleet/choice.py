@@ -22,7 +22,7 @@ def candidates(command: SessionCreate, workers: Mapping[str, KnownWorker]) -> li
         if not fitting:
             raise CommandRefused(
                 "no_worker",
-                f"no worker that is there has the name or the label {wish!r}; there are {_listed(workers)}",
+                f"no worker that is there has the name or the label {wish!r}; there are {listed(workers)}",
                 "worker",
             )
     if (folder := command.workspace) is not None and PurePosixPath(folder).is_absolute():
@@ -46,7 +46,7 @@ def candidates(command: SessionCreate, workers: Mapping[str, KnownWorker]) -> li
     if not with_room:
         raise CommandRefused(
             "limit_sessions",
-            f"{_listed(ordered)} cannot begin another session; close some, or raise max_sessions and max_processes there",
+            f"{listed(ordered)} cannot begin another session; close some, or raise max_sessions and max_processes there",
         )
     return with_room
 
@@ -56,6 +56,7 @@ def _has(known: KnownWorker, folder: str) -> bool:
     return ".." in path.parts or any(path.is_relative_to(root) for root in known.about.workspaces)
 
 
-def _listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str]) -> str:
+    """Return some names for a sentence."""
     found = sorted(names)
     return ", ".join(found[:10]) + (f" and {len(found) - 10} more" if len(found) > 10 else "")

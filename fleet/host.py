@@ -18,17 +18,19 @@ from msgspec import to_builtins
 from pydantic import JsonValue
 from redis.exceptions import RedisError
 
-from fleet.choice import candidates
+from fleet.choice import candidates, listed
 from fleet.directory import Directory, KnownSession
+from fleet.library import asked, holder, merged
 from fleet.store import FleetStore
 from fleet.tasks import ended
 from fleet.timing import Timing
-from fleet.wire import Answer, Begun, From, Order, Outcome, answer_of, decode, digest_of, encode
+from fleet.wire import Answer, Begun, From, Order, Outcome, answer_of, decode, digest_of, encode, refused
 from hub.host import CommandRefused, Frontend
 from hub.wire import frames
 from hub.wire.frames_out import AgentChoice, SessionSummary
 from journal.base import JournalUnavailable
 from journal.redis.server import NOBODY, Ownership
+from normalize.model import JsonObject
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -48,6 +50,9 @@ FULL = frozenset({"limit_sessions", "limit_processes"})
 """Refusals after which another worker may begin the session."""
 
 UNREACHABLE = "unreachable"
+
+NOT_HERE = frozenset({"no_library", "unknown_conversation"})
+"""Refusals after which another worker may have a conversation all the same."""
 
 
 class Log(Protocol):
@@ -152,10 +157,16 @@ class FleetHost:
                 return await self._route(command, command.conversation.removeprefix(LIVE), frontend)
             case frames.SessionCommand():
                 return await self._route(command, command.session, frontend)
-            case frames.LibraryCommand():
+            case frames.LibraryList() | frames.LibrarySearch() | frames.LibraryUsage():
+                answers, missing = await self._ask(command, asked(command, self._directory.workers), frontend)
+                result: JsonValue = to_builtins(merged(command, answers, missing))
+                return result
+            case frames.LibraryOpen() | frames.LibraryRename() | frames.LibraryExport():
+                return await self._of_conversation(command, frontend)
+            case frames.PushCommand():
                 raise CommandRefused(
-                    "no_library",
-                    "a hub of a fleet has no machine whose conversations it could list; ask the hub of a worker itself",
+                    "no_push",
+                    "browsers are notified by a worker itself, with a key of its own; subscribe at the hub of a worker",
                 )
             case _:
                 raise CommandRefused(
@@ -165,14 +176,11 @@ class FleetHost:
                 )
 
     async def _create(self, command: frames.SessionCreate, frontend: Frontend) -> JsonValue:
-        if command.resume is not None:
-            raise CommandRefused(
-                "no_library",
-                "a hub of a fleet has no machine whose conversations it could go on with; ask the hub of a worker itself",
-                "resume",
-            )
         order, repeats = self._order_id(command)
-        names = candidates(command, self._directory.workers)
+        if command.resume is not None:
+            names = [await self._holder(command, command.resume, frontend)]
+        else:
+            names = candidates(command, self._directory.workers)
         if repeats:
             # A repetition goes where the command went before, whoever has most room by now.
             names = [await self._store.route(order, names[0], self._timing.repeat_ms)]
@@ -188,6 +196,83 @@ class FleetHost:
                 await self._directory.refresh(str(result.get("session")))
             return result
         raise AssertionError("the last worker's answer is returned")
+
+    async def _of_conversation(
+        self, command: frames.LibraryOpen | frames.LibraryRename | frames.LibraryExport, frontend: Frontend
+    ) -> JsonValue:
+        """Have the worker do a command that has the conversation."""
+        order, repeats = self._order_id(command)
+        name = await self._holder(command, command.conversation, frontend)
+        if repeats:
+            name = await self._store.route(order, name, self._timing.repeat_ms)
+        result = _result(await self._send(order, name, command, frontend))
+        if isinstance(command, frames.LibraryOpen) and isinstance(result, dict):
+            await self._directory.refresh(str(result.get("session")))
+        return result
+
+    async def _holder(
+        self, command: frames.LibraryCommand | frames.SessionCreate, conversation: str, frontend: Frontend
+    ) -> str:
+        """Return the worker that has a conversation; raises CommandRefused where nobody who answers has it."""
+        names = asked(command, self._directory.workers)
+        if len(names) == 1:
+            return names[0]
+        which = frames.LibraryList(type="library.list", id="", conversation=conversation)
+        answers, _ = await self._ask(which, names, frontend)
+        if (name := holder(answers)) is None:
+            raise CommandRefused(
+                "unknown_conversation",
+                f"no worker that is there has a conversation {conversation!r}",
+                "conversation",
+            )
+        return name
+
+    async def _ask(
+        self,
+        command: frames.LibraryList | frames.LibrarySearch | frames.LibraryUsage,
+        names: Sequence[str],
+        frontend: Frontend,
+    ) -> tuple[dict[str, JsonObject], list[str]]:
+        """Ask workers side by side; return what they answer, and who has not in time. Refuses where none of them does it."""
+        self._sent += 1
+        order = f"{self._name}-{self._sent}"
+
+        async def one(name: str) -> Answer | None:
+            try:
+                async with asyncio.timeout(self._timing.ask_s):
+                    return await self._send(f"{order}-{name}", name, command, frontend)
+            except TimeoutError:
+                return None
+            except CommandRefused as refusal:
+                if refusal.code in {UNREACHABLE, "timeout"}:
+                    return None
+                return refused(refusal.code, refusal.message, refusal.field)
+
+        told = await asyncio.gather(*map(one, names), return_exceptions=True)
+        answers: dict[str, JsonObject] = {}
+        missing: list[str] = []
+        refusals: list[Answer] = []
+        for name, answer in zip(names, told, strict=True):
+            match answer:
+                case BaseException():
+                    raise answer
+                case Answer(error=None, result=dict() as result):
+                    answers[name] = result
+                case Answer():
+                    refusals.append(answer)
+                case None:
+                    missing.append(name)
+        if not answers:
+            plain = [one for one in refusals if one.error is not None and one.error.code not in NOT_HERE]
+            if missing and not plain:
+                raise CommandRefused(
+                    UNREACHABLE,
+                    f"{listed(missing)} did not answer in time, and no other worker has it; send the command again",
+                )
+            _result(
+                min(plain or refusals, key=lambda one: one.error is None or one.error.code == "no_library")
+            )
+        return answers, missing
 
     async def _route(self, command: frames.AnyCommand, session: str, frontend: Frontend) -> JsonValue:
         order, repeats = self._order_id(command)

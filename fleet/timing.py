@@ -11,6 +11,8 @@ class Timing:
     """A worker that has not been heard of for so long is gone, and hubs know it by then."""
     done_s: float = 150.0
     """A command whose worker lives and does not answer for so long is given up; an agent's start takes up to a minute."""
+    ask_s: float = 10.0
+    """Workers that are asked side by side about their conversations have so long; who is later is left out, and named."""
     repeat_s: float = 3600.0
     """A command may be sent again for so long, and gets its first answer."""
     pause_s: float = 0.2

@@ -23,7 +23,18 @@ from fleet.timing import Timing
 from fleet.wire import About, Answer, Begun, Order, Outcome, answer_of, decode, digest_of, encode, refused
 from hub.host import CommandRefused, Host
 from hub.wire.commands import parse
-from hub.wire.frames import AnyCommand, LibraryExport, LibraryOpen, SessionCommand, SessionCreate, SessionFork
+from hub.wire.frames import (
+    AnyCommand,
+    LibraryExport,
+    LibraryList,
+    LibraryOpen,
+    LibrarySearch,
+    LibraryUsage,
+    SessionCommand,
+    SessionCreate,
+    SessionFork,
+    WorkspaceCommand,
+)
 from hub.wire.frames_out import Reply, SessionSummary
 from journal.base import JournalError
 
@@ -37,6 +48,9 @@ TAKEN = 64
 
 NEW_SESSIONS = (LibraryOpen, SessionCreate, SessionFork)
 """Commands that may begin a session."""
+
+READS = (LibraryExport, LibraryList, LibrarySearch, LibraryUsage, WorkspaceCommand)
+"""Commands that change nothing: what came of them need not be known, and may be large."""
 
 NOTHING_BEGUN = frozenset({"journal_unavailable"})
 """Refusals after which a repetition may do what the first attempt did not."""
@@ -312,7 +326,9 @@ class Worker:
             # What was begun before has its answer all the same.
             noted = await self._store.outcome(order.id)
         else:
-            noted = await self._store.begin(order.id, encode(outcome), self._timing.repeat_ms)
+            noted = None
+            if not isinstance(command, READS):
+                noted = await self._store.begin(order.id, encode(outcome), self._timing.repeat_ms)
             # Its own note, of a request whose answer was lost, or of a session that had moved: nothing was done.
             if noted is None or noted == encode(outcome):
                 begun = self._doing[order.id] = _Doing(digest, [(order.hub, place)])
@@ -338,7 +354,7 @@ class Worker:
                 await self._until_redis_takes_it(lambda: self._store.forget(order.id))
                 # Who has heard this answer and sends the command again has it begun again.
                 del self._doing[order.id]
-            else:
+            elif not isinstance(command, READS):
                 noted = encode(structs.replace(outcome, answer=answer))
                 await self._until_redis_takes_it(
                     lambda: self._store.note(order.id, noted, self._timing.repeat_ms)

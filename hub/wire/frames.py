@@ -389,7 +389,10 @@ class WorkspaceFiles(WorkspaceCommand):
 
 
 class LibraryCommand(Command):
-    """A command about conversations that agents on the sidecar's machine have kept themselves."""
+    """A command about conversations that agents on the sidecar's machine have kept themselves; of a fleet, on all workers'."""
+
+    worker: str | None = Field(default=None, max_length=NAME_LENGTH)
+    """Of a fleet: name or label of the worker whose conversations are meant; all of them when absent."""
 
 
 class LibraryList(LibraryCommand):
@@ -397,8 +400,13 @@ class LibraryList(LibraryCommand):
 
     Each has `id`, `agent`, `folder`, `title`, `first_prompt`, `began`, `ended`, `turns`, `cost_usd`, `cost_is_whole`,
     `estimated_usd` (how much of the cost is an estimate, by the prices of models), `git_branch`, `model`, `version`, `bytes`, `branches`, `running` (somebody's CLI has it open) and `session` (turnwire's
-    own session with this conversation). `next` goes into `before` for the next page; `complete` is false while the folders
-    are looked over for the first time. `version` is another one for another list: with it as `known` the command waits for changes.
+    own session with this conversation). `next` goes into `before` for the next page, as does the `cursor` of each for what follows it;
+    `complete` is false while the folders are looked over for the first time. `version` is another one for another list: with it as
+    `known` the command waits for changes.
+
+    The hub of a fleet asks its workers side by side: each conversation then has `worker` too, and `missing` names the workers that
+    have not answered in time; it has no `version`. So it is with `library.search` and `library.usage`, but for that what was used has no
+    `worker`.
     """
 
     type: Literal["library.list"]
@@ -412,6 +420,8 @@ class LibraryList(LibraryCommand):
     """Only those in a folder, and below it."""
     known: str | None = Field(default=None, max_length=NAME_LENGTH)
     """The `version` of the answer to the same command before: the reply comes when the list is another one, or after some 25 seconds."""
+    conversation: str | None = Field(default=None, max_length=NAME_LENGTH)
+    """Only the one of this id; refused with `unknown_conversation` where there is none."""
 
 
 class LibrarySearch(LibraryCommand):

@@ -279,21 +279,24 @@ class History:
 
         library, complete = self.library(), await self._look()
         before = _cursor(command.before)
-        found = await asyncio.to_thread(
-            library.index.newest,
-            limit=command.limit,
-            agent=command.agent,
-            folder=command.folder,
-            before=before,
-            within=within,
-        )
+        if command.conversation is not None:
+            found = [await self.find(command.conversation, within)]
+        else:
+            found = await asyncio.to_thread(
+                library.index.newest,
+                limit=command.limit,
+                agent=command.agent,
+                folder=command.folder,
+                before=before,
+                within=within,
+            )
         running = await asyncio.to_thread(library.running)
         own = {session.summary().cli_session_id: session.session for session in sessions}
         listed: list[JsonValue] = [
-            {**conversation(one, running), "session": own.get(one.id)} for one in found
+            {**conversation(one, running), "session": own.get(one.id), "cursor": _place(one)} for one in found
         ]
-        last = found[-1] if len(found) == command.limit else None
-        after = None if last is None else f"{last.ended or 0!r}:{last.id}"
+        has_more = command.conversation is None and len(found) == command.limit
+        after = _place(found[-1]) if has_more else None
         # not whether a look that takes its time is under way: that is no other list
         told = json.dumps([listed, after, self._looked is not None]).encode()
         version = blake2b(told, digest_size=12).hexdigest()
@@ -454,6 +457,11 @@ def _answer(session: str, model: str | None, ts: str, event: ev.Complete) -> Ans
         cache_creation_input_tokens=data.cache_creation_input_tokens or 0,
         cost_usd=data.cost_usd,
     )
+
+
+def _place(listed: "Listed") -> str:
+    """Return what `_cursor` reads."""
+    return f"{listed.ended or 0!r}:{listed.id}"
 
 
 def _cursor(text: str | None) -> tuple[float, str] | None:

@@ -44,6 +44,8 @@ class Sessions:
         self.there: dict[str, int] = {}
         self.deleted: set[str] = set()
         self.adopted = 0
+        self.kept: dict[str, str] = {}
+        """Conversations of agents, and when each ended."""
         self.may_answer = asyncio.Event()
         self.may_answer.set()
         self._prefix = prefix
@@ -56,6 +58,19 @@ class Sessions:
                 self.there[session] = 1
                 self._changed()
                 return {"session": session}
+            case frames.LibraryList(conversation=wanted):
+                await self.may_answer.wait()
+                if wanted is not None and wanted not in self.kept:
+                    raise CommandRefused("unknown_conversation", "not here", "conversation")
+                found: list[JsonValue] = [
+                    {"id": one, "cursor": f"{ended}:{one}"}
+                    for one, ended in self.kept.items()
+                    if wanted in {None, one}
+                ]
+                return {"conversations": found, "next": None, "complete": True}
+            case frames.LibraryRename():
+                self.said.append((command.conversation, str(command.title)))
+                return None
             case frames.SessionDelete():
                 del self.there[command.session]
                 self.deleted.add(command.session)
@@ -128,8 +143,9 @@ class Log:
         return self._fleet.owners.get(session)
 
     async def delete_from(self, session: str, former: Ownership) -> int:
-        if (known := self._fleet.owners.get(session)) not in {None, former}:
-            return 0 if known is None or known.owner != NOBODY else known.fence
+        known = self._fleet.owners.get(session)
+        if known is not None and known != former:
+            return known.fence if known.owner == NOBODY else 0
         self._fleet.owners[session] = Ownership(NOBODY, former.fence + 1)
         return former.fence + 1
 
@@ -243,8 +259,7 @@ async def test_any_hub_lists_and_reaches_a_session_that_another_has_begun(fleet:
         assert await code(two, prompt("s0", "fail")) == "not_running"
         assert await code(two, prompt("s1", "hello")) == "unknown_session"
         assert await code(two, frames.Interrupt(type="interrupt", id="1", session="s0")) == "internal"
-        assert await code(two, frames.LibraryList(type="library.list", id="1")) == "no_library"
-        assert await code(two, create(resume="old")) == "no_library"
+        assert await code(two, frames.PushKey(type="push.key", id="1")) == "no_push"
         assert await code(two, create(worker="other")) == "no_worker"
         assert sessions.said == [("s0", "hello"), ("s0", "fail")]
 
@@ -269,6 +284,54 @@ async def test_a_command_that_is_sent_again_with_its_uuid_is_done_once_and_gets_
         assert await code(one, prompt("s0", "fail", second)) == "not_running"
         assert await code(two, prompt("s0", "fail", second)) == "not_running"
         assert sessions.said == [("s0", "hello"), ("s0", "fail")]
+
+
+async def test_the_conversations_of_all_workers_are_one_library_and_each_is_gone_on_with_where_it_is(
+    fleet: Fleet,
+) -> None:
+    one, two = Sessions("a"), Sessions("b")
+    one.kept, two.kept = {"old": "1.0", "both": "3.0"}, {"new": "5.0", "both": "3.0"}
+    async with fleet.worker(one, "one"), fleet.worker(two, "two"), fleet.hub() as hub:
+        result = await hub.execute(frames.LibraryList(type="library.list", id="1", limit=2), ANN)
+        assert result == {
+            "conversations": [
+                {"id": "new", "cursor": "5.0:new", "running": False, "worker": "two"},
+                {"id": "both", "cursor": "3.0:both", "running": False, "worker": "one"},
+            ],
+            "next": "3.0:both",
+            "complete": True,
+            "missing": [],
+        }
+        await hub.execute(
+            frames.LibraryRename(type="library.rename", id="1", conversation="new", title="so"), ANN
+        )
+        assert (one.said, two.said) == ([], [("new", "so")])
+        assert await session_of(hub, resume="old") == "a0"
+        assert await session_of(hub, resume="both", worker="two") == "b0"
+        assert await code(hub, create(resume="none")) == "unknown_conversation"
+        assert await code(hub, frames.LibraryList(type="library.list", id="1", worker="x")) == "no_worker"
+        assert await code(hub, frames.LibrarySearch(type="library.search", id="1", text="x")) == "internal"
+
+
+async def test_a_worker_that_does_not_tell_its_conversations_in_time_is_named(redis: RedisProcess) -> None:
+    fleet = Fleet(redis.url, Timing(lease_s=30, pause_s=0.02, ask_s=0.5))
+    slow, quick = Sessions("a"), Sessions("b")
+    slow.may_answer.clear()
+    quick.kept = {"one": "1.0"}
+    async with fleet.worker(slow, "slow"), fleet.worker(quick, "quick"), fleet.hub() as hub:
+        # Again where this machine stood still, and the quick one was not quick enough.
+        while True:
+            result = await at_last(hub, frames.LibraryList(type="library.list", id="1"))
+            assert isinstance(result, dict)
+            assert result["complete"] is False
+            if result["missing"] == ["slow"]:
+                break
+        assert await at_last(hub, create(resume="one")) == {"session": "b0"}
+        assert await code(hub, create(resume="other")) == "unreachable", "the slow one may have it"
+        slow.may_answer.set()
+        while (told := await code(hub, create(resume="other"))) == "unreachable":
+            pass
+        assert told == "unknown_conversation"
 
 
 async def test_what_was_refused_before_it_began_may_be_done_when_it_is_sent_again(fleet: Fleet) -> None:
