@@ -27,7 +27,7 @@ from fleet.timing import Timing
 from fleet.wire import Answer, Begun, From, Order, Outcome, answer_of, decode, digest_of, encode, refused
 from hub.host import CommandRefused, Frontend
 from hub.wire import frames
-from hub.wire.frames_out import AgentChoice, SessionSummary
+from hub.wire.frames_out import AgentChoice, SessionSummary, WorkerChoice
 from journal.base import JournalUnavailable
 from journal.redis.server import NOBODY, Ownership
 from normalize.model import JsonObject
@@ -50,6 +50,9 @@ FULL = frozenset({"limit_sessions", "limit_processes"})
 """Refusals after which another worker may begin the session."""
 
 UNREACHABLE = "unreachable"
+
+TAG = 8
+"""Hexadecimal digits of a hub's tag: of a hundred hubs two have the same once in a million times."""
 
 NOT_HERE = frozenset({"no_library", "unknown_conversation"})
 """Refusals after which another worker may have a conversation all the same."""
@@ -111,9 +114,18 @@ class FleetHost:
         return self._directory.trouble
 
     @property
-    def workers(self) -> Sequence[str]:
-        """The workers that are there."""
-        return sorted(self._directory.workers)
+    def tag(self) -> str:
+        """What no other hub is called."""
+        return self._name.removeprefix("hub-")[:TAG]
+
+    def workers(self) -> Sequence[WorkerChoice]:
+        """Return the workers that are there."""
+        return [
+            WorkerChoice(
+                worker=name, labels=known.about.labels, agents=[choice.agent for choice in known.about.agents]
+            )
+            for name, known in sorted(self._directory.workers.items())
+        ]
 
     def watch_logins(self, watcher: Callable[[Mapping[str, int]], None]) -> None:
         """Tell the watcher which logins are over at any hub, now and whenever more are."""

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from hub.principals import EVERYTHING, Scope, sees
 from hub.wire.frames import AnyCommand
-from hub.wire.frames_out import AgentChoice, SessionSummary
+from hub.wire.frames_out import AgentChoice, SessionSummary, WorkerChoice
 from normalize.vocabulary import Role
 from protocol.errors import TurnwireError
 
@@ -41,6 +41,19 @@ class CommandRefused(TurnwireError):
         self.code = code
         self.message = message
         self.field = field
+
+
+class Fleet(Protocol):
+    """What a hub that is one of several knows of the others, and of the workers."""
+
+    @property
+    def tag(self) -> str:
+        """What no other hub is called: names of frontends end with it, so that none is another's at another hub."""
+        ...
+
+    def workers(self) -> Sequence[WorkerChoice]:
+        """Return the workers that are there."""
+        ...
 
 
 class Host(Protocol):

@@ -14,7 +14,7 @@ from hub.delivery.frontends import FrontendRegistry
 from hub.delivery.log import EventLog
 from hub.delivery.pages import Pages
 from hub.delivery.subscription import Reader
-from hub.host import Host
+from hub.host import Fleet, Host
 from hub.principals import NoPrincipals, Principals
 from hub.server.access import AccessError, Allowance, Proxies, TokenCheck, Tokens
 from hub.server.connection_limit import ConnectionLimit
@@ -83,10 +83,12 @@ class Hub:
         logged_out: LoggedOut | None = None,
         keep_logged_out: Callable[[LoggedOut], None] = lambda _: None,
         principals: Principals | None = None,
+        fleet: Fleet | None = None,
     ) -> None:
         """Take `kept` tokens where none are configured, and the logins that are over; `keep_logged_out` is told of more.
 
-        `principals` have tokens of their own; what they do with these is looked after by who makes them.
+        `principals` have tokens of their own; what they do with these is looked after by who makes them. `fleet` is given to
+        a hub that is one of several.
 
         Raises AccessError when the configuration would let in whom it should not.
         """
@@ -101,6 +103,7 @@ class Hub:
         """Where it listens, once it was started."""
         self._events = events
         self._host = host
+        self._fleet = fleet
         self._version = version
         self._probes = probes or Probes()
         self.refusals = Refusals()
@@ -217,7 +220,8 @@ class Hub:
 
     async def _serve(self, feeds: Feeds, commands: asyncio.TaskGroup, started: asyncio.Event) -> None:
         config, limits = self.config, self.config.limits
-        frontends = FrontendRegistry(self._host)
+        fleet = self._fleet
+        frontends = FrontendRegistry(self._host, None if fleet is None else fleet.tag)
         context = HubContext(
             config=config,
             events=self._events,
@@ -240,6 +244,7 @@ class Hub:
             tasks=commands,
             version=self._version,
             principals=self.principals,
+            fleet=fleet,
         )
         tls = self._tls()
         listener = self._listener = Listener(context, self._limit, self._proxies, tls)

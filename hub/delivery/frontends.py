@@ -32,8 +32,10 @@ class Member(Protocol):
 class FrontendRegistry:
     """The members, their names, and the list they know."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, tag: str | None = None) -> None:
+        """Names end with `@` and the `tag` of a hub that is one of several, so that two hubs give no name twice."""
         self._host = host
+        self._end = "" if tag is None else f"@{tag}"
         self._members: dict[Member, Principal] = {}
         self._told: dict[Member, bytes] = {}
         """The last list of those that do not see all."""
@@ -80,14 +82,14 @@ class FrontendRegistry:
             member.send_text(text)
 
     def take_name(self, wish: str | None) -> str:
-        """Return a name that no other frontend has now."""
+        """Return a name that no other frontend has now, at any hub."""
         if wish is None:
             self._count += 1
             wish = f"frontend-{self._count}"
-        name, number = wish, 1
+        name, number = f"{wish}{self._end}", 1
         while name in self._names:
             number += 1
-            name = f"{wish}-{number}"
+            name = f"{wish}-{number}{self._end}"
         self._names.add(name)
         return name
 

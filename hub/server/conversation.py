@@ -19,7 +19,7 @@ from hub.delivery.frontends import FrontendRegistry
 from hub.delivery.log import EventLog, WholeEvent
 from hub.delivery.pages import Pages
 from hub.delivery.subscription import Reader, Sink
-from hub.host import CommandRefused, Frontend, Host
+from hub.host import CommandRefused, Fleet, Frontend, Host
 from hub.principals import NoPrincipals, Principal, Principals
 from hub.server.access import Allowance, TokenCheck, Tokens, WrongToken
 from hub.server.cookies import Cookies
@@ -126,6 +126,8 @@ class HubContext:
     """Parent of the commands being done."""
     version: str
     principals: Principals = field(default_factory=NoPrincipals)
+    fleet: Fleet | None = None
+    """Of a hub that is one of several."""
 
     def visible(self, principal: Principal) -> list[SessionSummary]:
         """Return the sessions that somebody may see."""
@@ -250,6 +252,7 @@ class Conversation:
                 sessions=context.visible(principal),
                 trace_url=context.config.trace_url,
                 agents=None if agents is None else list(agents),
+                workers=None if context.fleet is None else list(context.fleet.workers()),
             )
         )
         context.frontends.join(self._sink, principal)

@@ -105,7 +105,8 @@ class Hello(Command):
     """The access token."""
     name: Annotated[str, Field(min_length=1, max_length=NAME), AfterValidator(_name)] | None = None
     """Shown as `by` in the decisions this frontend takes; a principal decides as `user:NAME`, whatever it says here. Printable; not a name that policies, rules, hooks or turnwire
-    itself decide under, so without a colon, and none that turnwire gives (`frontend-1`)."""
+    itself decide under, so without a colon, and none that turnwire gives (`frontend-1`). The reply has the name as it is shown: no other frontend
+    has it, and at the hub of a fleet it ends with `@` and what that hub alone is called."""
 
 
 class Subscribe(SessionCommand):

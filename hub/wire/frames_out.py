@@ -104,6 +104,17 @@ class AgentChoice(Published, frozen=True, kw_only=True):
     """The permission modes that it can be started in; empty where it has none, or names its own once it runs."""
 
 
+class WorkerChoice(Published, frozen=True, kw_only=True):
+    """A worker of a fleet that may be chosen for a new session."""
+
+    worker: str
+    """What `worker` of session.create takes."""
+    labels: list[str]
+    """What it takes, too, for any worker that has it."""
+    agents: list[str]
+    """The agents it has, the default one first."""
+
+
 class Welcome(Frame, frozen=True, kw_only=True, tag="welcome"):
     """The first frame after access was granted."""
 
@@ -121,6 +132,8 @@ class Welcome(Frame, frozen=True, kw_only=True, tag="welcome"):
     """Template of the link to a trace, with {trace_id}, when configured."""
     agents: list[AgentChoice] | None = None
     """The agents for new sessions, the default one first; absent where no session can be created."""
+    workers: list[WorkerChoice] | None = None
+    """Of a fleet: the workers that were there when the connection was made; absent elsewhere."""
 
 
 class Sessions(Frame, frozen=True, kw_only=True, tag="sessions"):

@@ -26,7 +26,7 @@ WORDS = frozenset(
 USER = "user:"
 """What stands before a principal's name: like all with a colon, nothing that a frontend can call itself."""
 
-_GIVEN = re.compile(r"frontend-\d+(-\d+)?")
+_GIVEN = re.compile(r"frontend-\d+(-\d+)?(@.*)?")
 """What frontends are called that give no name."""
 
 

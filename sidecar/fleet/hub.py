@@ -33,6 +33,7 @@ async def serve_hub(settings: Settings, ready: Ready, *, new_tokens: bool = Fals
                     new_tokens=new_tokens,
                     trouble=lambda: journal.trouble or host.trouble,
                     logins=FleetLogins(store, host),
+                    fleet=host,
                 )
         except RedisError as error:
             raise JournalUnavailable(

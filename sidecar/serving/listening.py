@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from hub.config import HubConfig, Limits
-from hub.host import Host
+from hub.host import Fleet, Host
 from hub.hub import Hub
 from hub.server.cookies import LoggedOut
 from hub.server.routes import Probes
@@ -74,6 +74,7 @@ async def with_hub(
     work: Work | None = None,
     trouble: Callable[[], str | None] | None = None,
     logins: Logins | None = None,
+    fleet: Fleet | None = None,
 ) -> None:
     """Run a hub until a signal, or until its work is done; raises AccessError, PortError and what `start`, `check` and `work` raise.
 
@@ -81,7 +82,7 @@ async def with_hub(
     `stop` ends the host's sessions, also one that `start` is about to begin. A second Ctrl-C ends the process at once, as
     does the end of `stop_timeout_s`: the supervisors end the CLIs, and the next start closes what is open in the journal.
     `trouble` says why it is not ready, where that is more than the journal's. With `logins` a browser's login is good at other
-    hubs, too.
+    hubs, too; `fleet` is given to a hub that is one of several.
     """
     probes = Probes(metrics=metrics.text, trouble=trouble or (lambda: journal.trouble))
     access = KeptAccess(settings.state_dir, keeps_tokens=settings.keep_tokens)
@@ -102,6 +103,7 @@ async def with_hub(
                 logged_out=access.logged_out,
                 keep_logged_out=access.log_out if logins is None else logins.log_out,
                 principals=principals,
+                fleet=fleet,
             )
 
         hub = await _listening(settings, access, hub_at, logins)

@@ -1,6 +1,7 @@
 """The Python client against a hub that comes, goes and comes back."""
 
 import asyncio
+import uuid
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,7 @@ from turnwire_client import (
     Gap,
     TimedOut,
 )
+from turnwire_client import commands as ask
 from turnwire_client import connect as connect_patiently
 from turnwire_client.events import MessageChunk
 from turnwire_client.following import HELD
@@ -186,6 +188,23 @@ async def test_a_command_whose_reply_is_cut_off_says_so() -> None:
     with pytest.raises(ConnectionLost):
         await asking
     await keeping.__aexit__(None, None, None)
+
+
+async def test_a_command_is_sent_again_under_the_id_that_is_given() -> None:
+    host, name = StubHost(), str(uuid.uuid4())
+    got: list[str] = []
+
+    async def heard(command: AnyCommand) -> JsonValue:
+        got.append(command.id)
+        return None
+
+    host.handlers["interrupt"] = heard
+    async with hub_harness(host=host) as hub, connect(hub.url) as client:
+        for _ in range(2):
+            await client.command(ask.Interrupt(session=SESSION), command_id=name)
+        await client.interrupt(SESSION)
+    assert got[:2] == [name, name]
+    assert got[2] != name
 
 
 async def test_a_wrong_token_is_an_error_at_once_and_ends_what_is_followed() -> None:

@@ -440,7 +440,7 @@ async def test_a_session_that_a_worker_took_and_had_not_told_of_when_it_ended_is
         fleet.owners["a0"] = Ownership("heir", 2)
         former.there.clear()
         async with fleet.worker(heir, "heir", group="g"):
-            await until(lambda: hub.workers == ["former", "heir"])
+            await until(lambda: [one.worker for one in hub.workers()] == ["former", "heir"])
             both = [hub.execute(prompt("a0", text), ANN) for text in ("one", "two")]
             assert await asyncio.gather(*both) == [{"by": "ann"}] * 2
     assert heir.adopted == 1
@@ -497,7 +497,7 @@ async def test_what_others_put_into_the_fleet_s_keys_disturbs_nobody(fleet: Flee
             assert await code(hub, prompt("s0", "hello", command)) == "unreachable"
             assert await hub.execute(prompt("s0", "hello"), ANN) == {"by": "ann"}
             assert [one.session for one in hub.sessions()] == ["s0"]
-            assert hub.workers == ["w"]
+            assert [one.worker for one in hub.workers()] == ["w"]
             assert await client.xlen(key("w", "orders")) == 0
     finally:
         await client.aclose()

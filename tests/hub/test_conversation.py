@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 
 import pytest
@@ -13,7 +14,7 @@ from websockets.typing import Subprotocol
 
 from hub.config import HubConfig, Limits
 from hub.wire.frames import AnyCommand, PermissionRespond, Prompt
-from hub.wire.frames_out import SessionSummary
+from hub.wire.frames_out import SessionSummary, WorkerChoice
 from journal.base import Whole
 from journal.memory import MemoryJournal
 
@@ -190,6 +191,37 @@ async def test_two_frontends_never_have_the_same_name() -> None:
         assert (await ask(two, type="hello", name="tab"))["result"]["name"] == "tab-2"
         assert (await ask(one, type="hello", name="other"))["result"]["name"] == "other"
         assert (await ask(three, type="hello", name="tab"))["result"]["name"] == "tab"
+
+
+class OneOfSeveral:
+    """A hub's fleet."""
+
+    def __init__(self, tag: str) -> None:
+        self.tag = tag
+
+    def workers(self) -> Sequence[WorkerChoice]:
+        return [WorkerChoice(worker="build-1", labels=["big"], agents=["claude"])]
+
+
+async def test_two_frontends_never_have_the_same_name_at_two_hubs_of_a_fleet() -> None:
+    given: list[str] = []
+    for tag in ("a1", "b2"):
+        async with (
+            hub_harness(fleet=OneOfSeveral(tag)) as hub,
+            hub.websocket() as one,
+            hub.websocket() as two,
+        ):
+            for frontend, wish in ((one, "desk"), (two, "desk@a1"), (one, "desk@a1@a1")):
+                given.append((await ask(frontend, type="hello", name=wish))["result"]["name"])
+    assert given == ["desk@a1", "desk@a1@a1", "desk@a1@a1@a1", "desk@b2", "desk@a1@b2", "desk@a1@a1@b2"]
+
+
+async def test_a_frontend_is_told_which_workers_it_may_choose() -> None:
+    async with hub_harness(fleet=OneOfSeveral("a1")) as hub, hub.websocket() as frontend:
+        welcome = await receive(frontend)
+        assert welcome["workers"] == [{"worker": "build-1", "labels": ["big"], "agents": ["claude"]}]
+    async with hub_harness() as hub, hub.websocket() as frontend:
+        assert "workers" not in await receive(frontend)
 
 
 async def test_a_frontend_cannot_take_the_name_of_what_decides_without_it() -> None:

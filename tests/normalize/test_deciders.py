@@ -10,6 +10,7 @@ from recordings import ROOT
 RESERVED = [
     "policy:supervised", "policy:", ":", "rule:0", "hook:./notify.py", "remembered", "timeout", "turnwire",
     "cancelled", "sidecar", "Turnwire", " TIMEOUT ", "ｔurnwire", "policy：supervised", "frontend-1", "frontend-2-3",
+    "frontend-1@0a1b2c3d",
 ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from websockets.asyncio.client import connect as open_websocket
 from websockets.typing import Origin, Subprotocol
 
 from hub.config import HubConfig
-from hub.host import CommandRefused, Frontend
+from hub.host import CommandRefused, Fleet, Frontend
 from hub.hub import Hub
 from hub.principals import Principals
 from hub.server.routes import Probes
@@ -131,11 +131,12 @@ async def hub_harness(
     host: StubHost | None = None,
     probes: Probes | None = None,
     principals: Principals | None = None,
+    fleet: Fleet | None = None,
 ) -> AsyncIterator[HubHarness]:
     """Run a hub."""
     journal = journal or MemoryJournal()
     host = host or StubHost()
-    hub = Hub(journal, host, config, version="0.0.0", probes=probes, principals=principals)
+    hub = Hub(journal, host, config, version="0.0.0", probes=probes, principals=principals, fleet=fleet)
     url = await hub.start()
     try:
         yield HubHarness(hub, journal, host, url)

@@ -79,7 +79,8 @@ class Hello(Command, frozen=True, kw_only=True, tag="hello"):
     """The access token."""
     name: str | None = None
     """Shown as `by` in the decisions this frontend takes; a principal decides as `user:NAME`, whatever it says here. Printable; not a name that policies, rules, hooks or turnwire
-    itself decide under, so without a colon, and none that turnwire gives (`frontend-1`)."""
+    itself decide under, so without a colon, and none that turnwire gives (`frontend-1`). The reply has the name as it is shown: no other frontend
+    has it, and at the hub of a fleet it ends with `@` and what that hub alone is called."""
 
 
 class Interrupt(Command, frozen=True, kw_only=True, tag="interrupt"):
@@ -92,6 +93,8 @@ class Interrupt(Command, frozen=True, kw_only=True, tag="interrupt"):
 class LibraryExport(Command, frozen=True, kw_only=True, tag="library.export"):
     """Ask for a conversation as a document: result {name, content}."""
 
+    worker: str | None = None
+    """Of a fleet: name or label of the worker whose conversations are meant; all of them when absent."""
     conversation: str
     """Its id; or `live:SESSION` for one of turnwire's own sessions."""
     format: Literal["markdown", "html"] = "markdown"
@@ -105,10 +108,17 @@ class LibraryList(Command, frozen=True, kw_only=True, tag="library.list"):
 
     Each has `id`, `agent`, `folder`, `title`, `first_prompt`, `began`, `ended`, `turns`, `cost_usd`, `cost_is_whole`,
     `estimated_usd` (how much of the cost is an estimate, by the prices of models), `git_branch`, `model`, `version`, `bytes`, `branches`, `running` (somebody's CLI has it open) and `session` (turnwire's
-    own session with this conversation). `next` goes into `before` for the next page; `complete` is false while the folders
-    are looked over for the first time. `version` is another one for another list: with it as `known` the command waits for changes.
+    own session with this conversation). `next` goes into `before` for the next page, as does the `cursor` of each for what follows it;
+    `complete` is false while the folders are looked over for the first time. `version` is another one for another list: with it as
+    `known` the command waits for changes.
+
+    The hub of a fleet asks its workers side by side: each conversation then has `worker` too, and `missing` names the workers that
+    have not answered in time; it has no `version`. So it is with `library.search` and `library.usage`, but for that what was used has no
+    `worker`.
     """
 
+    worker: str | None = None
+    """Of a fleet: name or label of the worker whose conversations are meant; all of them when absent."""
     limit: int = 100
     """How many."""
     before: str | None = None
@@ -119,6 +129,8 @@ class LibraryList(Command, frozen=True, kw_only=True, tag="library.list"):
     """Only those in a folder, and below it."""
     known: str | None = None
     """The `version` of the answer to the same command before: the reply comes when the list is another one, or after some 25 seconds."""
+    conversation: str | None = None
+    """Only the one of this id; refused with `unknown_conversation` where there is none."""
 
 
 class LibraryOpen(Command, frozen=True, kw_only=True, tag="library.open"):
@@ -128,6 +140,8 @@ class LibraryOpen(Command, frozen=True, kw_only=True, tag="library.open"):
     nobody's own CLI has it open.
     """
 
+    worker: str | None = None
+    """Of a fleet: name or label of the worker whose conversations are meant; all of them when absent."""
     conversation: str
     """Its id."""
 
@@ -135,6 +149,8 @@ class LibraryOpen(Command, frozen=True, kw_only=True, tag="library.open"):
 class LibraryRename(Command, frozen=True, kw_only=True, tag="library.rename"):
     """Call a conversation otherwise; its file is left as it is."""
 
+    worker: str | None = None
+    """Of a fleet: name or label of the worker whose conversations are meant; all of them when absent."""
     conversation: str
     """Its id."""
     title: str | None = None
@@ -148,6 +164,8 @@ class LibrarySearch(Command, frozen=True, kw_only=True, tag="library.search"):
     `snippet`: parts with `text` and `hit`.
     """
 
+    worker: str | None = None
+    """Of a fleet: name or label of the worker whose conversations are meant; all of them when absent."""
     text: str
     """Words, which must all be there; a phrase in double quotes."""
     limit: int = 50
@@ -165,6 +183,8 @@ class LibraryUsage(Command, frozen=True, kw_only=True, tag="library.usage"):
     `cache_creation_input_tokens`, `cost_usd`, `estimated_usd` (how much of that is an estimate) and `cost_is_whole`.
     """
 
+    worker: str | None = None
+    """Of a fleet: name or label of the worker whose conversations are meant; all of them when absent."""
     by: list[Literal["day", "project", "model", "agent"]] | None = None
     """What to sum up by; the day when absent."""
     since: str | None = None

@@ -101,6 +101,17 @@ class AgentChoice(Value, frozen=True, kw_only=True):
     """The permission modes that it can be started in; empty where it has none, or names its own once it runs."""
 
 
+class WorkerChoice(Value, frozen=True, kw_only=True):
+    """A worker of a fleet that may be chosen for a new session."""
+
+    worker: str
+    """What `worker` of session.create takes."""
+    labels: list[str]
+    """What it takes, too, for any worker that has it."""
+    agents: list[str]
+    """The agents it has, the default one first."""
+
+
 class Welcome(Frame, frozen=True, kw_only=True, tag="welcome"):
     """The first frame after access was granted."""
 
@@ -118,6 +129,8 @@ class Welcome(Frame, frozen=True, kw_only=True, tag="welcome"):
     """Template of the link to a trace, with {trace_id}, when configured."""
     agents: list[AgentChoice] | None = None
     """The agents for new sessions, the default one first; absent where no session can be created."""
+    workers: list[WorkerChoice] | None = None
+    """Of a fleet: the workers that were there when the connection was made; absent elsewhere."""
 
 
 class Sessions(Frame, frozen=True, kw_only=True, tag="sessions"):
@@ -223,4 +236,5 @@ __all__ = [
     "SessionSummary",
     "Sessions",
     "Welcome",
+    "WorkerChoice",
 ]

@@ -102,14 +102,21 @@ export class Client {
   /**
    * Does a command; the promise gives the reply's result. Rejects with CommandFailed, ConnectionLost (also where there is
    * no connection now: see `connected`), TimedOut, and AccessRefused or ProtocolError once the client has failed.
+   *
+   * With a UUID as `id` the hub of a fleet does it once, however often it is sent, and gives its first reply.
    */
-  command(command: CommandInput, { timeout }: { timeout?: number } = {}): Promise<JsonValue> {
+  command(command: CommandInput, { timeout, id }: { timeout?: number; id?: string } = {}): Promise<JsonValue> {
     if (this.failure) return Promise.reject(this.failure);
     const socket = this.socket;
     if (!socket || !this.welcome) {
       return Promise.reject(new ConnectionLost(`There is no connection, so "${command.type}" was not sent.`));
     }
-    return this.send(socket, command, timeout);
+    if (id !== undefined && this.pending.has(id)) {
+      return Promise.reject(
+        new CommandFailed({ code: "invalid_params", message: `A command of this id waits for its reply.`, field: "id" }),
+      );
+    }
+    return this.send(socket, command, timeout, id);
   }
 
   /** Follows a session: first what comes after the cursor, then live. Following it again ends the former following. */
@@ -169,9 +176,14 @@ export class Client {
     });
   }
 
-  private send(socket: SocketLike, command: CommandInput, timeout = this.options.replyTimeout ?? REPLY_TIMEOUT_MS): Promise<JsonValue> {
+  private send(
+    socket: SocketLike,
+    command: CommandInput,
+    timeout = this.options.replyTimeout ?? REPLY_TIMEOUT_MS,
+    own?: string,
+  ): Promise<JsonValue> {
     return new Promise((resolve, reject) => {
-      const id = this.post(socket, command);
+      const id = this.post(socket, command, own);
       const late = setTimeout(() => {
         this.pending.delete(id);
         reject(new TimedOut(`The hub has not answered "${command.type}" in ${timeout} ms.`));
@@ -190,9 +202,9 @@ export class Client {
   }
 
   /** Sends a command and returns its id. */
-  private post(socket: SocketLike, command: CommandInput): string {
-    this.nextId += 1;
-    const id = String(this.nextId);
+  private post(socket: SocketLike, command: CommandInput, own?: string): string {
+    if (own === undefined) this.nextId += 1;
+    const id = own ?? String(this.nextId);
     socket.send(JSON.stringify({ id, ...command }));
     return id;
   }

@@ -20,6 +20,8 @@ export interface Welcome {
   trace_url?: string;
   /** The agents for new sessions, the default one first; absent where no session can be created. */
   agents?: AgentChoice[];
+  /** Of a fleet: the workers that were there when the connection was made; absent elsewhere. */
+  workers?: WorkerChoice[];
 }
 
 /** A session as frontends list it. */
@@ -102,6 +104,16 @@ export interface AgentChoice {
   options: string[];
   /** The permission modes that it can be started in; empty where it has none, or names its own once it runs. */
   permission_modes: string[];
+}
+
+/** A worker of a fleet that may be chosen for a new session. */
+export interface WorkerChoice {
+  /** What `worker` of session.create takes. */
+  worker: string;
+  /** What it takes, too, for any worker that has it. */
+  labels: string[];
+  /** The agents it has, the default one first. */
+  agents: string[];
 }
 
 /**
@@ -1766,7 +1778,8 @@ export interface Hello {
   token?: string;
   /**
    * Shown as `by` in the decisions this frontend takes; a principal decides as `user:NAME`, whatever it says here. Printable; not a name that policies, rules, hooks or turnwire
-   * itself decide under, so without a colon, and none that turnwire gives (`frontend-1`).
+   * itself decide under, so without a colon, and none that turnwire gives (`frontend-1`). The reply has the name as it is shown: no other frontend
+   * has it, and at the hub of a fleet it ends with `@` and what that hub alone is called.
    */
   name?: string;
 }
@@ -1790,6 +1803,8 @@ export interface LibraryExport {
    * connection: the command is done once, and gets its first reply.
    */
   id: string;
+  /** Of a fleet: name or label of the worker whose conversations are meant; all of them when absent. */
+  worker?: string;
   type: "library.export";
   /** Its id; or `live:SESSION` for one of turnwire's own sessions. */
   conversation: string;
@@ -1804,8 +1819,13 @@ export interface LibraryExport {
  *
  * Each has `id`, `agent`, `folder`, `title`, `first_prompt`, `began`, `ended`, `turns`, `cost_usd`, `cost_is_whole`,
  * `estimated_usd` (how much of the cost is an estimate, by the prices of models), `git_branch`, `model`, `version`, `bytes`, `branches`, `running` (somebody's CLI has it open) and `session` (turnwire's
- * own session with this conversation). `next` goes into `before` for the next page; `complete` is false while the folders
- * are looked over for the first time. `version` is another one for another list: with it as `known` the command waits for changes.
+ * own session with this conversation). `next` goes into `before` for the next page, as does the `cursor` of each for what follows it;
+ * `complete` is false while the folders are looked over for the first time. `version` is another one for another list: with it as
+ * `known` the command waits for changes.
+ *
+ * The hub of a fleet asks its workers side by side: each conversation then has `worker` too, and `missing` names the workers that
+ * have not answered in time; it has no `version`. So it is with `library.search` and `library.usage`, but for that what was used has no
+ * `worker`.
  */
 export interface LibraryList {
   /**
@@ -1813,6 +1833,8 @@ export interface LibraryList {
    * connection: the command is done once, and gets its first reply.
    */
   id: string;
+  /** Of a fleet: name or label of the worker whose conversations are meant; all of them when absent. */
+  worker?: string;
   type: "library.list";
   /** How many. */
   limit?: number;
@@ -1824,6 +1846,8 @@ export interface LibraryList {
   folder?: string;
   /** The `version` of the answer to the same command before: the reply comes when the list is another one, or after some 25 seconds. */
   known?: string;
+  /** Only the one of this id; refused with `unknown_conversation` where there is none. */
+  conversation?: string;
 }
 
 /**
@@ -1838,6 +1862,8 @@ export interface LibraryOpen {
    * connection: the command is done once, and gets its first reply.
    */
   id: string;
+  /** Of a fleet: name or label of the worker whose conversations are meant; all of them when absent. */
+  worker?: string;
   type: "library.open";
   /** Its id. */
   conversation: string;
@@ -1850,6 +1876,8 @@ export interface LibraryRename {
    * connection: the command is done once, and gets its first reply.
    */
   id: string;
+  /** Of a fleet: name or label of the worker whose conversations are meant; all of them when absent. */
+  worker?: string;
   type: "library.rename";
   /** Its id. */
   conversation: string;
@@ -1869,6 +1897,8 @@ export interface LibrarySearch {
    * connection: the command is done once, and gets its first reply.
    */
   id: string;
+  /** Of a fleet: name or label of the worker whose conversations are meant; all of them when absent. */
+  worker?: string;
   type: "library.search";
   /** Words, which must all be there; a phrase in double quotes. */
   text: string;
@@ -1892,6 +1922,8 @@ export interface LibraryUsage {
    * connection: the command is done once, and gets its first reply.
    */
   id: string;
+  /** Of a fleet: name or label of the worker whose conversations are meant; all of them when absent. */
+  worker?: string;
   type: "library.usage";
   /** What to sum up by; the day when absent. */
   by?: Array<"day" | "project" | "model" | "agent">;

@@ -212,6 +212,23 @@ describe("a command", () => {
     expect(hub.received.filter((command) => command.type === "prompt")).toHaveLength(1);
   });
 
+  test("is sent again under its own id, and not twice at once", async () => {
+    hub.answer = () => new Promise(() => undefined);
+    const one = client();
+    await one.connected();
+    const id = "3f0c9c1e-8a53-4d0e-9b6a-0d7f6f2f2a11";
+    const lost = one.command({ type: "prompt", session: "s", text: "hello" }, { id });
+    await vi.waitFor(() => expect(hub.received.at(-1)?.type).toBe("prompt"));
+    await expect(one.command({ type: "prompt", session: "s", text: "hello" }, { id })).rejects.toMatchObject({ field: "id" });
+    hub.breakAll();
+    await expect(lost).rejects.toBeInstanceOf(ConnectionLost);
+    hub.answer = () => "done";
+    await one.connected();
+    expect(await one.command({ type: "prompt", session: "s", text: "hello" }, { id })).toBe("done");
+    expect(await one.command({ type: "session.list" })).toBe("done");
+    expect(hub.received.filter((command) => command.type === "prompt").map((command) => command.id)).toEqual([id, id]);
+  });
+
   test("without a connection is rejected at once", async () => {
     const one = client();
     await expect(one.command({ type: "session.list" })).rejects.toBeInstanceOf(ConnectionLost);

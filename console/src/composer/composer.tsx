@@ -1,5 +1,6 @@
 /** Where one writes: several lines, history, slash commands, images, and a choice of when it is heard. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Attempt } from "../state/hub.js";
 import { told } from "../state/remarks.js";
 import { useSource } from "../state/source.js";
 import { visibleCode } from "../text/visible.js";
@@ -50,6 +51,7 @@ export function Composer() {
   const [dragging, setDragging] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
   const file = useRef<HTMLInputElement>(null);
+  const attempt = useRef<Attempt>({});
   const history = useMemo(() => new History(sessionStorage), []);
   const { conversation } = live;
   const running = conversation.running !== undefined;
@@ -107,13 +109,16 @@ export function Composer() {
     setPriority("next");
     if (!byFinger.matches) area.current?.focus();
     live.sent.emit();
-    const reply = await hub.run({
-      type: "prompt",
-      session: live.id,
-      text: sent,
-      priority: running ? priority : "next",
-      ...(attachments.length > 0 && { attachments }),
-    });
+    const reply = await hub.run(
+      {
+        type: "prompt",
+        session: live.id,
+        text: sent,
+        priority: running ? priority : "next",
+        ...(attachments.length > 0 && { attachments }),
+      },
+      attempt.current,
+    );
     if (reply === undefined) {
       // Refused or cut off: what was written must not be lost.
       if (!drafts.of(live.id)) setText(written);
@@ -242,6 +247,7 @@ export function Composer() {
           aria-autocomplete="list"
           {...(choice && { "aria-controls": "completions", "aria-activedescendant": `completion-${found.indexOf(choice)}` })}
           onInput={(event) => {
+            attempt.current = {};
             setText(event.currentTarget.value);
             setCaret(event.currentTarget.selectionEnd);
             setClosed(false);

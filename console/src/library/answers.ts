@@ -100,6 +100,12 @@ export function pushedOut(before: readonly Kept[], now: readonly Kept[], older: 
 /** False while the hub still reads the folders for the first time. */
 export const isComplete = (answer: JsonValue): boolean => members(answer).complete !== false;
 
+/** Of a fleet: the workers that have not answered in time. */
+export const missing = (answer: JsonValue): string[] => {
+  const names = members(answer).missing;
+  return Array.isArray(names) ? names.flatMap((name) => text(name) ?? []) : [];
+};
+
 export function hits(answer: JsonValue): Hit[] {
   return each(members(answer).hits).flatMap((one) => {
     const id = text(one.id);

@@ -8,7 +8,7 @@ import { namedPath } from "../text/path.js";
 import { visibleCode } from "../text/visible.js";
 import { usePage } from "../view/context.js";
 import { Badge } from "../view/parts.js";
-import { byFolder, changedList, conversations, type Hit, hits, isComplete, type Kept, next, pushedOut } from "./answers.js";
+import { byFolder, changedList, conversations, type Hit, hits, isComplete, type Kept, missing, next, pushedOut } from "./answers.js";
 import { download } from "./download.js";
 import { costOf } from "./sums.js";
 
@@ -43,9 +43,12 @@ export function Trouble({ asked }: { asked: Asked }) {
       </p>
     );
   if (isComplete(asked.answer)) return null;
+  const silent = missing(asked.answer);
   return (
     <p class="quiet" role="status">
-      The folders are still being read; this is what is known so far.{" "}
+      {silent.length > 0
+        ? `No answer from ${visibleCode(silent.join(", "))}; this is what the others have. `
+        : "The folders are still being read; this is what is known so far. "}
       <button type="button" class="more" onClick={asked.again}>
         Look again
       </button>

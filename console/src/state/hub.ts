@@ -2,6 +2,7 @@
 import {
   AccessRefused,
   Client,
+  CommandFailed,
   type CommandInput,
   type ConnectionState,
   type JsonValue,
@@ -23,6 +24,12 @@ export interface View {
   readonly name: "history" | "usage";
   /** The words that are searched for. */
   readonly query: string;
+}
+
+/** An attempt at a command: what was sent of it, and under which id, as long as it is not known what came of it. */
+export interface Attempt {
+  id?: string;
+  sent?: string;
 }
 
 const KEPT = 4;
@@ -106,11 +113,20 @@ export class Hub {
     if (newest) this.select(newest.session);
   }
 
-  /** Does a command for a view: says what went wrong, and gives undefined then. */
-  async run(command: CommandInput): Promise<JsonValue | undefined> {
+  /**
+   * Does a command for a view: says what went wrong, and gives undefined then. With an attempt, the same command after a
+   * connection that broke is the same attempt: the hub of a fleet does it once.
+   */
+  async run(command: CommandInput, attempt: Attempt = {}): Promise<JsonValue | undefined> {
+    const sent = JSON.stringify(command);
+    // Only a page that came over TLS, or from this machine, can make one.
+    if (attempt.sent !== sent) Object.assign(attempt, { sent, id: this.welcome?.workers && crypto.randomUUID?.() });
     try {
-      return await this.client.command(command);
+      const reply = await this.client.command(command, attempt.id === undefined ? {} : { id: attempt.id });
+      delete attempt.sent;
+      return reply;
     } catch (error) {
+      if (error instanceof CommandFailed) delete attempt.sent;
       this.toast(error instanceof Error ? error.message : String(error));
       return undefined;
     }

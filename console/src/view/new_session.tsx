@@ -1,7 +1,8 @@
 /** The form for a new session: which agent, where, and what it begins with. */
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { CommandOf } from "turnwire-client";
 import { recentFolders } from "../model/inbox.js";
+import type { Attempt } from "../state/hub.js";
 import { visibleCode } from "../text/visible.js";
 import { usePage } from "./context.js";
 
@@ -10,15 +11,21 @@ const POLICIES = { "": "As configured", supervised: "Ask me", autonomous: "Ask n
 export function NewSession({ onDone }: { onDone: () => void }) {
   const { hub } = usePage();
   const agents = hub.welcome?.agents ?? [];
+  const workers = hub.welcome?.workers ?? [];
+  const labels = [...new Set(workers.flatMap((one) => one.labels))].sort();
   const folders = recentFolders(hub.sessions);
-  const [values, setValues] = useState({ prompt: "", workspace: "", agent: "", model: "", policy: "", permission_mode: "" });
+  const [values, setValues] = useState({ prompt: "", workspace: "", worker: "", agent: "", model: "", policy: "", permission_mode: "" });
   const chosen = agents.find(({ agent }) => agent === values.agent) ?? agents[0];
-  const set = (part: Partial<typeof values>) => setValues({ ...values, ...part });
+  const attempt = useRef<Attempt>({});
+  const set = (part: Partial<typeof values>) => {
+    attempt.current = {};
+    setValues({ ...values, ...part });
+  };
 
   async function create(): Promise<void> {
     const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
     const command = { type: "session.create", ...given } as CommandOf<"session.create"> & { type: "session.create" };
-    const reply = await hub.run(command);
+    const reply = await hub.run(command, attempt.current);
     if (reply === undefined) return;
     if (typeof reply === "object" && reply !== null && !Array.isArray(reply) && typeof reply.session === "string")
       hub.select(reply.session);
@@ -43,6 +50,28 @@ export function NewSession({ onDone }: { onDone: () => void }) {
                 {visibleCode(title)}
               </option>
             ))}
+          </select>
+        </label>
+      )}
+      {workers.length > 0 && (
+        <label>
+          Machine
+          <select value={values.worker} onChange={(event) => set({ worker: event.currentTarget.value })}>
+            <option value="">The one with most room</option>
+            {workers.map(({ worker }) => (
+              <option key={worker} value={worker}>
+                {visibleCode(worker)}
+              </option>
+            ))}
+            {labels.length > 0 && (
+              <optgroup label="Any with the label">
+                {labels.map((label) => (
+                  <option key={label} value={label}>
+                    {visibleCode(label)}
+                  </option>
+                ))}
+              </optgroup>
+            )}
           </select>
         </label>
       )}
