@@ -38,7 +38,14 @@ def main() -> None:
     for each in fields(outcome):
         value = getattr(outcome, each.name)
         print(f"{each.name}: {dict(value) if isinstance(value, Counter) else value}")
-    if outcome.twice or outcome.lost or outcome.differing or outcome.orphans or outcome.gaps:
+    if (
+        outcome.twice
+        or outcome.lost
+        or outcome.differing
+        or outcome.orphans
+        or outcome.gaps
+        or outcome.brought_back
+    ):
         raise SystemExit(1)
 
 

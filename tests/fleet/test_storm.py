@@ -28,6 +28,7 @@ async def test_hubs_workers_and_redis_may_be_killed_at_any_time(size: Size) -> N
     with TemporaryDirectory(prefix="storm-") as folder:
         outcome = await Storm(Path(folder), size, seed=1).run()
     assert (outcome.twice, outcome.lost, outcome.differing, outcome.orphans) == ([], [], [], [])
+    assert outcome.brought_back == []
     assert outcome.gaps == 0
     assert outcome.answers["ok"] >= size.sessions
     assert outcome.kills.keys() == {"redis", "hub", "worker"}, "otherwise nothing was tried"

@@ -213,6 +213,8 @@ class Outcome:
     """In the journal."""
     gaps: int = 0
     """That frontends were told of."""
+    brought_back: list[str] = field(default_factory=list)
+    """Sessions that were deleted while their worker was gone, and were there again with it."""
     adopted: int = 0
     """Sessions that went to another worker."""
 
@@ -246,7 +248,7 @@ class Storm:
             stack.push_async_callback(balancer.stop)
             async with asyncio.TaskGroup() as tasks:
                 done = asyncio.Event()
-                leading = await stack.enter_async_context(connect(url))
+                leading = await stack.enter_async_context(connect(url, timeout=60))
                 sessions = await self._begin_sessions(leading)
                 followers = [
                     tasks.create_task(self._frontend(url, number, sessions[number % len(sessions)], done))
@@ -263,6 +265,7 @@ class Storm:
                 done.set()
                 await asyncio.gather(*followers, service)
             self._compare(logs)
+            await self._delete_what_is_out_of_reach(leading, members[-1])
             for member in reversed(members):
                 await member.end()
             self._outcome.adopted = sum(member.log.count("a session is taken over") for member in members)
@@ -317,7 +320,7 @@ class Storm:
 
     async def _frontend(self, url: str, number: int, session: str, done: asyncio.Event) -> None:
         seen = self._seen[number, session]
-        async with connect(url) as client:
+        async with connect(url, timeout=60) as client:
 
             async def follow() -> None:
                 after = BEGINNING
@@ -340,7 +343,7 @@ class Storm:
 
     async def _speak(self, url: str, session: str) -> None:
         number = 0
-        async with connect(url) as client:
+        async with connect(url, timeout=60) as client:
             while not self._over.is_set():
                 number += 1
                 await self._say(client, session, f"{session} prompt {number}", repeats=number % 2 == 0)
@@ -416,6 +419,18 @@ class Storm:
         await until(
             lambda: all(one.state == "idle" for one in client.known_sessions if one.session in sessions)
         )
+
+    async def _delete_what_is_out_of_reach(self, client: Client, worker: Member) -> None:
+        """Delete a session of a worker that nobody takes over, while it is gone; then let that worker come back."""
+        session = next(one.session for one in client.known_sessions if one.worker == worker.name)
+        await worker.kill()
+        await _insist(lambda: client.command(commands.SessionDelete(session=session)))
+        await worker.start()
+        await until(lambda: "a session was deleted while this worker was not heard of" in worker.log)
+        await until(lambda: all(one.state != "unreachable" for one in client.known_sessions))
+        self._outcome.brought_back = [
+            one.session for one in await client.sessions() if one.session == session
+        ]
 
     async def _journaled(self, url: str, sessions: list[str]) -> dict[str, list[EventFrame]]:
         journal = await RedisJournal.open(url, reads_only=True)
