@@ -83,6 +83,14 @@ async def test_a_hub_shows_a_principal_its_own_sessions_alone_and_lets_it_go_at_
                     await leads.respond(session, request.pending_id, "allow_once")
                 assert (await mine.until(PermissionResolved)).by == "user:lead"
                 await mine.turn()
+                # what was said is found by who may see it, with the worker that has it
+                found = await boss.command(ask.LibrarySearch(text="ls"))
+                assert isinstance(found, dict)
+                assert {(hit["id"], hit["worker"]) for hit in found["hits"]} == {(session, "w1")}
+                for search in (ask.LibrarySearch(text="ls"), ask.LibraryList()):
+                    nothing = await bobs.command(search)
+                    assert isinstance(nothing, dict)
+                    assert [nothing.get("hits"), nothing.get("conversations")].count([]) == 1
                 # out at all hubs at once
                 opened = []
                 for served in (first, second):
