@@ -1,6 +1,7 @@
 """Plain HTTP: files, probes, login, and the mirror of the stream as server-sent events."""
 
 import asyncio
+import gzip
 import json
 import ssl
 from collections.abc import AsyncIterator
@@ -136,6 +137,15 @@ async def test_the_console_is_served_with_a_strict_policy_and_from_nowhere_else(
             "/assets",
         ):
             assert (await hub.request(path))[0] == 404
+
+
+async def test_a_file_of_the_console_is_compressed_on_the_way_to_who_takes_that(tmp_path: Path) -> None:
+    (tmp_path / "page.js").write_bytes(b"let there be a script;" * 200)
+    async with hub_harness(HubConfig(static=tmp_path)) as hub:
+        _, plain, whole = await hub.request("/page.js")
+        _, headers, small = await hub.request("/page.js", headers={"Accept-Encoding": "gzip, br"})
+        assert (plain.get("content-encoding"), headers["content-encoding"]) == (None, "gzip")
+        assert gzip.decompress(small) == whole
 
 
 async def test_the_shipped_page_has_no_inline_script() -> None:
