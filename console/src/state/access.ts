@@ -6,15 +6,26 @@ const FORMER = "turnwire.token";
 
 /** Logs in by what the printed address carries, and leaves in it the session that it names. */
 export async function enter(): Promise<void> {
-  const url = new URL(location.href);
-  const [inHash, session, inQuery] = [inFragment(url, "token"), inFragment(url, "session"), url.searchParams.get("token")];
-  const token = inHash ?? inQuery;
-  // Where the hub is not reached the address keeps it, and can be loaded again.
-  if (token !== null && !(await reached(token))) return;
+  let known: string | null = null;
+  // A link may be followed while the hub answers: what counts is the address that is there afterwards.
+  for (let token = carried(); token !== null && token !== known; token = carried()) {
+    // Where the hub is not reached the address keeps it, and can be loaded again.
+    if (!(await reached(token))) return;
+    known = token;
+  }
   for (const storage of [localStorage, sessionStorage]) storage.removeItem(FORMER);
-  if (inHash !== null || session !== null) url.hash = session === null ? "" : `#/s/${encodeURIComponent(session)}`;
+  const url = new URL(location.href);
+  const session = inFragment(url, "session");
+  if (session !== null) url.hash = `#/s/${encodeURIComponent(session)}`;
+  else if (inFragment(url, "token") !== null) url.hash = "";
   url.searchParams.delete("token");
   if (url.href !== location.href) history.replaceState(null, "", url);
+}
+
+/** The token in the address. */
+function carried(): string | null {
+  const url = new URL(location.href);
+  return inFragment(url, "token") ?? url.searchParams.get("token");
 }
 
 /** Logs this browser in; what the hub refuses it says again to whoever connects without a cookie. Throws a TypeError where it is not reached. */
