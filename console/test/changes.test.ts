@@ -2,6 +2,7 @@ import type { AgentEvent, EventFrame, Mutation } from "turnwire-client";
 import { describe, expect, test } from "vitest";
 import { editorAddress } from "../src/inspector/editor.js";
 import { Conversation } from "../src/model/conversation.js";
+import { Viewed } from "../src/state/viewed.js";
 import { counted, hunksOf, sideBySide, wordMarks } from "../src/text/diff.js";
 import { marked, tokenLines } from "../src/text/tokens.js";
 
@@ -117,4 +118,40 @@ test("an editor is given the whole path, and nothing but a path", () => {
   expect(editorAddress("zed", "src/x.ts", "/srv/", undefined)).toBe("zed://file/srv/src/x.ts");
   expect(editorAddress("idea", "/a&line=9", "", 2)).toBe("idea://open?file=/a%26line%3D9&line=2");
   expect(editorAddress("vscode", "src/x.ts", "", 1)).toBeUndefined();
+});
+
+test("a file that was looked at is so after a reload, until it is changed again", () => {
+  const kept = new Map<string, string>();
+  const storage = {
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, value: string) => void kept.set(key, value),
+  } as unknown as Storage;
+  const [one, other] = [new Viewed(storage, "s-1"), new Viewed(storage, "s-2")];
+  one.mark("a.py", "1");
+  other.mark("a.py", "2");
+  one.mark("b.py", "1");
+  one.unmark("b.py");
+  const again = new Viewed(storage, "s-1");
+  expect([again.has("a.py", "1"), again.has("a.py", "2"), again.has("b.py", "1")]).toEqual([true, false, false]);
+  expect(new Viewed(storage, "s-2").has("a.py", "2")).toBe(true);
+  const many = Array.from({ length: 2000 }, (_, n) => ["s-3", `${n}.py`, "1"]);
+  kept.set("turnwire.viewed", JSON.stringify(many));
+  other.mark("c.py", "1");
+  expect(new Viewed(storage, "s-2").has("c.py", "1")).toBe(true);
+  expect(["0.py", "1.py"].map((file) => new Viewed(storage, "s-3").has(file, "1"))).toEqual([false, true]);
+  for (const spoilt of ["no JSON", "{}", '[1, null, ["s-1"], ["s-1", "a.py", 1]]']) {
+    kept.set("turnwire.viewed", spoilt);
+    expect(new Viewed(storage, "s-1").has("a.py", "1")).toBe(false);
+  }
+  const full = new Viewed(
+    {
+      getItem: () => null,
+      setItem: () => {
+        throw new DOMException("full", "QuotaExceededError");
+      },
+    } as unknown as Storage,
+    "s-1",
+  );
+  full.mark("a.py", "1");
+  expect(full.has("a.py", "1")).toBe(true);
 });

@@ -145,6 +145,10 @@ async def test_changes_by_git_are_read_and_lines_of_them_commented_on_until_a_pr
         assert await violations(page) == []
         await page.reload()
         await expect(page.locator(".composer .gathered")).to_contain_text("2 comments")
+        await open_changes(page)
+        await look_by_git(page)
+        await expect(page.get_by_role("status").filter(has_text="1 viewed")).to_be_visible()
+        await page.keyboard.press("Alt+i")
         answer = page.locator(".answer", has_text="I look first.")
         await answer.hover()
         await answer.get_by_role("button", name="Comment").click()

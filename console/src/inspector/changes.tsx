@@ -89,7 +89,8 @@ export function ChangedFiles() {
       path: file.path,
       added: file.added,
       removed: file.removed,
-      version: String(file.changes.length),
+      // With its time: another session of the same name has other changes.
+      version: `${file.changes.length} ${file.changes.at(-1)?.row.ts}`,
       line: firstLine(file),
       patch: () => patchOf(file),
       body: (split) => <Told file={file} split={split} />,

@@ -55,7 +55,7 @@ function File({ file, split, editor, onViewed }: FileProps) {
   const [open, setOpen] = useState(false);
   const { name } = namedPath(file.path, home);
   // What was looked at before it changed again was not looked at.
-  const viewed = live.viewed.get(file.key) === file.version;
+  const viewed = live.viewed.has(file.key, file.version);
   const address = editorAddress(editor, file.path, home, file.line);
   return (
     <li class={`file ${viewed ? "viewed" : ""}`}>
@@ -79,8 +79,8 @@ function File({ file, split, editor, onViewed }: FileProps) {
                 type="checkbox"
                 checked={viewed}
                 onChange={() => {
-                  if (viewed) live.viewed.delete(file.key);
-                  else live.viewed.set(file.key, file.version);
+                  if (viewed) live.viewed.unmark(file.key);
+                  else live.viewed.mark(file.key, file.version);
                   setOpen(viewed);
                   onViewed();
                 }}
@@ -126,7 +126,7 @@ export function FileList(props: {
   const [shown, show] = useState(MOST);
   const [closed, close] = useState<ReadonlySet<string>>(new Set());
   const [, render] = useState(0);
-  const viewed = files.filter(({ key, version }) => live.viewed.get(key) === version).length;
+  const viewed = files.filter(({ key, version }) => live.viewed.has(key, version)).length;
   const folders = new Map<string, ListedFile[]>();
   for (const file of files.slice(0, shown)) {
     const { folder } = namedPath(file.path, home);

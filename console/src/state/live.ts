@@ -8,6 +8,7 @@ import type { Row } from "../model/rows.js";
 import type { Sought } from "../model/seek.js";
 import { Remarks } from "./remarks.js";
 import { Source, type Unwatch } from "./source.js";
+import { Viewed } from "./viewed.js";
 
 export class LiveSession {
   readonly id: string;
@@ -31,8 +32,8 @@ export class LiveSession {
   found: Row | undefined;
   /** It is to have the focus once it is drawn. */
   focusing: Row | undefined;
-  /** Files whose changes the reader has looked at, and in which state, by path. */
-  readonly viewed = new Map<string, string>();
+  /** Files whose changes the reader has looked at. */
+  readonly viewed: Viewed;
   /** Comments that go with the next prompt. */
   readonly remarks: Remarks;
   private readonly following: Following;
@@ -42,6 +43,7 @@ export class LiveSession {
   constructor(client: Client, id: string) {
     this.id = id;
     this.remarks = new Remarks(sessionStorage, id);
+    this.viewed = new Viewed(localStorage, id);
     this.following = client.follow(id, {
       onEvents: (events) => {
         for (const event of events) this.conversation.fold(event);
