@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { activity } from "../src/model/activity.js";
 import { Conversation } from "../src/model/conversation.js";
 import type { RequestRow, Row, ToolRow } from "../src/model/rows.js";
-import { took } from "../src/model/turns.js";
+import { shortLabel, took } from "../src/model/turns.js";
 import { standsAlone } from "../src/request/alone.js";
 import { groupHead } from "../src/tools/group_head.js";
 import { toolHead } from "../src/tools/heads.js";
@@ -164,6 +164,22 @@ describe("turns", () => {
       ["human", time(4), time(5)],
       ["model", time(6), time(7)],
     ]);
+  });
+
+  test("name the files that their time went to, not the folders", () => {
+    const read: AgentEvent = {
+      type: "tool_call",
+      tool_call_id: "t1",
+      tool_name: "Read",
+      tool_title: "Read /srv/$&/src/app.py",
+      tool_status: "running",
+      normalized: { kind: "read_file", renderer: "tool_read", read_file: { file_path: "/srv/$&/src/app.py" } } as never,
+    };
+    const asked = { ...ask("p"), permission_title: "Read /srv/$&/src/app.py", tool_call_id: "t1" } as AgentEvent;
+    const [turnOf] = fold(turn(), read, asked, bash("ls /srv/a")).turns;
+    const spans = turnOf?.spans.filter(({ kind }) => kind !== "model") ?? [];
+    expect(spans.map(shortLabel)).toEqual(["Read app.py", "Read app.py", "run ls /srv/a"]);
+    expect(spans[0]?.label).toBe("Read /srv/$&/src/app.py");
   });
 
   test("add up to what the session cost, whatever a process's own total says", () => {

@@ -1,7 +1,7 @@
 /** A turn's time as bars: the model, the tools, and the waits for a human. */
 import { useEffect, useState } from "preact/hooks";
 import type { Span, Turn } from "../model/rows.js";
-import { took } from "../model/turns.js";
+import { shortLabel, took } from "../model/turns.js";
 import { useSource } from "../state/source.js";
 import { between, duration, time } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
@@ -17,14 +17,14 @@ function Bar({ span, turn, total, end, onPick }: { span: Span; turn: Turn; total
   const from = (100 * between(turn.start, span.start)) / total;
   const long = between(span.start, span.end ?? end);
   const own = took(span, end);
-  const label = span.kind === "model" ? "Model" : visibleCode(span.label.slice(0, 80));
+  const label = span.kind === "model" ? "Model" : visibleCode(shortLabel(span).slice(0, 80));
   return (
     <li>
       <button
         type="button"
         class={`span ${span.kind} ${span.failed ? "failed" : ""} ${span.nested ? "nested" : ""}`}
         onClick={onPick}
-        title={`${NAMES[span.kind]}: ${label}`}
+        title={span.kind === "model" ? NAMES.model : `${NAMES[span.kind]}: ${visibleCode(span.label.slice(0, 300))}`}
       >
         <span class="name">{label}</span>
         <span class="track">

@@ -8,7 +8,7 @@ import { aside } from "./asides.js";
 import { Changes } from "./changes.js";
 import type { FactRow, Made, NewRow, RequestRow, Row, TextRow, ToolRow, Turn, TurnRow } from "./rows.js";
 import { SessionState } from "./session.js";
-import { newTool } from "./tool_row.js";
+import { newTool, pathOf } from "./tool_row.js";
 import { closeSpan, endTurn, modelSpoke, newTurn, openSpan } from "./turns.js";
 
 /** What changed since it was last asked. */
@@ -228,7 +228,8 @@ export class Conversation {
     const turn = this.running;
     if (turn) {
       turn.tools += 1;
-      row.span = openSpan(turn, "tool", event.tool_title, frame.seq, frame.ts, row.parent !== undefined);
+      const what = { label: event.tool_title, path: pathOf(row.payload), seq: frame.seq, nested: row.parent !== undefined };
+      row.span = openSpan(turn, { kind: "tool", ...what }, frame.ts);
     }
     if (event.message_id !== undefined) this.belongs(event.message_id, row);
   }
@@ -303,7 +304,8 @@ export class Conversation {
       this.touch(tool, frame.seq);
     }
     const label = event.type === "permission_request" ? event.permission_title : (event.message ?? "question");
-    if (this.running) row.span = openSpan(this.running, "human", label, frame.seq, frame.ts, false);
+    const path = pathOf(tool?.payload);
+    if (this.running) row.span = openSpan(this.running, { kind: "human", label, path, seq: frame.seq, nested: false }, frame.ts);
     this.requests.set(event.pending_id, row);
     this.pending.set(event.pending_id, row);
     this.sessionChanged = true;

@@ -54,6 +54,8 @@ export type SpanKind = "model" | "tool" | "human";
 export interface Span {
   readonly kind: SpanKind;
   label: string;
+  /** The file that the label names. */
+  readonly path: string | undefined;
   readonly start: string;
   end: string | undefined;
   /** Milliseconds of it in which a human was waited for. */

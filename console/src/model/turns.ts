@@ -1,7 +1,8 @@
 /** Turns and where their time went: model, tools, humans. Times stay the strings of the log until they are drawn. */
 import type { CompleteData } from "turnwire-client";
 import { between } from "../text/format.js";
-import type { Span, SpanKind, Turn } from "./rows.js";
+import { namedPath } from "../text/path.js";
+import type { Span, Turn } from "./rows.js";
 
 export function newTurn(id: string, origin: string, seq: number, ts: string): Turn {
   return {
@@ -25,16 +26,31 @@ export function modelSpoke(turn: Turn, messageId: string | undefined, seq: numbe
     turn.model.span.end = ts;
     return;
   }
-  const span: Span = { kind: "model", label: "model", start: turn.boundary, end: ts, waited: 0, failed: false, seq, nested: false };
+  const span: Span = {
+    kind: "model",
+    label: "model",
+    path: undefined,
+    start: turn.boundary,
+    end: ts,
+    waited: 0,
+    failed: false,
+    seq,
+    nested: false,
+  };
   turn.spans.push(span);
   turn.model = { messageId, span };
   turn.boundary = ts;
 }
 
-export function openSpan(turn: Turn, kind: SpanKind, label: string, seq: number, ts: string, nested: boolean): Span {
-  const span: Span = { kind, label, start: ts, end: undefined, waited: 0, failed: false, seq, nested };
+export function openSpan(turn: Turn, what: Pick<Span, "kind" | "label" | "path" | "seq" | "nested">, ts: string): Span {
+  const span: Span = { ...what, start: ts, end: undefined, waited: 0, failed: false };
   turn.spans.push(span);
   return span;
+}
+
+/** The label where there is little room: of a path only the file's name, so that what is cut is not the name. */
+export function shortLabel({ label, path }: Pick<Span, "label" | "path">): string {
+  return path === undefined ? label : label.replace(path, () => namedPath(path).name);
 }
 
 /** How long a span took, without what a human was waited for. */
