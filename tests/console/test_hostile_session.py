@@ -136,7 +136,9 @@ async def test_what_is_unusual_comes_through_whole_and_a_large_change_in_parts(b
                     "node => node.scrollTo(0, 0)"
                 )
                 await expect(prose).to_have_text(RTL)
-                assert await prose.evaluate("node => getComputedStyle(node).direction") == "rtl"
+                await page.get_by_role("textbox", name="Prompt").fill(RTL)
+                for said in (prose, page.locator(".user-text"), page.locator(".composer textarea")):
+                    assert await said.evaluate("node => getComputedStyle(node).direction") == "rtl"
                 await expect(page.locator(".prose p").first).to_have_text(EMOJI.strip())
                 assert await page.evaluate("document.documentElement.scrollWidth") <= width
 

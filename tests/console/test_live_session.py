@@ -109,6 +109,10 @@ async def test_an_edited_command_is_what_the_agent_is_told_to_run(
         await expect(over).to_contain_text("by console-")
         await over.get_by_text("Input as edited").click()
         await expect(over).to_contain_text("touch made.txt other.txt")
+        card = page.locator(".card.tool")
+        await expect(card.locator(".badge")).to_have_text("done")
+        await expect(card.locator(".fold-head .subject").first).to_have_text("touch made.txt other.txt")
+        await expect(card).to_contain_text("edited before it ran")
         await expect(page.get_by_text("All is done.", exact=True)).to_be_visible()
 
 

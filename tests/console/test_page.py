@@ -3,12 +3,13 @@
 from typing import Any
 
 import pytest
+from hostile_content import shell
 from hub_harness import until
 from playwright.async_api import Browser, expect
 
-from console_page import console
+from console_page import console, go_to
 from console_states import empty_hub, entries, hub_harness, made, show
-from normalize.events import MessageChunk, ToolCall, ToolUpdate, TurnStarted, UserMessage
+from normalize.events import AgentEvent, MessageChunk, ToolCall, ToolUpdate, TurnStarted, UserMessage
 from normalize.payloads import ModifyFilePayload
 from normalize.payloads.files import ModifyFile, ModifyOutput, Mutation
 
@@ -40,7 +41,13 @@ def edit() -> list[ToolCall | ToolUpdate]:
 @pytest.mark.long
 async def test_on_a_desk_nothing_that_was_written_or_attached_is_lost_or_broken(browser: Browser) -> None:
     async with hub_harness(host=empty_hub()) as where:
-        events = [UserMessage(text="hello\n" * 60), *edit(), MessageChunk(text=TABLE, message_id="m")]
+        printed = "".join(f"line {number}\n" for number in range(5000))
+        events: list[AgentEvent] = [
+            UserMessage(text="hello\n" * 60),
+            *shell("t2", "seq 5000", printed),
+            *edit(),
+            MessageChunk(text=TABLE, message_id="m"),
+        ]
         await show(where, "work", made(events), workspace="/srv/project")
         async with console(browser, where.url) as page:
             field = page.get_by_role("textbox", name="Prompt")
@@ -58,6 +65,15 @@ async def test_on_a_desk_nothing_that_was_written_or_attached_is_lost_or_broken(
             )
             assert aligned == ["left", "right"]
 
+            printed = await page.locator(".terminal").inner_text()
+            assert printed.startswith("line 0\n")
+            assert printed.rstrip().endswith("line 4999")
+            assert "line 2500\n" not in printed
+
+            await field.fill("half a sentence")
+            await page.reload()
+            await expect(field).to_have_value("half a sentence")
+
             files = [
                 {"name": name, "mimeType": "text/plain", "buffer": name.encode()} for name in ("a", "b", "c")
             ]
@@ -65,10 +81,6 @@ async def test_on_a_desk_nothing_that_was_written_or_attached_is_lost_or_broken(
             await expect(
                 page.get_by_role("list", name="Attached files").get_by_role("listitem")
             ).to_have_count(3)
-
-            await field.fill("half a sentence")
-            await page.reload()
-            await expect(field).to_have_value("half a sentence")
 
             await where.journal.append("work", made([TurnStarted(operation_id="turn-1", origin="user")]))
             later = page.get_by_label("When it is heard")
@@ -78,7 +90,9 @@ async def test_on_a_desk_nothing_that_was_written_or_attached_is_lost_or_broken(
             await expect(page.get_by_role("button", name="To the end")).to_be_visible()
             await page.get_by_role("button", name="Send").click()
             await until(lambda: len(where.host.commands) == 1)
-            assert where.host.commands[0][0].model_dump()["priority"] == "later"
+            sent = where.host.commands[0][0].model_dump()
+            assert sent["priority"] == "later"
+            assert [attached["name"] for attached in sent["attachments"]] == ["a", "b", "c"]
             await expect(page.get_by_role("button", name="To the end")).to_have_count(0)
             await expect(later).to_have_value("next")
             await expect(field).to_be_focused()
@@ -97,6 +111,13 @@ SMALL = """() => [...document.querySelectorAll('button, select, input, textarea,
   .map(node => [node, node.getBoundingClientRect()])
   .filter(([, { width, height }]) => width > 0 && (height < 43.5 || width < 43.5))
   .map(([node, { width, height }]) => `${node.outerHTML.slice(0, 90)} ${width}x${height}`)"""
+NUMBERS = "| bytes | what it is |\n|--:|:--|\n| 1234567890 |" + " many words" * 60 + " |\n"
+LINES_OF = """node => {
+  const range = document.createRange();
+  range.selectNodeContents(node);
+  return new Set([...range.getClientRects()].map(({ top }) => top)).size;
+}"""
+"""Lines that a text is broken into."""
 ZOOMED = """() => [...document.querySelectorAll('input, select, textarea')]
   .filter(node => parseFloat(getComputedStyle(node).fontSize) < 16).map(node => node.outerHTML.slice(0, 90))"""
 
@@ -106,6 +127,7 @@ async def test_on_a_phone_a_finger_hits_what_it_means(browser: Browser) -> None:
         asked = entries("perm-allow-always", up_to="permission_request")
         await show(where, "asked", [*entries("tool-bash"), *asked], agent="demo", state="waiting", pending=1)
         await show(where, "question", entries("ask-denied", up_to="question_request"))
+        await show(where, "table", made([MessageChunk(text=NUMBERS, message_id="m")]))
         async with console(browser, f"{where.url}&session=asked", width=390, height=844, **PHONE) as page:
             await expect(page.locator(".request")).to_be_visible()
             assert await page.evaluate(SMALL) == []
@@ -136,3 +158,8 @@ async def test_on_a_phone_a_finger_hits_what_it_means(browser: Browser) -> None:
             await page.locator(".session", has_text="question").tap()
             await expect(page.locator(".request legend").first).to_be_visible()
             assert await page.evaluate(SMALL) == []
+
+            await go_to(page, "#/s/table")
+            number = page.locator(".prose td").first
+            await expect(number).to_be_visible()
+            assert await number.evaluate(LINES_OF) == 1

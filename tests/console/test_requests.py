@@ -44,6 +44,11 @@ def command(pending_id: str, text: str = "rm -rf build") -> PermissionRequest:
     )
 
 
+def allowed(pending_id: str) -> PermissionResolved:
+    """Somebody else has allowed it."""
+    return PermissionResolved(pending_id=pending_id, behavior="allow")
+
+
 @asynccontextmanager
 async def session(
     browser: Browser, *requests: AgentEvent, width: int = 1280, height: int = 720
@@ -77,24 +82,48 @@ FIELDS = (".composer textarea", ".events input[type=search]", ".request input.me
 
 async def test_typing_while_a_request_arrives_never_answers_it(browser: Browser) -> None:
     chance = random.Random(17)
-    async with session(browser, command("first")) as (where, page):
+    async with session(browser) as (where, page):
         await page.keyboard.press("Alt+i")
         await page.get_by_role("tab", name="Events").click()
         for round_ in range(9):
             field = page.locator(FIELDS[round_ % 3])
             words = chance.choice(WORDS)
+            # Who writes what to tell the agent has a request before them; for all others it is the first that comes.
+            waiting = [f"w{round_}"] if round_ % 3 == 2 else []
+            await where.journal.append("asked", made(map(command, waiting)))
             await field.fill("")
             await field.focus()
             arrives = chance.randrange(len(words))
             await page.keyboard.type(words[:arrives], delay=chance.choice((0, 3, 20)))
-            await where.journal.append("asked", made([command(f"r{round_}")]))
+            asked = [*waiting, f"r{round_}"]
+            await where.journal.append("asked", made(map(command, asked[-1:])))
             await page.wait_for_timeout(chance.choice((0, 5, 40, 450)))
             await page.keyboard.type(words[arrives:], delay=chance.choice((0, 3, 20)))
-            await expect(page.locator(".place")).to_contain_text(f"of {round_ + 2}")
+            if waiting:
+                await expect(page.locator(".place")).to_contain_text("of 2")
+            await expect(page.locator(f".request[data-pending={asked[0]}]")).to_be_visible()
             await expect(field).to_have_value(words)
             await expect(field).to_be_focused()
+            await where.journal.append("asked", made(map(allowed, asked)))
+            await expect(page.locator(".request")).to_have_count(0)
         sent = [given.type for given, _ in where.host.commands]
         assert "permission.respond" not in sent
+
+
+async def test_a_request_takes_the_focus_from_nothing_that_can_be_written_in(browser: Browser) -> None:
+    async with session(browser) as (where, page):
+        await page.get_by_role("button", name="Inspector", exact=True).click()
+        await page.get_by_role("tab", name="Events").click()
+        fields = (*FIELDS[:2], ".events select")
+        for number, selector in enumerate(fields):
+            # Nobody has typed lately: that it can be written in is what keeps the focus there.
+            await page.locator(selector).first.focus()
+            await where.journal.append("asked", made([command(f"r{number}")]))
+            await expect(page.locator(f".request[data-pending=r{number}]")).to_be_visible()
+            await expect(page.locator(selector).first).to_be_focused()
+            await where.journal.append("asked", made([allowed(f"r{number}")]))
+            await expect(page.locator(".request")).to_have_count(0)
+            await expect(page.locator(selector).first).to_be_focused()
 
 
 @pytest.mark.long
@@ -244,6 +273,9 @@ async def test_what_decides_a_request_is_in_sight_however_long_the_request_is(
         await in_sight(page, dock.locator("h2"), dock.get_by_role("button", name="Answer"))
 
 
+CUT_AT = "node => [getComputedStyle(node).direction, getComputedStyle(node).textOverflow]"
+
+
 async def test_folder_and_agent_are_in_sight(browser: Browser) -> None:
     async with hub_harness(host=empty_hub()) as where:
         folder = "/srv/" + "a-long-way-down/" * 20 + "greeting"
@@ -260,4 +292,5 @@ async def test_folder_and_agent_are_in_sight(browser: Browser) -> None:
                 await page.set_viewport_size({"width": width, "height": 800})
                 head = page.locator(".session-head")
                 await in_sight(page, head.get_by_text("demo", exact=True), head.locator(".path .name"))
+                assert await head.locator(".path .folder").evaluate(CUT_AT) == ["rtl", "ellipsis"]
                 assert await page.evaluate("document.documentElement.scrollWidth") <= width
