@@ -139,9 +139,12 @@ async def through_the_hub(folder: Path, env: dict[str, str]) -> None:
     config.write_text(
         f'agent = "echo"\nagents = {{echo = {json.dumps(agent)}}}\npass_env = ["PYTHONPATH"]\nhistory = true\n'
     )
+    # an index of its own: nothing is known yet
     there = {**env, "TURNWIRE_FRONTEND_WORKSPACES": "/", "TURNWIRE_STATE_DIR": str(folder / "new")}
     async with (
-        turnwire(folder, "serve", "--config", str(config), env=there) as served,
+        turnwire(
+            folder, "serve", "--config", str(config), "--state-dir", str(folder / "new"), env=there
+        ) as served,
         connect(served.url) as client,
     ):
         first = await asked(client, "library.list, the first, nothing known", commands.LibraryList())
@@ -191,7 +194,7 @@ def main() -> None:
         size = generate(home, asked_for.count, asked_for.seeds)
         print(f"{asked_for.count} files, {size / 1e6:.0f} MB, load {os.getloadavg()[0]:.0f}", flush=True)
         env = {
-            "HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TURNWIRE_STATE_DIR": str(folder / "state"),
+            "HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TURNWIRE_STATE_DIR": str(folder / "known"),
         }  # fmt: skip
         for what, *arguments in (
             ("turnwire sessions, nothing known", "sessions", "--limit", "20"),
@@ -202,7 +205,7 @@ def main() -> None:
         ):
             cpu, clock, memory, said = measured(env, *arguments)
             show(what, cpu, clock, memory, f"{len(said.splitlines())} lines")
-        index = (folder / "state" / "library.sqlite3").stat().st_size
+        index = (folder / "known" / "library.sqlite3").stat().st_size
         print(f"index {index / 2**20:.0f} MiB")
         asyncio.run(through_the_hub(folder, env))
 

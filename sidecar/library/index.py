@@ -181,7 +181,9 @@ class Index:
         `prices` estimate what agents say nothing of; they are asked anew for each answer, so nothing of them is kept.
         """
         self._prices = prices
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
+        self._door = threading.Lock()
+        """Held by who is next: a look takes the lock again and again, and whoever waits for an answer would wait for all of it."""
         self._closed = False
         try:
             if file is not None:
@@ -230,12 +232,16 @@ class Index:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        with self._lock:
+        with self._door:
+            self._lock.acquire()
+        try:
             if self._closed:
                 raise LibraryError(
                     "the index of conversations is closed; ask again once the sidecar has started anew"
                 )
             yield
+        finally:
+            self._lock.release()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -284,10 +290,9 @@ class Index:
                 for path in gone:
                     self._forget(path)
         for start in range(0, len(changed), BATCH):
-            with self._lock:
-                if self._closed:
-                    return looked
-                self._take_some(changed[start : start + BATCH], looked)
+            if self._closed:
+                return looked
+            self._take_some(changed[start : start + BATCH], looked)
         return looked
 
     def _take_some(self, files: Sequence[SessionPath], looked: Looked) -> None:
@@ -483,11 +488,11 @@ class Index:
                 f"cost_is_whole, git_branch, model, version, size, branches FROM sessions {rest}",
                 values,
             ).fetchall()
-        listed = [Listed._make((*row[:10], bool(row[10]), *row[11:], 0.0)) for row in rows]
-        return [one if one.cost_is_whole else self._with_estimate(one) for one in listed]
+            listed = [Listed._make((*row[:10], bool(row[10]), *row[11:], 0.0)) for row in rows]
+            return [one if one.cost_is_whole else self._with_estimate(one) for one in listed]
 
     def _with_estimate(self, one: Listed) -> Listed:
-        """Add what the answers may have cost whose cost the agent does not tell, but for those that are another's copies."""
+        """Add what the answers may have cost whose cost the agent does not tell, but for those that are another's copies; while reading."""
         statement = f"""
             SELECT sum({_ESTIMATED}), count(*), count({_ESTIMATED}) FROM answers WHERE session = ? AND cost_usd IS NULL AND NOT EXISTS (
               SELECT 1 FROM answers AS copied JOIN sessions AS other ON other.id = copied.session JOIN sessions AS own ON own.id = answers.session
@@ -495,8 +500,7 @@ class Index:
                 AND (ifnull(other.began, 0), ifnull(other.ended, 0), other.id) < (ifnull(own.began, 0), ifnull(own.ended, 0), own.id)
             )
         """
-        with self._reading():
-            dollars, unknown, estimated = self._db.execute(statement, (one.id,)).fetchone()
+        dollars, unknown, estimated = self._db.execute(statement, (one.id,)).fetchone()
         if not estimated:
             return one
         return one._replace(

@@ -7,6 +7,8 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from html.parser import HTMLParser
@@ -30,9 +32,9 @@ from sidecar.config.settings import Settings
 from sidecar.library.asked import lists_itself
 from sidecar.library.conversation import folded
 from sidecar.library.export import Heading, as_html, as_markdown
-from sidecar.library.folders import files_in, running
+from sidecar.library.folders import SessionPath, files_in, running
 from sidecar.library.following import Follower
-from sidecar.library.index import Index, LibraryError, query_of
+from sidecar.library.index import BATCH, Index, LibraryError, query_of
 from sidecar.library.library import Library
 from sidecar.prices import prices
 from sidecar.process import logs
@@ -336,6 +338,38 @@ def test_a_conversation_is_exported_whole_and_redacted_on_request(tmp_path: Path
     )
     assert secret in plain
     assert secret not in shared
+    library.close()
+
+
+def test_who_asks_while_the_folders_are_read_waits_for_a_piece_of_them_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = kept("2.1.101", "subagent").file
+    projects = tmp_path / "projects"
+    for number in range(5 * BATCH):
+        name = uuid4()
+        path = projects / f"project-{number % 3}" / f"{name}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source.read_text().replace(source.stem, str(name)))
+    library = a_library(tmp_path, projects)
+    took: list[int] = []
+    answered: list[int] = []
+    asks = threading.Thread(target=lambda: answered.append(len(library.index.newest(limit=1000))))
+    take = library.index._take
+
+    def slowly(file: SessionPath) -> None:
+        took.append(1)
+        if len(took) == BATCH // 2:
+            asks.start()
+            while not library.index._door.locked():  # until it is next
+                time.sleep(0.001)
+        take(file)
+
+    monkeypatch.setattr(library.index, "_take", slowly)
+    library.look()
+    asks.join(60)
+    assert answered == [BATCH]
+    assert len(took) == 5 * BATCH
     library.close()
 
 
