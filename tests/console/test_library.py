@@ -188,6 +188,7 @@ async def test_a_list_that_is_shown_changes_with_the_files_and_older_ones_stay(b
             assert known == [None, "v1", "v2", "v2"]
 
 
+@pytest.mark.long
 async def test_what_a_search_finds_is_opened_scrolled_to_and_marked(browser: Browser) -> None:
     async with library() as where, console(browser, where.url) as page:
         await page.get_by_role("link", name="History").click()

@@ -67,7 +67,8 @@ export function Transcript() {
 
   useEffect(() => {
     const { sought } = live;
-    if (!live.caughtUp || sought === undefined) return;
+    // What was drawn last may have had no rows yet.
+    if (!live.caughtUp || sought === undefined || !handle.current) return;
     live.sought = undefined;
     if (Object.keys(sought).length === 0) return;
     const place = seek(conversation.rows, sought);
