@@ -35,6 +35,7 @@ def main(arguments: list[str]) -> None:
     """Start the program and stand over it until nothing is left of it; never returns."""
     control, mark, beneath, argv = int(arguments[0]), arguments[1].encode(), arguments[2], arguments[3:]
     os.set_inheritable(control, False)
+    close_all_but(control)
     libc = ctypes.CDLL(None)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
     environment = given_environment()
@@ -49,6 +50,19 @@ def main(arguments: list[str]) -> None:
     let_go()
     Supervisor(control, pid, own).run()
     os._exit(0)  # nothing is to be tidied, which would take time
+
+
+def close_all_but(control: int) -> None:
+    """Close what we were not meant to get: uvloop leaves us, and so the program, a second descriptor of each of its pipes.
+
+    With one of its stdout nobody would be told that it has closed that.
+    """
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > 2 and int(name) != control:
+            try:
+                os.close(int(name))
+            except OSError:
+                pass  # it was the listing's own
 
 
 def given_environment() -> dict[bytes, bytes]:

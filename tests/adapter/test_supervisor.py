@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+import uvloop
 
 from adapter.process import cgroup
 from adapter.process.cli import CliProcess
@@ -194,6 +195,28 @@ os.execv("/bin/sh", ["sh", "-c", "grep -E 'SigIgn|SigBlk' /proc/self/status; exi
     pythons = 1 << (signal.SIGPIPE - 1) | 1 << (signal.SIGXFSZ - 1)
     blocked, ignored = (int(line.split()[1], 16) for line in signals)
     assert (blocked, ignored) == (0, int(own, 16) | pythons)
+
+
+def test_uvloop_leaves_it_no_other_descriptors_either(tmp_path: Path) -> None:
+    program = """
+import json, os, time
+fds = [fd for fd in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{fd}")]
+print(json.dumps(sorted(fds)), flush=True)
+os.close(1)
+time.sleep(600)
+"""
+
+    async def look() -> None:
+        async with running(program, tmp_path) as process:
+            output = b""
+            async with asyncio.timeout(60):
+                # it lives on, and so it is the end of its output that ends this
+                while chunk := await process.read():
+                    output += chunk
+            assert json.loads(output) == ["0", "1", "2"]
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(look())
 
 
 async def test_a_closed_pipe_ends_it_as_it_ends_any_program(tmp_path: Path) -> None:
