@@ -11,6 +11,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -34,6 +35,9 @@ INSIST = 3.0
 
 END_MARGIN = 5.0
 """Seconds that a supervisor may take longer than its work; then it is killed, and who is left is looked for by mark."""
+
+ROOM = 8
+"""Descriptors that the start of a process takes for a moment, and one more."""
 
 CAN_SUPERVISE = sys.platform.startswith("linux") and bool(sys.executable)
 
@@ -62,6 +66,7 @@ class Child(asyncio.SubprocessProtocol):
     @classmethod
     async def start(cls, start: Start, *, on_exit: Callable[[], None], keeps: Sequence[int] = ()) -> "Child":
         """Start it, with `keeps` as further descriptors; raises OSError."""
+        _look_for_room()
         _, child = await asyncio.get_running_loop().subprocess_exec(
             lambda: cls(on_exit),
             *start.argv,
@@ -243,6 +248,14 @@ class Supervised(asyncio.Protocol):
             self.code = code
             self.exited.set()
             self._on_exit()
+
+
+def _look_for_room() -> None:
+    """Raise OSError where too few descriptors are left to start a process: uvloop, if it finds that out, leaves open what it has."""
+    with ExitStack() as held:
+        for _ in range(ROOM // 2):
+            for descriptor in os.pipe():
+                held.callback(os.close, descriptor)
 
 
 def kill_group(pid: int) -> None:

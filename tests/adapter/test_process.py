@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -9,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+import uvloop
 
 from adapter.process.cli import READ_AHEAD, STDERR_TAIL, CliProcess, ProgramNotFound
 from adapter.process.identity import MARK, ProcessIdentity, identify, is_alive, members, reap
@@ -154,6 +156,25 @@ async def test_a_missing_program_or_workspace_is_one_clear_sentence(tmp_path: Pa
         await CliProcess.spawn(["no-such-cli"], workspace=tmp_path, environment=ENVIRONMENT)
     with pytest.raises(ProgramNotFound, match="is not a directory"):
         await CliProcess.spawn(["true"], workspace=tmp_path / "missing", environment=ENVIRONMENT)
+
+
+def test_where_too_few_descriptors_are_left_nothing_is_started_and_nothing_left_open(tmp_path: Path) -> None:
+    async def too_few(more: int) -> int:
+        numbers = {int(name) for name in os.listdir("/proc/self/fd")}
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        free = next(number for number in range(len(numbers) + 1) if number not in numbers)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free + more, limits[1]))
+        try:
+            with pytest.raises(OSError, match="Too many open files"):
+                await CliProcess.spawn(["true"], workspace=tmp_path, environment={"PATH": os.environ["PATH"]})
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        return len(os.listdir("/proc/self/fd"))
+
+    # what uvloop would have opened one by one, and left open
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        opened = [runner.run(too_few(more)) for more in range(8, 14)]
+    assert opened == opened[:1] * len(opened)
 
 
 async def test_a_program_that_cannot_run_says_why_on_stderr(tmp_path: Path) -> None:
