@@ -7,7 +7,6 @@ that the garbage collector knows, and the seconds of CPU it has used. It is aske
 import asyncio
 import gc
 import json
-import os
 import resource
 import signal
 import sys
@@ -28,7 +27,7 @@ def held() -> dict[str, float]:
         tasks = 0
     return {
         "rss": int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize(),
-        "descriptors": len(os.listdir("/proc/self/fd")),
+        "descriptors": len(list(Path("/proc/self/fd").iterdir())),
         "threads": threading.active_count(),
         "tasks": tasks,
         "objects": len(gc.get_objects()),
