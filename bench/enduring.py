@@ -31,11 +31,13 @@ def shown(left: Left) -> None:
 def grows(left: list[Left]) -> list[str]:
     """What is more at the end than before."""
     before, after = left[0], left[-1]
-    names = ("descriptors", "tasks", "processes", "files", "threads")
+    names = ("descriptors", "tasks", "processes", "files")
     grown = [name for name in names if getattr(after, name) > getattr(before, name)]
     # the second half shows what a session leaves; the first, what fills up once
     half = left[len(left) // 2]
-    return grown + [name for name in ("objects", "rss") if getattr(after, name) > getattr(half, name) * 1.05]
+    return grown + [
+        name for name in ("objects", "rss", "threads") if getattr(after, name) > getattr(half, name) * 1.05
+    ]
 
 
 def main() -> None:

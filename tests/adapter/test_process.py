@@ -160,7 +160,7 @@ async def test_a_missing_program_or_workspace_is_one_clear_sentence(tmp_path: Pa
 
 def test_where_too_few_descriptors_are_left_nothing_is_started_and_nothing_left_open(tmp_path: Path) -> None:
     async def too_few(more: int) -> int:
-        numbers = {int(name) for name in os.listdir("/proc/self/fd")}
+        numbers = {int(each.name) for each in Path("/proc/self/fd").iterdir()}
         limits = resource.getrlimit(resource.RLIMIT_NOFILE)
         free = next(number for number in range(len(numbers) + 1) if number not in numbers)
         resource.setrlimit(resource.RLIMIT_NOFILE, (free + more, limits[1]))
@@ -169,7 +169,7 @@ def test_where_too_few_descriptors_are_left_nothing_is_started_and_nothing_left_
                 await CliProcess.spawn(["true"], workspace=tmp_path, environment={"PATH": os.environ["PATH"]})
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-        return len(os.listdir("/proc/self/fd"))
+        return len(list(Path("/proc/self/fd").iterdir()))
 
     # what uvloop would have opened one by one, and left open
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

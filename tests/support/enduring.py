@@ -86,7 +86,7 @@ async def frontends_of(base: str, session: str, count: int) -> AsyncIterator[lis
 async def all_seen(followers: list[Follower], last: int) -> None:
     """Wait until all have seen the last event; who has not is found by the comparison."""
     with suppress(TimeoutError):
-        await until(lambda: all(len(one.seen) >= last for one in followers), 60)
+        await until(lambda: all(len(one.seen) >= last for one in followers), 300)
 
 
 async def compared(followers: list[Follower], whole: Seen, seeing: Seeing) -> None:
@@ -97,7 +97,8 @@ async def compared(followers: list[Follower], whole: Seen, seeing: Seeing) -> No
         seeing.differing.append("the journal's numbers")
     for number, follower in enumerate(followers):
         if follower.seen != whole:
-            seeing.differing.append(f"frontend {number}: {len(follower.seen)} of {len(whole)}")
+            begins = "a beginning" if follower.seen == whole[: len(follower.seen)] else "something else"
+            seeing.differing.append(f"frontend {number}: {begins}, {len(follower.seen)} of {len(whole)}")
 
 
 async def disconnected(folder: Path, times: int, *, frontends: int = 5, seed: int = 1) -> Seeing:
@@ -105,20 +106,22 @@ async def disconnected(folder: Path, times: int, *, frontends: int = 5, seed: in
     chance = random.Random(seed)
     seeing = Seeing()
     env = configure(folder, FLOOD)
-    async with preloaded(folder, "serve", env=env, stdout_lines=1) as served:
-        async with connect(served.base, TOKEN, timeout=60) as client:
-            session = await client.create(workspace=str(folder / "work"))
-            over = asyncio.Event()
-            async with frontends_of(served.base, session, frontends) as followers:
-                speaking = asyncio.create_task(_speak(client, session, over, seeing))
-                while seeing.faults < times:
-                    await asyncio.sleep(chance.uniform(0, 0.2))
-                    await _cut(chance, followers, seeing)
-                over.set()
-                await speaking
-                await client.close_session(session)
-                (summary,) = await client.sessions()
-                await all_seen(followers, summary.last_seq)
+    async with (
+        preloaded(folder, "serve", env=env, stdout_lines=1) as served,
+        connect(served.base, TOKEN, timeout=60) as client,
+    ):
+        session = await client.create(workspace=str(folder / "work"))
+        over = asyncio.Event()
+        async with frontends_of(served.base, session, frontends) as followers:
+            speaking = asyncio.create_task(_speak(client, session, over, seeing))
+            while seeing.faults < times:
+                await asyncio.sleep(chance.uniform(0, 0.2))
+                await _cut(chance, followers, seeing)
+            over.set()
+            await speaking
+            await client.close_session(session)
+            (summary,) = await client.sessions()
+            await all_seen(followers, summary.last_seq)
     async with AsyncExitStack() as stack:
         journal = await SqliteJournal.open(folder / "state" / "journal.sqlite3")
         stack.push_async_callback(journal.close)

@@ -19,6 +19,8 @@ async def main(url: str, session: str, file: str) -> None:
                             seen.write(f"{received.seq} {digest(received)}\n")
                         case Gap():
                             seen.write("0 0\n")
+                        case _:
+                            pass
             except TurnwireError:
                 return
 

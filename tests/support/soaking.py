@@ -302,6 +302,7 @@ class Soak:
             summary.last_seq for summary in await self._leading.sessions() if summary.session == session
         )
         whole: Seen = []
+        newest = ""
         async with connect(self._served.base, TOKEN, timeout=60) as client:
             following = client.follow(session, BEGINNING)
             async with asyncio.timeout(120):
@@ -309,6 +310,7 @@ class Soak:
                     received = await anext(following)
                     if isinstance(received, EventFrame):
                         whole.append((received.seq, digest(received)))
+                        newest = received.event.type
                     elif isinstance(received, Gap):
                         self._outcome.gaps += 1
         if [seq for seq, _ in whole] != list(range(1, last + 1)):
@@ -317,7 +319,10 @@ class Soak:
             )
         for number, seen in enumerate(logs):
             if seen != whole:
-                self._outcome.differing.append(f"frontend {number} of {session}: {len(seen)} of {len(whole)}")
+                begins = "a beginning" if seen == whole[: len(seen)] else "something else"
+                self._outcome.differing.append(
+                    f"frontend {number} of {session}: {begins}, {len(seen)} of {len(whole)}, the last {newest}"
+                )
         self._outcome.compared += len(logs)
         self._outcome.events += len(whole)
         if keeps:
@@ -389,7 +394,7 @@ class _Life:
             if follower.line is not None:
                 follower.line.mend()
         await self._leading.close_session(self._session)
-        (last,) = [one.last_seq for one in await self._leading.sessions() if one.session == self._session]
+        last = await self._last()
         with suppress(TimeoutError):  # who has not seen all is found by the comparison
             await until(lambda: all(len(one.seen) >= last for one in self._followers), 120)
         for task in self._following:
@@ -403,6 +408,16 @@ class _Life:
         if not keeps:
             self._faults["delete"] += 1
             await self._leading.delete_session(self._session)
+
+    async def _last(self) -> int:
+        """The number of the last event of a closed session: that of its end may be readable a moment after the reply."""
+        last = -1
+        while True:
+            (now,) = [one.last_seq for one in await self._leading.sessions() if one.session == self._session]
+            if now == last:
+                return last
+            last = now
+            await asyncio.sleep(1)
 
     def _come(self) -> None:
         """Let frontends come until there are as many as there should be, or one more."""
