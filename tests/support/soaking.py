@@ -36,7 +36,8 @@ from turnwire_process import environment, turnwire
 from waiting import until
 
 TOKEN = "control-token-of-the-soak"
-QUICK = {"first": 0.05, "most": 1.0}
+FIRST_S, MOST_S = 0.05, 1.0
+"""How long a frontend that was cut off waits before it comes again."""
 
 SCRIPT = """
 turns:
@@ -187,7 +188,7 @@ class Follower:
         """See all there is until cancelled, or until the session is gone."""
         async with (
             line_to(self._base) as (line, address),
-            connect(address, TOKEN, backoff=Backoff(**QUICK), timeout=60) as client,
+            connect(address, TOKEN, backoff=Backoff(first=FIRST_S, most=MOST_S), timeout=60) as client,
         ):
             self.line = line
             with suppress(TurnwireError):
