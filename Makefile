@@ -75,8 +75,8 @@ test-long: venv system coverage $(if $(NODE),web-deps agents) ## the same of old
 	$(BIN)/python -m pytest -n $(LONG_JOBS) --dist worksteal -m "long$(if $(NODE),, and not node)" $(PYTEST_ARGS)
 
 # The pure core by the fast tests that run it in their own process: they take every branch.
-CORE_TESTS = tests/protocol tests/normalize tests/checker $(wildcard tests/adapter/test_permission*.py tests/adapter/test_session_core*.py) \
-	tests/adapter/test_neutral_requests.py tests/adapter/test_turns.py tests/sidecar/test_library.py tests/sidecar/test_prices.py \
+CORE_TESTS = tests/protocol tests/normalize tests/checker $(wildcard tests/adapter/permissions/test_permission*.py tests/adapter/session/test_session_core*.py) \
+	tests/adapter/permissions/test_neutral_requests.py tests/adapter/session/test_turns.py tests/sidecar/library/test_library.py tests/sidecar/library/test_prices.py \
 	tests/tracing/test_session_files.py tests/tracing/test_spans.py tests/tracing/test_acp_spans.py tests/tracing/test_measurements.py
 PURE_CORE = protocol/*,normalize/*,adapter/permissions/machine.py,adapter/session/core.py
 COVERAGE = COVERAGE_FILE=$(STAMPS)/coverage/data $(BIN)/python -m coverage
@@ -124,7 +124,7 @@ types: venv ## mypy --strict over everything, tests included
 	$(BIN)/mypy
 
 golden: venv ## write goldens and generated documents anew; read the diff before committing it
-	$(BIN)/python -m pytest tests/normalize tests/sidecar/test_drift.py tests/sidecar/test_operating_page.py --update-goldens
+	$(BIN)/python -m pytest tests/normalize tests/sidecar/checks/test_drift.py tests/sidecar/config/test_operating_page.py --update-goldens
 	$(BIN)/python docs/generate_events.py
 	$(BIN)/python -m hub.schema.reference >docs/protocol.md
 

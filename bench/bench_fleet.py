@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support"), str(ROOT / "clients" / "python")]
+sys.path[:0] = [str(ROOT), *map(str, ROOT.glob("tests/support/**/")), str(ROOT / "clients" / "python")]
 
 import redis.asyncio  # noqa: E402
 from websockets.asyncio.client import ClientConnection, connect  # noqa: E402

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
+sys.path[:0] = [str(ROOT), *map(str, ROOT.glob("tests/support/**/"))]
 
 from otlp_collector import otlp_collector  # noqa: E402 - found by the path above
 from sidecar_cpu import TURNS, us_per_line  # noqa: E402 - as above

@@ -20,7 +20,7 @@ from playwright.async_api import Browser, Page, expect
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
-sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "clients" / "python")]
+sys.path[:0] = [*map(str, ROOT.glob("tests/support/**/")), str(ROOT / "clients" / "python")]
 
 from console_page import chromium, console, say  # noqa: E402 - of the tests
 from turnwire_process import turnwire  # noqa: E402 - as above

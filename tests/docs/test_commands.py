@@ -106,9 +106,9 @@ TRIED_BY = {
     "turnwire conform agent --json -- my-cli": "tests/conform/test_agents.py",
     "turnwire conform frontend": "tests/conform/test_frontends.py",
     "turnwire conform frontend -- python examples/conforming.py": "tests/conform/test_frontends.py",
-    "PYTHONPATH=.:tests/support .venv/bin/python -m tests.fuzz --seconds 60": "tests/fuzz/test_fuzz.py",
-    "PYTHONPATH=.:tests/support .venv/bin/python -m tests.fuzz claude --inputs 100000 --keep 40": "tests/fuzz/test_fuzz.py",
-    'exec turnwire stdio --agent claude "$@"': "tests/sidecar/test_stdio_sdk.py",
+    "PYTHONPATH=.:tests/support/recorded .venv/bin/python -m tests.fuzz --seconds 60": "tests/fuzz/test_fuzz.py",
+    "PYTHONPATH=.:tests/support/recorded .venv/bin/python -m tests.fuzz claude --inputs 100000 --keep 40": "tests/fuzz/test_fuzz.py",
+    'exec turnwire stdio --agent claude "$@"': "tests/sidecar/streams/test_stdio_sdk.py",
 }
 """Commands that a test of their own runs, with what they need."""
 

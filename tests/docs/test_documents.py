@@ -93,7 +93,7 @@ def test_every_section_of_a_source_that_code_quotes_is_in_the_list_of_sources() 
 def test_every_attack_is_in_the_list_of_what_is_tried_and_nothing_else_is() -> None:
     attacks = {
         f"{path.name}::{name}"
-        for path in (ROOT / "tests" / "attacks").glob("test_*.py")
+        for path in (ROOT / "tests" / "attacks").rglob("test_*.py")
         for name in re.findall(r"^(?:async )?def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
     listed, file = set[str](), ""

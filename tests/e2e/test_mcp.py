@@ -12,7 +12,7 @@ from recordings import ROOT
 from scripted_messages_api import plan, scripted_messages_api, text, tool_use
 from turnwire_client.events import PermissionRequest, ToolCall, ToolUpdate
 
-SUPPORT = ROOT / "tests" / "support"
+SUPPORT = ROOT / "tests" / "support" / "agents"
 
 ENTRY_POINT = 'entry_point = "mcp_calculator:server"'
 COMMAND = f"command = {json.dumps([sys.executable, str(SUPPORT / 'mcp_calculator.py')])}"

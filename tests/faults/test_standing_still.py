@@ -147,8 +147,8 @@ async def test_a_frontend_that_stands_still_has_all_when_it_goes_on(tmp_path: Pa
     setup = scripted_setup(tmp_path, "2.1.330", STREAMS.replace("400", "3000").replace("200", "0"))
     file = tmp_path / "seen"
     async with running(tmp_path, setup) as (frontend, served):
-        helpers = os.pathsep.join(str(ROOT / part) for part in ("", "tests/support", "clients/python"))
-        program = str(ROOT / "tests" / "support" / "following_frontend.py")
+        helpers = os.pathsep.join(str(ROOT / part) for part in ("", "tests/support/faults", "clients/python"))
+        program = str(ROOT / "tests" / "support" / "faults" / "following_frontend.py")
         standing = await asyncio.create_subprocess_exec(
             sys.executable,
             program,

@@ -1,4 +1,4 @@
-"""Run the fuzzers and print a table: `PYTHONPATH=.:tests/support python -m tests.fuzz --seconds 60`."""
+"""Run the fuzzers and print a table: `PYTHONPATH=.:tests/support/recorded python -m tests.fuzz --seconds 60`."""
 
 import argparse
 import logging

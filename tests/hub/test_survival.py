@@ -89,8 +89,8 @@ async def test_a_sidecar_killed_at_random_loses_nothing_that_a_client_saw(
     chance, token = random.Random(kills), "0123456789abcdef"
     file = tmp_path / "journal.db"
     seen: list[tuple[int, str]] = []
-    arguments = [str(ROOT / "tests/support/journaling_hub.py"), str(file), str(unused_tcp_port), token]
-    paths = os.pathsep.join([str(ROOT), str(ROOT / "tests/support")])
+    arguments = [str(ROOT / "tests/support/hubs/journaling_hub.py"), str(file), str(unused_tcp_port), token]
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "tests/support/hubs")])
 
     async def follow() -> None:
         quick = Backoff(first=0.01, most=0.05)

@@ -12,7 +12,7 @@ from journals import SqliteOpener
 from normalize.events.envelope import Cursor
 
 ROOT = Path(__file__).parents[2]
-CHILD = ROOT / "tests/support/journal_child.py"
+CHILD = ROOT / "tests/support/stores/journal_child.py"
 
 
 def run_and_kill(path: Path, known: int, lines: int) -> int:

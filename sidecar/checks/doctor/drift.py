@@ -1,7 +1,7 @@
 """How far a recording is from the protocol as turnwire knows it: types and fields that are new, and how often.
 
 A field is known when a model has it, or when it is in seen_fields.txt: those that some real CLI has written and
-nobody needs. `python -m pytest tests/sidecar/test_drift.py --update-goldens` writes that file anew.
+nobody needs. `python -m pytest tests/sidecar/checks/test_drift.py --update-goldens` writes that file anew.
 """
 
 from collections import Counter

@@ -243,7 +243,11 @@ class Soak:
             f"frontend_workspaces = [{str(workspace)!r}]\n[agents]\nscripted = {json.dumps(agent_command(script))}\n"
         )
         env = environment(self._folder / "home", TURNWIRE_PASS_ENV="PYTHONPATH")
-        counted = (sys.executable, str(ROOT / "tests" / "support" / "counted_sidecar.py"), str(self._told))
+        counted = (
+            sys.executable,
+            str(ROOT / "tests" / "support" / "faults" / "counted_sidecar.py"),
+            str(self._told),
+        )
         async with turnwire(self._folder, "serve", env=env, stdout_lines=1, prefix=counted) as served:
             self._began = time.monotonic()
             self._served = served
@@ -506,10 +510,10 @@ class _Life:
         """A frontend in a process of its own is stopped, goes on, and in the end is compared as all are."""
         self._faults["frontend stopped"] += 1
         file = self._soak._folder / f"seen-{self._faults['frontend stopped']}"
-        helpers = os.pathsep.join(str(ROOT / part) for part in ("", "tests/support", "clients/python"))
+        helpers = os.pathsep.join(str(ROOT / part) for part in ("", "tests/support/faults", "clients/python"))
         frontend = await asyncio.create_subprocess_exec(
             sys.executable,
-            str(ROOT / "tests" / "support" / "following_frontend.py"),
+            str(ROOT / "tests" / "support" / "faults" / "following_frontend.py"),
             f"{self._soak._served.base}/#token={TOKEN}",
             self._session,
             str(file),

@@ -246,7 +246,7 @@ async def sessions_leave(
     """
     env = configure(folder, ECHO)
     told = folder / "held"
-    counted = (sys.executable, str(ROOT / "tests" / "support" / "counted_sidecar.py"), str(told))
+    counted = (sys.executable, str(ROOT / "tests" / "support" / "faults" / "counted_sidecar.py"), str(told))
     held: list[Left] = []
     async with turnwire(folder, "serve", env=env, stdout_lines=1, prefix=counted) as served:
 

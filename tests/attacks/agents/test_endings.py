@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="descendants are adopted on Linux alone"),
 ]
 
-AGENT = Path(__file__).parents[1] / "support" / "leaving_agent.py"
+AGENT = Path(__file__).parents[2] / "support" / "agents" / "leaving_agent.py"
 LOST = ["holder", "chatters", "deaf", "daemon"]
 """Ways to leave a process behind, all in sessions of their own and with an empty environment."""
 

@@ -69,7 +69,7 @@ def test_an_exception_is_part_of_its_line_by_its_kind_and_its_places() -> None:
     (told,) = json.loads(line)["exception"]
     assert told["exc_type"] == "FileNotFoundError"
     assert "/nowhere/at/all" in told["exc_value"]
-    assert told["frames"][0].startswith("tests/sidecar/test_logs.py:")
+    assert told["frames"][0].startswith("tests/sidecar/process/test_logs.py:")
     assert told["frames"][0].endswith(" in test_an_exception_is_part_of_its_line_by_its_kind_and_its_places")
 
 

@@ -140,6 +140,6 @@ async def say(page: Page, text: str) -> None:
 
 async def screenshot(page: Page, name: str, *, keep: bool, folder: Path) -> None:
     """Take a picture of a state: into the documentation when pictures are made anew, else beside the test."""
-    images = Path(__file__).resolve().parents[2] / "docs" / "images" if keep else folder
+    images = Path(__file__).resolve().parents[3] / "docs" / "images" if keep else folder
     await asyncio.to_thread(os.makedirs, images, exist_ok=True)
     await page.screenshot(path=images / f"{name}.png")

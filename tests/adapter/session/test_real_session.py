@@ -28,12 +28,12 @@ from protocol.claude.system import Init
 from scripted_messages_api import hang, http_error, plan, text, thinking, tool_use
 from waiting import until
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR4nGM4ISeHFTEMLQkAkL9BAbKfPiIAAAAASUVORK5CYII="
 )
 CALC = HostedServer(
-    command=(sys.executable, str(ROOT / "tests/support/mcp_calc.py")), env={"PYTHONPATH": str(ROOT)}
+    command=(sys.executable, str(ROOT / "tests/support/agents/mcp_calc.py")), env={"PYTHONPATH": str(ROOT)}
 )
 
 

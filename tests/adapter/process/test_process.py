@@ -284,7 +284,7 @@ async def test_a_pid_that_belongs_to_another_process_by_now_is_left_alone(tmp_pa
 async def test_a_cli_dies_with_its_parent(tmp_path: Path) -> None:
     program = f"""
 import asyncio, os, sys
-sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+sys.path.insert(0, {str(Path(__file__).parents[3])!r})
 from pathlib import Path
 from adapter.process.cli import CliProcess
 

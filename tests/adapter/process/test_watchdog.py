@@ -14,7 +14,7 @@ from adapter.process.identity import ProcessIdentity, is_alive, members, start_t
 from adapter.process.watchdog import Watchdog
 from waiting import until
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 STUBBORN_FAMILY = """
 import signal, subprocess, sys, time

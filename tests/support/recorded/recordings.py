@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 FIXTURES = ROOT / "fixtures"
 VERSIONS = ("1.0.120", "2.0.14", "2.1.101", "2.1.330")
 
