@@ -14,7 +14,7 @@ def test_each_fault_names_tests_that_exist() -> None:
     assert len(rows) > 20
     for row in rows:
         file = Path()
-        for name, test in re.findall(r"(tests/\w+/test_\w+\.py)|::(test_\w+)", row):
+        for name, test in re.findall(r"(tests/[\w/]+/test_\w+\.py)|::(test_\w+)", row):
             if name:
                 file = ROOT / name
                 assert file.exists(), name
