@@ -187,12 +187,13 @@ class AcpCore:
                 return turns.prompted(state, session, Prompt(message.id, uuid, words, is_own), parts)
             case "session/load" | "session/resume":
                 session = state.session(session_id)
-                session.history = True
+                was_silent, session.history = session.is_silent, True
                 session.is_silent = session.had_turns or state.first_turn > 1
                 session.is_loaded = True
                 session.cwd = text(params, "cwd") or session.cwd
-                # What was open is not told of again: a past that is silent would hide its end.
-                return turns.left_open(session) if session.is_silent else []
+                # What was open is not told of again: a past that is silent would hide its end, as one before it hid its beginning.
+                left = turns.left_open(session) if session.is_silent else []
+                return [] if was_silent else left
             case _:
                 return []
 
@@ -258,7 +259,9 @@ class AcpCore:
         told = params.tool_call
         if params.subject is not None and not told.tool_call_id:
             told = build(ToolCallUpdate, fields(params.subject.get("toolCall")))
-        events = [*turns.ensure(state, session), *session.texts.pause(), *news.settled(session)]
+        # Who asks for leave asks now: what is told of this call from here on is not of a past that is known.
+        past = turns.past_over(session) if session.is_silent else []
+        events = [*past, *turns.ensure(state, session), *session.texts.pause(), *news.settled(session)]
         call_id = told.tool_call_id or None
         known = session.calls.find(told.tool_call_id)
         facts = Facts() if known is None else replace(known.facts)
@@ -393,12 +396,14 @@ class AcpCore:
         session = state.sessions.get(session_id) if session_id is not None else None
         here = NOWHERE if session is None else session.place.here
         if ours.method in _FATAL:
-            if session is not None and ours.method in _LOADS:
-                session.history, session.is_silent = None, False
+            past = turns.past_over(session) if session is not None and ours.method in _LOADS else []
             code = told.code
             if error.code == AUTHENTICATION_REQUIRED:
                 code = "authentication_failed"
-            return [Error(**here, error=f"{ours.method}: {told.message}", code=code, status=told.status)]
+            return [
+                *past,
+                Error(**here, error=f"{ours.method}: {told.message}", code=code, status=told.status),
+            ]
         return [
             notice(
                 here,

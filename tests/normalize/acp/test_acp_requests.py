@@ -172,6 +172,34 @@ def test_a_load_that_fails_has_told_all_of_the_past() -> None:
     assert "history" not in talk.text("New.")[-1]
 
 
+def loads_what_is_known(talk: Talk) -> None:
+    talk.prompt(1)
+    talk.answers(1, stopReason="end_turn")
+    talk.sends(2, "session/load", sessionId="s", cwd="/w", mcpServers=[])
+    assert talk.update("tool_call", toolCallId="c", title="Read", kind="read") == []
+
+
+def test_a_call_of_a_past_that_is_known_has_no_end_when_its_session_is_loaded_once_more() -> None:
+    talk = Talk()
+    loads_what_is_known(talk)
+    assert talk.sends(3, "session/load", sessionId="s", cwd="/w", mcpServers=[]) == []
+
+
+def test_a_call_of_a_past_that_is_known_has_no_end_when_its_load_fails() -> None:
+    talk = Talk()
+    loads_what_is_known(talk)
+    assert types(talk.fails(2, -32602, "no such session")) == ["error"]
+    assert "tool_update" not in types(talk.prompt(3))
+
+
+def test_a_call_that_leave_is_asked_for_is_not_of_the_past() -> None:
+    talk = Talk()
+    loads_what_is_known(talk)
+    assert types(asks(talk, 9, "new")) == ["tool_call", "permission_request"]
+    end = only(talk.update("tool_call_update", toolCallId="new", status="completed"), "tool_update")
+    assert (end["tool_call_id"], end["tool_status"]) == ("new", "complete")
+
+
 @pytest.mark.parametrize("options", [None, 7, {"id": "o"}])
 def test_options_that_are_no_list_are_no_news(options: Any) -> None:
     talk = Talk()
