@@ -2,7 +2,7 @@
 
 One log per session, contiguous numbers from 1. What was appended becomes readable, and is announced to
 watchers, only once it is as durable as the backend makes it: so nothing is published before it is journaled.
-Every backend passes the same suite, tests/journal/test_contract.py.
+Every backend passes the same suite, contracts/journal.py.
 """
 
 from collections.abc import Callable, Sequence

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from acp_recordings import acp_recordings
 
+from contracts.events import EVENTS_A_BYTE, balanced, conserved, over, readable, words
 from hub.schema import document
 from hub.wire.commands import parse
 from hub.wire.frames_out import Reply
@@ -30,7 +31,6 @@ from protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD, Dialect
 from protocol.framing import LineFramer, OversizeLine
 from recordings import FIXTURES, recordings
 from runner.wire import read_request
-from tests.fuzz.properties import EVENTS_A_BYTE, balanced, conserved, over, readable, words
 from tracing.redaction.redaction import Redaction
 
 SEED_BYTES = 12_000

@@ -10,8 +10,9 @@ from tempfile import TemporaryDirectory
 import pytest
 from redis_topologies import cluster
 
+from contracts.journal import FakeClock, Opener
 from journal.base import Journal
-from journals import FakeClock, MemoryOpener, Opener, RedisOpener, RedisProcess, SqliteOpener
+from journals import MemoryOpener, RedisOpener, RedisProcess, SqliteOpener
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from contracts.journal import FakeClock, Opener
 from journal.ages import AgeClock, Limits, Witness, kept, read
 from journal.base import Entry, Retention
 from journal.sqlite.journal import SqliteJournal
 from journal.timestamps import MICROSECONDS
-from journals import FakeClock, Opener
 from normalize.events.envelope import Cursor
 
 DAY = 86_400.0

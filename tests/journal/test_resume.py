@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from contracts.journal import Opener
 from journal.base import Entry, Journal
 from journal.memory import MemoryJournal
 from journal.reading.cache import TailCache
 from journal.sqlite import journal as sqlite
 from journal.sqlite.journal import SqliteJournal
-from journals import Opener
 from normalize.events.envelope import Cursor
 
 

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from contracts.journal import FakeClock
 from journal.base import Entry, JournalUnavailable, Retention
 from journal.redis import journal as redis_streams
 from journal.redis.journal import RedisJournal
 from journal.sqlite import writer
 from journal.sqlite.journal import SqliteJournal
 from journal.sqlite.rows import Append, Extent
-from journals import FakeClock, RedisOpener, RedisProcess
+from journals import RedisOpener, RedisProcess
 from normalize.events.envelope import Cursor
 
 BIG = Entry(b"{}" + b" " * 100_000)

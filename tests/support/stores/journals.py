@@ -1,45 +1,13 @@
-"""Every journal backend behind one way of opening it, and a clock that moves when told to."""
+"""Every journal backend behind one way of opening it."""
 
 import subprocess
 from pathlib import Path
-from typing import Protocol
 
+from contracts.journal import FakeClock
 from journal.base import KEEP_ALL, Journal, Retention
 from journal.memory import MemoryJournal
 from journal.redis.journal import RedisJournal
 from journal.sqlite.journal import SqliteJournal
-from journal.timestamps import MICROSECONDS
-
-
-class FakeClock:
-    """A clock that moves when told to."""
-
-    def __init__(self) -> None:
-        self.micros = 1_800_000_000 * MICROSECONDS
-        self._steady = 1_000 * MICROSECONDS
-
-    def __call__(self) -> int:
-        return self.micros
-
-    def advance(self, seconds: float) -> None:
-        self.micros += int(seconds * MICROSECONDS)
-        self._steady += max(0, int(seconds * MICROSECONDS))
-
-    def jump(self, seconds: float) -> None:
-        """Set the wall clock, without any time passing."""
-        self.micros += int(seconds * MICROSECONDS)
-
-    def steady(self) -> int:
-        """The boot clock."""
-        return self._steady
-
-
-class Opener(Protocol):
-    """Opens the backend's journal; a durable one is the same one each time, once the last was closed."""
-
-    durable: bool
-
-    async def __call__(self, retention: Retention = KEEP_ALL, clock: FakeClock | None = None) -> Journal: ...
 
 
 class MemoryOpener:
