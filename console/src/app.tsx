@@ -7,6 +7,7 @@ import { logIn } from "./state/access.js";
 import type { Hub, View } from "./state/hub.js";
 import { useSource } from "./state/source.js";
 import { visibleCode } from "./text/visible.js";
+import { Tour } from "./tour/tour.js";
 import { leave, setNotifications, useAttention, wantsNotifications } from "./view/attention.js";
 import { LiveContext, type Page, PageContext } from "./view/context.js";
 import { SessionHead } from "./view/head.js";
@@ -43,10 +44,9 @@ function Door({ reason }: { reason: string | undefined }) {
 }
 
 /** What stands where a session would: why there is none, and the way to one. */
-function Nothing({ hub }: { hub: Hub }) {
+function Nothing({ hub, ...doings }: { hub: Hub } & Parameters<typeof Tour>[0]) {
   if (!hub.welcome) return <div class="empty" />;
-  if (hub.missing === undefined)
-    return <div class="empty">{hub.sessions.length === 0 && <p>No session yet. Start one on the left.</p>}</div>;
+  if (hub.missing === undefined) return hub.sessions.length === 0 ? <Tour {...doings} /> : <div class="empty" />;
   return (
     <div class="empty" role="status">
       <p>The session {visibleCode(hub.missing)} is not here: it was deleted, or belongs to another turnwire.</p>
@@ -141,20 +141,14 @@ export function App({ hub }: { hub: Hub }) {
     return () => removeEventListener("keydown", onKeyDown);
   }, [menu, dialog]);
 
+  function makeSession(): void {
+    make(true);
+    setMenu(true);
+  }
+
   const bell = () => void setNotifications(hub, !notify).then(setNotify);
   const doings: Doing[] = [
-    ...(hub.mayControl
-      ? [
-          {
-            name: "New session",
-            hint: "",
-            run: () => {
-              make(true);
-              setMenu(true);
-            },
-          },
-        ]
-      : []),
+    ...(hub.mayControl ? [{ name: "New session", hint: "", run: makeSession }] : []),
     { name: "Changes", hint: "all files this session touched", run: () => page.show("changes") },
     { name: "Turn", hint: "where its time went", run: () => page.show("turn") },
     { name: "Events", hint: "each with its raw line", run: () => page.show("events") },
@@ -198,7 +192,7 @@ export function App({ hub }: { hub: Hub }) {
           ) : hub.view ? (
             <Pages hub={hub} view={hub.view} onMenu={() => setMenu(!menu)} />
           ) : (
-            <Nothing hub={hub} />
+            <Nothing hub={hub} onMake={makeSession} onPhone={() => open("phone")} onKeys={() => open("keys")} />
           )}
         </main>
         {panel && live && (

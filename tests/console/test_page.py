@@ -7,7 +7,7 @@ from hostile_content import shell
 from hub_harness import until
 from playwright.async_api import Browser, expect
 
-from console_page import console, go_to
+from console_page import console, go_to, violations
 from console_states import empty_hub, entries, hub_harness, made, show
 from normalize.events import AgentEvent, MessageChunk, ToolCall, ToolUpdate, TurnStarted, UserMessage
 from normalize.payloads import ModifyFilePayload
@@ -163,3 +163,26 @@ async def test_on_a_phone_a_finger_hits_what_it_means(browser: Browser) -> None:
             number = page.locator(".prose td").first
             await expect(number).to_be_visible()
             assert await number.evaluate(LINES_OF) == 1
+
+
+@pytest.mark.parametrize(("width", "role"), [(1280, "control"), (390, "control"), (390, "view")])
+@pytest.mark.long
+async def test_a_page_without_sessions_says_how_to_begin(browser: Browser, width: int, role: Any) -> None:
+    async with hub_harness(host=empty_hub()) as where:
+        token = where.hub.tokens.view if role == "view" else where.token
+        async with console(browser, f"{where.base}/#token={token}", width=width) as page:
+            await expect(page.get_by_role("heading", name="No session yet")).to_be_visible()
+            assert await violations(page) == []
+            await page.get_by_role("button", name="All keys").click()
+            await expect(page.get_by_role("dialog")).to_be_visible()
+            await page.keyboard.press("Escape")
+            begin = page.locator(".tour").get_by_role("button", name="New session")
+            if role == "view":
+                await expect(page.locator(".tour")).to_contain_text("you look on")
+                await expect(begin).to_have_count(0)
+            else:
+                await begin.click()
+                await expect(page.get_by_label("Folder")).to_be_in_viewport()
+            await show(where, "work", entries("text-thinking"))
+            await expect(page.locator(".tour")).to_have_count(0)
+            await expect(page.locator(".session-head h1")).to_have_text("work")

@@ -146,7 +146,7 @@ export function Sidebar({ making, onMake, onFind }: { making: boolean; onMake: (
       {groups.map((group) => (
         <Listed key={`${group.kind} ${group.path}`} group={group} seen={seen} all={query !== ""} />
       ))}
-      {hub.sessions.length === 0 && hub.welcome && <p class="quiet">No session yet.</p>}
+      {hub.sessions.length === 0 && hub.welcome && hub.view && <p class="quiet">No session yet.</p>}
       {query !== "" && groups.length === 0 && <p class="quiet">No session fits.</p>}
       <p class="version">{hub.welcome && `turnwire ${hub.welcome.version}`}</p>
     </nav>
