@@ -24,7 +24,8 @@ def explain(path: Path, error: Exception) -> JournalUnavailable:
             f"Cannot use the journal {path}: {where}{error.strerror or error}. Check the path and its permissions."
         )
     code = getattr(error, "sqlite_errorcode", None)
-    if isinstance(code, int) and (sentence := _SENTENCES.get(code & 0xFF)) is not None:
+    sentence = None if code is None else _SENTENCES.get(code) or _SENTENCES.get(code & 0xFF)
+    if sentence is not None:
         return JournalUnavailable(
             f"{sentence.format(path=path, folder=_quoted(path))} (SQLite says: {error})"
         )
@@ -78,6 +79,8 @@ def _quoted(path: Path) -> str:
 
 
 _SENTENCES: dict[int, str] = {
+    sqlite3.SQLITE_READONLY_DBMOVED: "The journal {path} is gone, and nothing more is written. Put the file back where it was; "
+    "or start turnwire again: with the file, all that was in it is lost.",
     sqlite3.SQLITE_BUSY: "The journal {path} is locked by another program. Close what has it open for writing.",
     sqlite3.SQLITE_LOCKED: "The journal {path} is locked by another program. Close what has it open for writing.",
     sqlite3.SQLITE_FULL: "No space is left for the journal {path}. Free some on its disk; what is waiting is then written.",
@@ -90,4 +93,4 @@ _SENTENCES: dict[int, str] = {
     + _REMEDY
     + ".",
 }
-"""By SQLite's primary result code."""
+"""By SQLite's result code, extended or primary."""

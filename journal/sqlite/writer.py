@@ -19,6 +19,7 @@ from journal.ages import AgeClock
 from journal.base import JournalUnavailable, Retention
 from journal.sqlite.errors import explain, refused
 from journal.sqlite.opening import end_life
+from journal.sqlite.presence import Presence
 from journal.sqlite.rows import Append, Extent, append_all, retain_all
 from journal.sqlite.schema import transaction
 
@@ -80,6 +81,7 @@ class Writer:
     ) -> None:
         self._connection = connection
         self._path = path
+        self._presence = Presence(path)
         self._retention = retention
         self._ages = ages
         self._listener = listener
@@ -108,7 +110,7 @@ class Writer:
 
         def run() -> None:
             try:
-                with transaction(self._connection):
+                with self._transaction():
                     result = function(self._connection)
             except sqlite3.Error as error:
                 self._tell(_fail, done, explain(self._path, error))
@@ -126,7 +128,7 @@ class Writer:
 
         def run() -> None:
             try:
-                with transaction(self._connection):
+                with self._transaction():
                     _take_room(self._connection)
             except sqlite3.Error as error:
                 reason = explain(self._path, error)
@@ -152,6 +154,11 @@ class Writer:
         self._thread.join()
         if reason is not None:
             raise reason
+
+    def _transaction(self) -> transaction:
+        """Begin to write, if the file is still there; raises sqlite3.Error."""
+        self._presence.check()
+        return transaction(self._connection)
 
     def _tell(self, function: Callable[..., None], *arguments: object) -> None:
         try:
@@ -213,7 +220,7 @@ class Writer:
         while group:
             part = group[:1] if alone else group
             try:
-                with transaction(self._connection):
+                with self._transaction():
                     extents = append_all(self._connection, part, self._retention)
             except Exception as error:  # noqa: BLE001 - whatever one session's events do to us, the others' go on
                 reason = explain(self._path, error)
@@ -248,7 +255,7 @@ class Writer:
         if code & 0xFF != sqlite3.SQLITE_CORRUPT:
             return False
         try:
-            with transaction(self._connection):
+            with self._transaction():
                 _take_room(self._connection)
         except sqlite3.Error:
             return False
@@ -275,7 +282,7 @@ class Writer:
     def _sweep(self) -> None:
         self._sweep_at = time.monotonic() + SWEEP_S
         try:
-            with transaction(self._connection):
+            with self._transaction():
                 if self._ailing:
                     _take_room(self._connection)
                 extents = retain_all(self._connection, self._retention, self._ages)

@@ -7,6 +7,7 @@ The session outlives its CLI: when the process ends, the log and the record stay
 import asyncio
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -273,9 +274,9 @@ class LiveSession:
         return f"{how} and the words {' '.join(said.split())[-300:]!r}" if said else f"{how}, saying nothing"
 
     async def stop(self) -> None:
-        """Stop the CLI, and wait until its last event is journaled; with `changing` held.
+        """Stop the CLI, and wait until its last event can be read; with `changing` held.
 
-        While the journal has no room, nobody waits for that: the session's task goes on and journals it later.
+        While the journal has no room or cannot be written, nobody waits for that: it is journaled later.
         """
         if (cli := self._cli) is not None:
             self._state.state = "stopping"
@@ -286,6 +287,8 @@ class LiveSession:
             await asyncio.wait([self._task], timeout=LOOK_S)
             if self._services.journal.is_full:
                 return
+        with suppress(JournalError):
+            await self._services.journal.flush()
 
     def take_back(self, before: SessionRecord) -> None:
         """Forget a way that led nowhere: the conversation is where it was before."""

@@ -1,4 +1,4 @@
-"""What others do to the journal of a running turnwire: they hold its lock, and they cut its file."""
+"""What others do to the journal of a running turnwire: they hold its lock, cut its file, and take it away."""
 
 import sqlite3
 from pathlib import Path
@@ -43,6 +43,31 @@ async def test_a_journal_that_another_program_has_locked_is_told_and_nothing_is_
         await until(lambda: client.known_sessions[0].trouble is None)
         await frontend.turn("again")
         assert frontend.text() == said * 3
+        assert frontend.seqs == list(range(1, len(frontend.seqs) + 1))
+
+
+async def test_a_journal_that_is_taken_away_is_told_and_nothing_is_lost_when_it_is_back(
+    tmp_path: Path,
+) -> None:
+    env = configure(tmp_path, FLOOD)
+    file, elsewhere = tmp_path / "state" / "journal.sqlite3", tmp_path / "elsewhere"
+    async with (
+        turnwire(tmp_path, "serve", env=env, stdout_lines=1) as served,
+        connect(served.base, TOKEN, timeout=60) as client,
+    ):
+        session = await client.create(workspace=str(tmp_path / "work"))
+        frontend = Frontend(client, session)
+        await frontend.prompt("go")
+        await frontend.until(MessageChunk)
+        file.rename(elsewhere)
+        await until(lambda: "is gone" in str(client.known_sessions[0].trouble))
+        with pytest.raises(CommandFailed, match="is gone") as refused:
+            await frontend.prompt("more")
+        assert refused.value.code == "journal_unavailable"
+        elsewhere.rename(file)
+        assert (await frontend.until(Complete)).data.outcome == "completed"
+        await until(lambda: client.known_sessions[0].trouble is None)
+        await frontend.turn("again")
         assert frontend.seqs == list(range(1, len(frontend.seqs) + 1))
 
 

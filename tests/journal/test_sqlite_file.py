@@ -5,7 +5,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from journal.sqlite.journal import SqliteJournal
 from journal.sqlite.opening import set_aside
 from journals import SqliteOpener
 from normalize.events.envelope import Cursor
+from waiting import until
 
 BEGINNING = Cursor("", 0)
 
@@ -355,6 +356,48 @@ def unprivileged(*owned: Path) -> Iterator[None]:
         yield
     finally:
         os.seteuid(0)
+
+
+def remove(path: Path) -> None:
+    path.rename(path.with_name("elsewhere"))
+
+
+def replace(path: Path) -> None:
+    remove(path)
+    path.write_bytes(b"another")
+
+
+def remove_folder(path: Path) -> None:
+    path.parent.rename(path.parents[1] / "elsewhere")
+
+
+def put_back(path: Path) -> None:
+    if path.parent.exists():
+        path.with_name("elsewhere").rename(path)
+    else:
+        (path.parents[1] / "elsewhere").rename(path.parent)
+
+
+@pytest.mark.parametrize("take", [remove, replace, remove_folder])
+async def test_a_file_that_is_gone_while_it_is_open_is_told_until_it_is_back(
+    path: Path, take: Callable[[Path], None]
+) -> None:
+    journal = await SqliteJournal.open(path)
+    try:
+        take(path)
+        with pytest.raises(JournalUnavailable, match="is gone, and nothing more is written"):
+            await journal.check()
+        assert str(path) in str(journal.trouble)
+        assert await journal.append("a", [Entry(event(401))]) == 401
+        with pytest.raises(JournalUnavailable, match="is gone"):
+            await journal.flush()
+        assert journal.last("a") == 400
+        put_back(path)
+        await until(lambda: journal.trouble is None)
+        assert journal.last("a") == 401
+    finally:
+        await journal.close()
+    assert await length(path) == 401
 
 
 async def test_a_read_only_file_is_refused(path: Path) -> None:

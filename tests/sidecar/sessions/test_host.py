@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import sys
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from hub.wire import frames
 from journal.base import Entry, Journal, JournalUnavailable, Page
 from journal.memory import MemoryJournal
 from journal.sessions import MemorySessions, SessionRecord
+from journal.sqlite.journal import SqliteJournal
 from normalize import events as ev
 from normalize.events import AgentEvent, from_json, to_json
 from normalize.events.envelope import Cursor
@@ -275,6 +277,28 @@ async def test_a_log_that_could_not_be_written_to_its_end_is_closed_by_the_next_
     assert turns == [event.operation_id for event in seen if isinstance(event, ev.Complete)]
     assert turns == ["turn-1", "turn-2"]
     assert json.dumps([event.type for event in seen]).count("process_status") == 3
+
+
+async def test_a_session_is_closed_when_its_last_event_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal, gate = await SqliteJournal.open(tmp_path / "journal.sqlite3"), threading.Event()
+    async with place(tmp_path, monkeypatch, journal=journal) as here:
+        session = await here.create()
+        await here.until(session, ev.ProcessStatus)
+        held = asyncio.create_task(journal.writer.call(lambda _: gate.wait(60)))
+        closing = asyncio.create_task(here.do("session.close", session))
+        await until(lambda: here.states() == ["exited"])
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert not closing.done()
+        gate.set()
+        await closing
+        last = (await here.events(session))[-1]
+        assert isinstance(last, ev.ProcessStatus)
+        assert last.state == "exited"
+        assert await held
+    await journal.close()
 
 
 # --- what goes wrong in one session ---
