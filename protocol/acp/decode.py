@@ -35,6 +35,9 @@ NOT_AN_OBJECT = "not a JSON object"
 MOST_IN_A_BATCH = 10_000
 """Messages of one line that are looked at."""
 
+_IN_PIECES = ("agent_message_chunk", "agent_thought_chunk")
+"""Updates whose text goes on with the next one, also in the middle of a character."""
+
 _decode_line: Callable[[bytes], SessionUpdate | PermissionRequest] = msgspec.json.Decoder(
     SessionUpdate | PermissionRequest
 ).decode
@@ -111,9 +114,12 @@ def _params(params: JsonObject) -> UpdateParams:
     """Build the params with valid strings, but for half pairs at the ends of a chunk's text."""
     cleaned: JsonObject = scrub_json(params)
     update = params.get("update")
-    content = update.get("content") if isinstance(update, dict) else None
-    if isinstance(content, dict) and isinstance(content.get("text"), str):
-        cleaned["update"]["content"]["text"] = scrub_inside(content["text"])
+    if isinstance(update, dict) and update.get("sessionUpdate") in _IN_PIECES:
+        match update.get("content"):
+            case {"type": "text", "text": str(text)}:
+                cleaned["update"]["content"]["text"] = scrub_inside(text)
+            case _:
+                pass
     return lenient.build(UpdateParams, cleaned)
 
 

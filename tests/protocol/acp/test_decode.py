@@ -148,6 +148,20 @@ def test_half_a_character_at_the_end_of_a_piece_stays() -> None:
 
 
 @pytest.mark.parametrize(
+    "told",
+    [
+        {"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": "a"}},
+        {"sessionUpdate": "agent_message_chunk", "content": {"text": "a"}},
+        {"sessionUpdate": ["agent_message_chunk"], "content": {"type": "text", "text": "a"}},
+    ],
+)
+def test_half_a_character_stays_in_no_other_text(told: dict[str, Any]) -> None:
+    message = decode(update(**told).replace(b'"a"', b'"a\\ud83d"'))
+    assert r"\ud83d" not in repr(message)
+    assert "a\ufffd" in repr(message)
+
+
+@pytest.mark.parametrize(
     ("value", "ours"),
     [
         ({"method": "session/update", "params": {}}, True),
