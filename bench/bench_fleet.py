@@ -26,7 +26,7 @@ import redis.asyncio  # noqa: E402
 from websockets.asyncio.client import ClientConnection, connect  # noqa: E402
 
 from fleet.directory import Directory  # noqa: E402
-from fleet.store import Entry, FleetStore  # noqa: E402
+from fleet.store import DirectoryEntry, FleetStore  # noqa: E402
 from fleet.timing import Timing  # noqa: E402
 from fleet.wire import encode  # noqa: E402
 from hub.wire.frames_out import Sessions, SessionSummary  # noqa: E402
@@ -282,7 +282,7 @@ async def growth(scale: float) -> None:
                         session=f"s-{number}", title="a title", state="idle", agent="claude", workspace="/code/project",
                         last_seq=0, pending=0, worker="w", created="2026-01-01T00:00:00.000000Z",
                     )  # fmt: skip
-                    await store.put(Entry(f"s-{number}", "w", 1, encode(summary), None, None))
+                    await store.put(DirectoryEntry(f"s-{number}", "w", 1, encode(summary), None, None))
                 there = count
                 directory = Directory(store, Timing())
                 before = time.perf_counter()

@@ -13,9 +13,9 @@ import msgspec
 from msgspec import structs
 from redis.exceptions import RedisError
 
-from fleet.store import Entry, FleetStore
+from fleet.store import DirectoryEntry, FleetStore
 from fleet.timing import Timing
-from fleet.wire import About, decode
+from fleet.wire import WorkerSummary, decode
 from hub.wire.frames_out import SessionSummary
 
 log = logging.getLogger(f"turnwire.{__name__}")
@@ -25,7 +25,7 @@ log = logging.getLogger(f"turnwire.{__name__}")
 class KnownWorker:
     """A worker, as long as it is there."""
 
-    about: About
+    about: WorkerSummary
     missed: int = 0
     """Looks in a row at which it had no lease."""
     given: int = 0
@@ -119,7 +119,7 @@ class Directory:
                         self._lose(name)
                 continue
             try:
-                told = decode(about, About)
+                told = decode(about, WorkerSummary)
             except msgspec.DecodeError as error:
                 log.warning("a worker's lease cannot be read", extra={"worker": name, "error": str(error)})
                 continue
@@ -179,7 +179,7 @@ class Directory:
                 log.exception("a part of the hub's directory failed and begins again")
                 await asyncio.sleep(self._timing.pause_s)
 
-    def _enter(self, entries: dict[str, Entry | None]) -> None:
+    def _enter(self, entries: dict[str, DirectoryEntry | None]) -> None:
         for name, entry in entries.items():
             if entry is None:
                 self.sessions.pop(name, None)

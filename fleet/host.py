@@ -22,9 +22,20 @@ from fleet.choice import candidates, listed
 from fleet.directory import Directory, KnownSession
 from fleet.library import asked, holder, merged
 from fleet.store import FleetStore
-from fleet.tasks import ended
+from fleet.tasks import cancel_all
 from fleet.timing import Timing
-from fleet.wire import Answer, Begun, From, Order, Outcome, answer_of, decode, digest_of, encode, refused
+from fleet.wire import (
+    Answer,
+    CommandOutcome,
+    CommandStart,
+    PreviousOwner,
+    WorkerCommand,
+    answer_of,
+    decode,
+    digest_of,
+    encode,
+    refused,
+)
 from hub.host import CommandRefused, Frontend
 from hub.wire import frames
 from hub.wire.frames_out import AgentChoice, SessionSummary, WorkerChoice
@@ -75,7 +86,7 @@ class Log(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class _Waiting:
+class _PendingReply:
     worker: str
     answer: asyncio.Future[Answer]
 
@@ -90,7 +101,7 @@ class FleetHost:
         self._timing = timing or Timing()
         self._name = f"hub-{uuid.uuid4().hex}"
         self._sent = self._in_flight = 0
-        self._waiting: defaultdict[str, list[_Waiting]] = defaultdict(list)
+        self._waiting: defaultdict[str, list[_PendingReply]] = defaultdict(list)
         self._directory = Directory(store, self._timing)
         self._directory.watch_gone(self._worker_is_gone)
 
@@ -106,7 +117,7 @@ class FleetHost:
         try:
             yield
         finally:
-            await ended(parts)
+            await cancel_all(parts)
 
     @property
     def trouble(self) -> str | None:
@@ -300,7 +311,7 @@ class FleetHost:
                 known = await self._directory.refresh(session) or known
                 owner = await self._log.ownership(session)
                 worker = known.worker if owner is None else owner.owner
-                adopt = None if owner is None else From(worker=owner.owner, fence=owner.fence)
+                adopt = None if owner is None else PreviousOwner(worker=owner.owner, fence=owner.fence)
                 if worker not in self._directory.workers:
                     if isinstance(command, frames.SessionDelete):
                         if await self._delete_from(owner or Ownership(worker, known.fence), session):
@@ -344,9 +355,9 @@ class FleetHost:
 
     async def _note(self, order: str, command: frames.AnyCommand, frontend: Frontend) -> None:
         """Note that a command was done here, for whoever sends it again."""
-        outcome = Outcome(
+        outcome = CommandOutcome(
             digest=digest_of(_text(command), frontend.user),
-            begun=Begun(worker=self._name, instance=self._name),
+            begun=CommandStart(worker=self._name, instance=self._name),
             answer=Answer(),
         )
         await self._store.note(order, encode(outcome), self._timing.repeat_ms)
@@ -381,12 +392,12 @@ class FleetHost:
         worker: str,
         command: frames.AnyCommand,
         frontend: Frontend,
-        adopt: From | None = None,
+        adopt: PreviousOwner | None = None,
     ) -> Answer:
         if self._in_flight >= IN_FLIGHT:
             raise CommandRefused("rate_limited", "too many commands wait for workers; send it again later")
         text = _text(command)
-        waiting = _Waiting(worker, asyncio.get_running_loop().create_future())
+        waiting = _PendingReply(worker, asyncio.get_running_loop().create_future())
         self._waiting[order].append(waiting)
         self._in_flight += 1
         place: str | None = None
@@ -394,7 +405,9 @@ class FleetHost:
             place = await self._store.send(
                 worker,
                 encode(
-                    Order(id=order, hub=self._name, command=msgspec.Raw(text), frontend=frontend, adopt=adopt)
+                    WorkerCommand(
+                        id=order, hub=self._name, command=msgspec.Raw(text), frontend=frontend, adopt=adopt
+                    )
                 ),
             )
             async with asyncio.timeout(self._timing.done_s):

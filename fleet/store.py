@@ -73,7 +73,7 @@ return 1
 
 
 @dataclass(frozen=True, slots=True)
-class Renewal:
+class LeaseRenewal:
     """What came of renewing a lease."""
 
     is_ours: bool
@@ -85,7 +85,7 @@ class Renewal:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class DirectoryEntry:
     """A session in the directory."""
 
     session: str
@@ -99,7 +99,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class DirectoryChanges:
     """What is another now."""
 
     sessions: frozenset[str] = frozenset()
@@ -123,11 +123,13 @@ class FleetStore:
         """Let go of the connections."""
         await self._connection.close()
 
-    async def renew(self, worker: str, instance: str, place: str, about: bytes, lease_ms: int) -> Renewal:
+    async def renew(
+        self, worker: str, instance: str, place: str, about: bytes, lease_ms: int
+    ) -> LeaseRenewal:
         """Hold a worker's lease for so long from now on, unless another one lives; one at the same place was an earlier life."""
         found = await self._redis.eval(_RENEW, 1, self._of(worker, "lease"), instance, place, about, lease_ms)
         ours, there, seconds, micros = cast("list[int]", found)
-        return Renewal(bool(ours), not there, seconds * 1000 + micros // 1000)
+        return LeaseRenewal(bool(ours), not there, seconds * 1000 + micros // 1000)
 
     async def join(self, worker: str) -> None:
         """List a worker, and see that it can be sent commands."""
@@ -152,7 +154,7 @@ class FleetStore:
             pipeline.hget(self._of(name, "lease"), "about")
         return dict(zip(names, await pipeline.execute(), strict=True))
 
-    async def put(self, entry: Entry) -> bool:
+    async def put(self, entry: DirectoryEntry) -> bool:
         """Keep a session's entry; False where a later owner has one."""
         kept = await self._redis.eval(
             _PUT,
@@ -181,11 +183,11 @@ class FleetStore:
         await self._redis.srem(f"{self._prefix}sessions", session)
         await self._tell("s", session)
 
-    async def entries(self, sessions: Sequence[str] | None = None) -> dict[str, Entry | None]:
+    async def entries(self, sessions: Sequence[str] | None = None) -> dict[str, DirectoryEntry | None]:
         """Return some sessions' entries, or all."""
         if sessions is None:
             sessions = sorted(_texts(await self._redis.smembers(f"{self._prefix}sessions")))
-        found: dict[str, Entry | None] = {}
+        found: dict[str, DirectoryEntry | None] = {}
         for start in range(0, len(sessions), 500):
             names = sessions[start : start + 500]
             pipeline = self._redis.pipeline(transaction=False)
@@ -214,12 +216,12 @@ class FleetStore:
         kept = cast("dict[bytes, bytes]", await self._redis.hgetall(f"{self._prefix}logins"))
         return {_text(name): int(began) for name, began in kept.items() if began.isdigit()}
 
-    async def changes(self, after: str, block_ms: int) -> tuple[str, Changes] | None:
+    async def changes(self, after: str, block_ms: int) -> tuple[str, DirectoryChanges] | None:
         """Wait for changes after a place; return the next place, and them; None where some were dropped meanwhile."""
         key = f"{self._prefix}changes"
         rows = await self._read(key, after, block_ms, 1000)
         if not rows:
-            return after, Changes()
+            return after, DirectoryChanges()
         if after != "0-0":
             before = cast("list[Any]", await self._redis.xrange(key, after, after))
             if not before:
@@ -227,7 +229,7 @@ class FleetStore:
         sessions = {_text(fields[b"s"]) for _, fields in rows if b"s" in fields}
         workers = any(b"w" in fields for _, fields in rows)
         logins = any(b"l" in fields for _, fields in rows)
-        return rows[-1][0].decode(), Changes(frozenset(sessions), workers, logins)
+        return rows[-1][0].decode(), DirectoryChanges(frozenset(sessions), workers, logins)
 
     async def route(self, order: str, worker: str, keep_ms: int) -> str:
         """Return which worker a command goes to: this one, unless it went to another before."""
@@ -245,7 +247,7 @@ class FleetStore:
         """Take a command back that nobody has begun."""
         await self._redis.xdel(self._of(worker, "orders"), place)
 
-    async def take(self, worker: str, block_ms: int, count: int) -> list[tuple[str, bytes]]:
+    async def next_commands(self, worker: str, block_ms: int, count: int) -> list[tuple[str, bytes]]:
         """Take new commands out of a worker's stream, waiting so long for one."""
         return await self._take(worker, ">", count, block_ms)
 
@@ -339,8 +341,10 @@ def _texts(members: Any) -> set[str]:
     return {_text(member) for member in members}
 
 
-def _entry(session: str, row: Sequence[bytes | None]) -> Entry | None:
+def _entry(session: str, row: Sequence[bytes | None]) -> DirectoryEntry | None:
     worker, fence, summary, group, record = row
     if worker is None or fence is None or summary is None or not fence.isdigit():
         return None
-    return Entry(session, _text(worker), int(fence), summary, _text(group or b"") or None, record or None)
+    return DirectoryEntry(
+        session, _text(worker), int(fence), summary, _text(group or b"") or None, record or None
+    )

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from typing import Any
 
 
-async def ended(tasks: Collection[asyncio.Task[Any]]) -> None:
+async def cancel_all(tasks: Collection[asyncio.Task[Any]]) -> None:
     """Cancel tasks until they are over: redis-py swallows a cancellation that comes while it connects."""
     while left := [task for task in tasks if not task.done()]:
         for task in left:

@@ -15,7 +15,7 @@ from normalize.model import JsonValue
 Kind = TypeVar("Kind")
 
 
-class About(msgspec.Struct, frozen=True, kw_only=True):
+class WorkerSummary(msgspec.Struct, frozen=True, kw_only=True):
     """A worker as hubs know it."""
 
     name: str
@@ -45,14 +45,14 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
         return max(0, min(self.max_sessions - self.sessions, self.max_processes - self.processes))
 
 
-class From(msgspec.Struct, frozen=True, kw_only=True):
+class PreviousOwner(msgspec.Struct, frozen=True, kw_only=True):
     """Whose session is taken, as the hub knew it when it asked."""
 
     worker: str
     fence: int
 
 
-class Order(msgspec.Struct, frozen=True, kw_only=True):
+class WorkerCommand(msgspec.Struct, frozen=True, kw_only=True):
     """A command on its way to a worker."""
 
     id: str
@@ -63,7 +63,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """The frontend's command."""
     frontend: Frontend
     """Who sends it."""
-    adopt: From | None = None
+    adopt: PreviousOwner | None = None
     """Take the session from a worker that is gone before."""
 
 
@@ -76,7 +76,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """The session is not this worker's; nothing was done."""
 
 
-class Begun(msgspec.Struct, frozen=True, kw_only=True):
+class CommandStart(msgspec.Struct, frozen=True, kw_only=True):
     """What stands in the place of an answer until there is one."""
 
     worker: str
@@ -84,12 +84,12 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
     """The worker's life in which it was begun."""
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class CommandOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of an order."""
 
     digest: str
     """Of the command, so that an id is not used for two."""
-    begun: Begun
+    begun: CommandStart
     answer: Answer | None = None
 
 
@@ -111,7 +111,7 @@ def refused(code: str, message: str, field: str | None = None) -> Answer:
 def answer_of(noted: bytes, digest: str) -> Answer:
     """Return the answer to a repetition, from what is known of the command."""
     try:
-        known = decode(noted, Outcome)
+        known = decode(noted, CommandOutcome)
     except msgspec.DecodeError:
         return refused("unreachable", NOT_KNOWN)
     if known.digest != digest:

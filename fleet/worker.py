@@ -17,10 +17,21 @@ from msgspec import structs
 from redis.exceptions import RedisError, ResponseError
 
 from fleet.errors import NameTaken
-from fleet.store import Entry, FleetStore
-from fleet.tasks import ended
+from fleet.store import DirectoryEntry, FleetStore
+from fleet.tasks import cancel_all
 from fleet.timing import Timing
-from fleet.wire import About, Answer, Begun, Order, Outcome, answer_of, decode, digest_of, encode, refused
+from fleet.wire import (
+    Answer,
+    CommandOutcome,
+    CommandStart,
+    WorkerCommand,
+    WorkerSummary,
+    answer_of,
+    decode,
+    digest_of,
+    encode,
+    refused,
+)
 from hub.host import CommandRefused, Host
 from hub.wire.commands import parse
 from hub.wire.frames import (
@@ -93,7 +104,7 @@ class WorkerHost(Host, Protocol):
 
 
 @dataclass(slots=True)
-class _Doing:
+class _RunningCommand:
     """A command that is being done."""
 
     digest: str
@@ -108,7 +119,7 @@ class Worker:
         self,
         store: FleetStore,
         host: WorkerHost,
-        about: Callable[[], About],
+        about: Callable[[], WorkerSummary],
         place: str,
         timing: Timing | None = None,
     ) -> None:
@@ -124,7 +135,7 @@ class Worker:
         """What the directory has of each session."""
         self._showing = asyncio.Lock()
         self._changed = asyncio.Event()
-        self._doing: dict[str, _Doing] = {}
+        self._doing: dict[str, _RunningCommand] = {}
         self._held: set[str] = set()
         """Places of the entries that were taken and not answered to the end."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -168,7 +179,7 @@ class Worker:
             yield serving.set
         finally:
             unwatch()
-            await ended([*parts, *self._tasks])
+            await cancel_all([*parts, *self._tasks])
 
     async def leave(self) -> None:
         """Let go of the lease, once all sessions have ended."""
@@ -268,7 +279,7 @@ class Worker:
             return
         group = self._about().group
         record = None if group is None else self._host.record(session)
-        entry = Entry(session, self._name, self._host.fence(session), shown, group, record)
+        entry = DirectoryEntry(session, self._name, self._host.fence(session), shown, group, record)
         if await self._store.put(entry):
             self._shown[session] = shown
         else:
@@ -284,7 +295,7 @@ class Worker:
             if not self._holds:
                 await asyncio.sleep(self._timing.beat_s)
                 continue
-            for place, data in await self._store.take(self._name, self._timing.block_ms, TAKEN):
+            for place, data in await self._store.next_commands(self._name, self._timing.block_ms, TAKEN):
                 await self._begin(place, data)
 
     async def _begin(self, place: str, data: bytes) -> None:
@@ -300,7 +311,7 @@ class Worker:
 
     async def _begin_held(self, place: str, data: bytes) -> None:
         try:
-            order = decode(data, Order)
+            order = decode(data, WorkerCommand)
         except msgspec.DecodeError as error:
             if data:
                 log.warning(
@@ -321,7 +332,9 @@ class Worker:
             return
         session = _session_of(command)
         moved = session is not None and order.adopt is None and not self._host.owns(session)
-        outcome = Outcome(digest=digest, begun=Begun(worker=self._name, instance=self._instance))
+        outcome = CommandOutcome(
+            digest=digest, begun=CommandStart(worker=self._name, instance=self._instance)
+        )
         if moved or now_ms - int(place.partition("-")[0]) > self._timing.fresh_ms:
             # What was begun before has its answer all the same.
             noted = await self._store.outcome(order.id)
@@ -331,7 +344,7 @@ class Worker:
                 noted = await self._store.begin(order.id, encode(outcome), self._timing.repeat_ms)
             # Its own note, of a request whose answer was lost, or of a session that had moved: nothing was done.
             if noted is None or noted == encode(outcome):
-                begun = self._doing[order.id] = _Doing(digest, [(order.hub, place)])
+                begun = self._doing[order.id] = _RunningCommand(digest, [(order.hub, place)])
                 await self._slots.acquire()
                 task = asyncio.create_task(self._do(order, command, outcome, begun))
                 self._tasks.add(task)
@@ -343,7 +356,9 @@ class Worker:
             answer = answer_of(noted, digest)
         await self._answer(order, place, answer)
 
-    async def _do(self, order: Order, command: AnyCommand, outcome: Outcome, doing: _Doing) -> None:
+    async def _do(
+        self, order: WorkerCommand, command: AnyCommand, outcome: CommandOutcome, doing: _RunningCommand
+    ) -> None:
         try:
             answer = await self._result(order, command)
             await self._host.journaled()
@@ -365,7 +380,7 @@ class Worker:
                 del self._doing[order.id]
             self._slots.release()
 
-    async def _result(self, order: Order, command: AnyCommand) -> Answer:
+    async def _result(self, order: WorkerCommand, command: AnyCommand) -> Answer:
         try:
             session = _session_of(command)
             try:
@@ -382,7 +397,7 @@ class Worker:
             return refused("internal", "The worker failed at this command; its log says why.")
         return Answer(result=result)
 
-    async def _has(self, session: str, order: Order) -> bool:
+    async def _has(self, session: str, order: WorkerCommand) -> bool:
         """Tell whether a session is here, or can be taken, or is this worker's by its log and was not taken to the end."""
         former = order.adopt
         async with self._adopting:
@@ -393,13 +408,13 @@ class Worker:
                 return False
             return await self._host.adopt(session, entry.record, former.worker, former.fence)
 
-    async def _tell_all(self, order: Order, doing: _Doing, answer: Answer) -> None:
+    async def _tell_all(self, order: WorkerCommand, doing: _RunningCommand, answer: Answer) -> None:
         while doing.waiting:
             hub, place = doing.waiting[0]
             await self._answer(structs.replace(order, hub=hub), place, answer)
             del doing.waiting[0]
 
-    async def _answer(self, order: Order, place: str, answer: Answer) -> None:
+    async def _answer(self, order: WorkerCommand, place: str, answer: Answer) -> None:
         await self._store.answer(order.hub, order.id, encode(answer), int(self._timing.done_s * 1000))
         await self._done(place)
 

@@ -25,7 +25,7 @@ from hub.server.listener import Listener
 from hub.server.refusals import Refusals
 from hub.server.routes import Probes, Routes
 from hub.server.static_files import load
-from hub.server.unread import Unread
+from hub.server.unread import UnreadBudget
 from normalize.vocabulary import Role
 from protocol.errors import TurnwireError
 
@@ -93,7 +93,7 @@ class Hub:
         Raises AccessError when the configuration would let in whom it should not.
         """
         self.config = config or HubConfig()
-        self.tokens = Tokens.of(self.config, kept)
+        self.tokens = Tokens.from_config(self.config, kept)
         """The tokens of the roles, for the sidecar that prints the URL. Not to be logged."""
         self.principals: Principals = principals or NoPrincipals()
         """Who has a token of their own."""
@@ -239,7 +239,7 @@ class Hub:
                 self.principals,
             ),
             refusals=self.refusals,
-            unread=Unread(limits.unread, limits.unread_s),
+            unread=UnreadBudget(limits.unread, limits.unread_s),
             payloads=asyncio.Semaphore(PAYLOADS),
             tasks=commands,
             version=self._version,

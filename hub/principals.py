@@ -45,7 +45,7 @@ class Scope:
     """Those that work in one of these folders, or below; absolute paths."""
 
     @classmethod
-    def of(cls, words: Iterable[str]) -> "Scope":
+    def parse(cls, words: Iterable[str]) -> "Scope":
         """Read `all`, `own` and `folder:PATH`; raises BadPrincipal."""
         found, folders = set[str](), list[str]()
         for word in words:

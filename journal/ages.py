@@ -26,7 +26,7 @@ SHARE = 10
 """And no more than this share of the age that is kept, 1 / SHARE."""
 
 
-class Witness(msgspec.Struct, frozen=True):
+class ClockState(msgspec.Struct, frozen=True):
     """What is known of the clocks, to be kept with the events. All times in microseconds."""
 
     trusted: int
@@ -56,7 +56,7 @@ class Limits:
     grace: int
 
     @classmethod
-    def of(cls, max_age_s: float | None, grace_s: float = GRACE_S) -> "Limits":
+    def for_retention(cls, max_age_s: float | None, grace_s: float = GRACE_S) -> "Limits":
         """Return the limits for a retention."""
         plausible_s = PLAUSIBLE_S if max_age_s is None else min(PLAUSIBLE_S, max_age_s / SHARE)
         return cls(int(plausible_s * MICROSECONDS), int(grace_s * MICROSECONDS))
@@ -72,17 +72,17 @@ class AgeClock:
         limits: Limits,
         *,
         boot: str = "",
-        known: Witness | None = None,
+        known: ClockState | None = None,
         newest: int = 0,
     ) -> None:
         """`known` is from the last time; `newest`, the time of the newest event, counts where nothing is known."""
         self._wall, self._steady, self._limits = wall, steady, limits
         now, ticks = wall(), steady()
         if known is None:
-            known = Witness(newest or now, now, ticks, boot)
+            known = ClockState(newest or now, now, ticks, boot)
         elif not boot or known.boot != boot or known.steady > ticks:
             # Another run of the machine: nobody knows how long it was off.
-            known = Witness(known.trusted, known.wall, ticks, boot, known.waited)
+            known = ClockState(known.trusted, known.wall, ticks, boot, known.waited)
         self.witness = known
         """What is known now."""
         self._told = False
@@ -112,18 +112,18 @@ class AgeClock:
                         "believed_in_s": (self._limits.grace - waited) // MICROSECONDS,
                     },
                 )
-        self.witness = Witness(trusted, wall, ticks, known.boot, waited)
+        self.witness = ClockState(trusted, wall, ticks, known.boot, waited)
         return trusted
 
 
-def kept(witness: Witness) -> str:
+def kept(witness: ClockState) -> str:
     """Return a witness as text."""
     return msgspec.json.encode(witness).decode()
 
 
-def read(text: str | bytes | None) -> Witness | None:
+def read(text: str | bytes | None) -> ClockState | None:
     """Return the witness that a text has; None when it has none."""
     try:
-        return None if text is None else msgspec.json.decode(text, type=Witness)
+        return None if text is None else msgspec.json.decode(text, type=ClockState)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None

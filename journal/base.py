@@ -57,7 +57,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class WholeEntry:
     """An event in full, and the line it came from."""
 
     event: bytes
@@ -176,7 +176,7 @@ class Journal(Protocol):
         """
         ...
 
-    async def whole(self, session: str, seq: int) -> Whole | None:
+    async def whole(self, session: str, seq: int) -> WholeEntry | None:
         """Return one event uncut; None when the log does not have it."""
         ...
 

@@ -5,7 +5,7 @@ import logging
 log = logging.getLogger(f"turnwire.{__name__}")
 
 
-class Damage:
+class DamagedNumbers:
     """The damaged numbers of each session, as far as they were met."""
 
     def __init__(self, where: str) -> None:

@@ -39,7 +39,7 @@ class LogIndex:
         """Return a log, if there is or was one."""
         return self._by_session.get(session)
 
-    def of(self, session: str) -> Log:
+    def get_or_add(self, session: str) -> Log:
         """Return a session's log, a new one when it has none."""
         log = self._by_session.get(session)
         return self._add(Log(self._next, session)) if log is None else log
@@ -50,7 +50,7 @@ class LogIndex:
 
     def accept(self, session: str, entries: Sequence[Entry], micros: int, size: int) -> Append:
         """Number entries; their time is not before that of those before them."""
-        log = self.of(session)
+        log = self.get_or_add(session)
         first = log.accepted + 1
         log.accepted += len(entries)
         log.micros = max(log.micros, micros)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from journal.ages import AgeClock, Limits, steadily
-from journal.base import KEEP_ALL, Entry, JournalUnavailable, LogSummary, Page, Retention, Watcher, Whole
+from journal.base import KEEP_ALL, Entry, JournalUnavailable, LogSummary, Page, Retention, Watcher, WholeEntry
 from journal.reading.paging import Watchers, page_of, place
 from journal.reading.tail import OVERHEAD, Tail
 from journal.timestamps import MICROSECONDS, Clock, now, stamp
@@ -58,7 +58,7 @@ class MemoryJournal:
         self._footprint = 0
         self._epoch = epoch or uuid.uuid4().hex
         self._clock = clock
-        self._ages = AgeClock(clock, steady, Limits.of(retention.max_age_s))
+        self._ages = AgeClock(clock, steady, Limits.for_retention(retention.max_age_s))
         self._logs: dict[str, _Log] = {}
         self._watchers = Watchers()
 
@@ -131,7 +131,7 @@ class MemoryJournal:
         after = place(cursor, self._epoch, last) or 0
         return page_of(cursor, self._epoch, last, log.tail.after(after, count, size) if log else ())
 
-    async def whole(self, session: str, seq: int) -> Whole | None:
+    async def whole(self, session: str, seq: int) -> WholeEntry | None:
         """Return one event uncut."""
         log = self._logs.get(session)
         envelope = log.tail.get(seq) if log else None
@@ -139,8 +139,8 @@ class MemoryJournal:
             return None
         entry = log.beside.get(seq)
         if entry is None:
-            return Whole(envelope.event, None)
-        return Whole(entry.event if entry.whole is None else entry.whole, entry.raw)
+            return WholeEntry(envelope.event, None)
+        return WholeEntry(entry.event if entry.whole is None else entry.whole, entry.raw)
 
     async def logs(self) -> list[LogSummary]:
         """List all logs."""

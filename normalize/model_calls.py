@@ -29,7 +29,7 @@ class Tokens(NamedTuple):
         return self.sent + self.written + self.cache_read + self.cache_written
 
 
-class Began(NamedTuple):
+class CallBegan(NamedTuple):
     """The model begins to answer."""
 
     parent: str | None
@@ -39,13 +39,13 @@ class Began(NamedTuple):
     tokens: Tokens | None
 
 
-class Streamed(NamedTuple):
+class PieceStreamed(NamedTuple):
     """A piece of the answer came."""
 
     parent: str | None
 
 
-class Measured(NamedTuple):
+class CallMeasured(NamedTuple):
     """What is known at the end of a streamed answer."""
 
     parent: str | None
@@ -53,7 +53,7 @@ class Measured(NamedTuple):
     tokens: Tokens | None
 
 
-class Part(NamedTuple):
+class AnswerPart(NamedTuple):
     """A part of what was said."""
 
     kind: Literal["text", "reasoning"]
@@ -68,7 +68,7 @@ class ToolPart(NamedTuple):
     arguments: JsonObject
 
 
-class Said(NamedTuple):
+class PartSaid(NamedTuple):
     """A whole part of the answer came, or a call of the model failed."""
 
     parent: str | None
@@ -80,17 +80,17 @@ class Said(NamedTuple):
     """Why the call failed."""
     stop_reason: str | None
     tokens: Tokens | None
-    parts: Sequence[Part | ToolPart]
+    parts: Sequence[AnswerPart | ToolPart]
 
 
-class ToolAnswered(NamedTuple):
+class ToolReturned(NamedTuple):
     """The whole result of a tool call."""
 
     call_id: str
     content: Json
 
 
-class Untold(NamedTuple):
+class CallsUntold(NamedTuple):
     """The agent tells no calls of its model: what it says between calls of tools stands for them."""
 
     parent: str | None = None
@@ -99,10 +99,10 @@ class Untold(NamedTuple):
     """What a call of the model took that this line ends, of agents that say so on a piece of text."""
 
 
-ModelCall: TypeAlias = Began | Streamed | Measured | Said | ToolAnswered | Untold
+ModelCall: TypeAlias = CallBegan | PieceStreamed | CallMeasured | PartSaid | ToolReturned | CallsUntold
 
 
-class Asks(NamedTuple):
+class RequestMade(NamedTuple):
     """One side asks the other."""
 
     request_id: str
@@ -112,17 +112,17 @@ class Asks(NamedTuple):
     """What its answer is called."""
 
 
-class Replies(NamedTuple):
+class RequestAnswered(NamedTuple):
     """One side answers the other."""
 
     request_id: str
 
 
-class TakesBack(NamedTuple):
+class RequestTakenBack(NamedTuple):
     """A request is taken back."""
 
 
-Exchange: TypeAlias = Asks | Replies | TakesBack
+Exchange: TypeAlias = RequestMade | RequestAnswered | RequestTakenBack
 
 ModelCallReaders: TypeAlias = Mapping[type, Callable[[Any], Sequence[ModelCall]]]
 """Type of a message -> what it tells of the model. `Any`: the key is the type its function takes, which a mapping cannot say."""

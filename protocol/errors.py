@@ -50,7 +50,7 @@ class TurnwireError(Exception):
         scripted_agent.recording.RecordingError
         sidecar.cli.prompt.PromptError
         sidecar.config.agents.AgentNotFoundError
-        sidecar.config.secrecy.HandingFailed
+        sidecar.config.secrecy.SecretsNotPassed
         sidecar.config.settings.ConfigurationError
         sidecar.library.index.LibraryError
         sidecar.outbound.push.endpoints.EndpointRefused

@@ -106,7 +106,7 @@ async def _play_recording(recording: Recording, speed: float) -> int:
 
     def read() -> None:
         for line in sys.stdin.buffer:
-            loop.call_soon_threadsafe(player.take, line)
+            loop.call_soon_threadsafe(player.handle, line)
         loop.call_soon_threadsafe(player.close)
 
     threading.Thread(target=read, daemon=True, name="stdin").start()

@@ -128,7 +128,7 @@ class Player:
             if row.dir == "send" and row.line is not None
         }
 
-    def take(self, line: bytes) -> None:
+    def handle(self, line: bytes) -> None:
         """Take a line of the host."""
         message = _decoded(line)
         kind = kind_of(message)

@@ -73,7 +73,7 @@ class _Table(Struct, frozen=True, forbid_unknown_fields=True):
     sources: dict[str, str] = field(default_factory=dict)
 
 
-class Took(NamedTuple):
+class TokenCounts(NamedTuple):
     """Tokens of one answer."""
 
     input_tokens: int
@@ -94,7 +94,7 @@ class Prices:
         }
         self._found: dict[str, list[Price]] = {}
 
-    def of(self, model: str, at: float | None = None) -> Price | None:
+    def price_of(self, model: str, at: float | None = None) -> Price | None:
         """Return a model's price at a time, in seconds since 1970, or the newest; None for one that is not known."""
         prices = self._found.get(model)
         if prices is None:
@@ -112,9 +112,9 @@ class Prices:
                 return self._models[name]
         return []
 
-    def estimate(self, model: str, took: Took, at: float | None = None) -> float | None:
+    def estimate(self, model: str, took: TokenCounts, at: float | None = None) -> float | None:
         """Return what an answer has cost, in dollars; None where the model's price is not known."""
-        price = self.of(model, at)
+        price = self.price_of(model, at)
         if price is None:
             return None
         prompt = took.input_tokens + took.cache_read_input_tokens + took.cache_creation_input_tokens

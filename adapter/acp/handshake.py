@@ -93,7 +93,7 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ConversationStart:
     """What a conversation is to be."""
 
     workspace: Path
@@ -196,7 +196,9 @@ def read_facts(said: Json) -> AgentFacts:
     )
 
 
-async def converse(client: AcpClient, facts: AgentFacts, wanted: Wanted, deadline: float) -> Conversation:
+async def converse(
+    client: AcpClient, facts: AgentFacts, wanted: ConversationStart, deadline: float
+) -> Conversation:
     """Open a conversation, new or old; raises LoginNeeded, RequestFailed, and what `AcpClient.request` does."""
     params: JsonObject = {
         "cwd": str(wanted.workspace),
@@ -224,7 +226,7 @@ async def converse(client: AcpClient, facts: AgentFacts, wanted: Wanted, deadlin
     return read_conversation(session_id, said)
 
 
-def _method(facts: AgentFacts, wanted: Wanted) -> str:
+def _method(facts: AgentFacts, wanted: ConversationStart) -> str:
     if wanted.resume is None:
         return "session/new"
     who = facts.name or "the agent"

@@ -27,7 +27,7 @@ class _Judging:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class HookVerdict:
     """What the hooks make of a request; it is asked now, and answered by a hook where one has decided."""
 
     request: ToolRequest
@@ -70,7 +70,7 @@ class PermissionHooks:
             waiting = {hook.request_id for hook in self.before(request)}
             self._judging[request.request_id] = _Judging(waiting)
 
-    def on_answer(self, hook: HookRequest, output: HookOutput) -> Judged | None:
+    def on_answer(self, hook: HookRequest, output: HookOutput) -> HookVerdict | None:
         """Take a hook's answer; return what all of them come to, once the last one has answered."""
         request = hook.about
         judging = None if request is None else self._judging.get(request.request_id)
@@ -86,8 +86,8 @@ class PermissionHooks:
         del self._judging[request.request_id]
         for verdict in _STRICTEST:
             if verdict in judging.verdicts:
-                return Judged(request, verdict, judging.verdicts[verdict])
-        return Judged(request)
+                return HookVerdict(request, verdict, judging.verdicts[verdict])
+        return HookVerdict(request)
 
     def _payload(self, request: ToolRequest) -> JsonObject:
         return {

@@ -51,7 +51,7 @@ class OpenRequests:
             case _:
                 pass
 
-    def take(self, name: str) -> PermissionRequest | Request | None:
+    def close(self, name: str) -> PermissionRequest | Request | None:
         """Return what is about to be answered, once; None for what has an answer."""
         return self._open.pop(name, None)
 

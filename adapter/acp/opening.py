@@ -15,14 +15,14 @@ from adapter.acp.files import WorkspaceFiles
 from adapter.acp.handshake import (
     AgentFacts,
     Conversation,
-    Wanted,
+    ConversationStart,
     client_capabilities,
     converse,
     initialize,
     kind_of,
     named,
 )
-from adapter.acp.hooks import Judged, PermissionHooks
+from adapter.acp.hooks import HookVerdict, PermissionHooks
 from adapter.acp.open_requests import OpenRequests
 from adapter.acp.requests import INVALID_REQUEST, ClientRequests, Services
 from adapter.acp.session import AcpSession
@@ -34,8 +34,8 @@ from adapter.permissions.audit import AuditTrail
 from adapter.permissions.calls import ToolCall
 from adapter.permissions.decisions import Answered, Asked, PermissionAnswer
 from adapter.permissions.grants import GrantStore
-from adapter.permissions.places import real_paths_of_call
 from adapter.permissions.policies import PermissionSettings, judge_by_rule
+from adapter.permissions.real_paths import real_paths_of_call
 from adapter.permissions.requests import (
     AgentRequest,
     Deny,
@@ -148,7 +148,7 @@ def _parts(
         turn_hooks=turn_hooks,
         on_judged=lambda judged: judgement.on_judged(executor, judged),
     )
-    judgement = _Judgement(opened, output, settings, context.audit)
+    judgement = _HookVerdicts(opened, output, settings, context.audit)
     executor = session_executor(
         context, wire, output, options=options, settings=settings, process=process, tasks=tasks
     )
@@ -219,7 +219,7 @@ class _Output:
         opened: OpenRequests,
         hooks: PermissionHooks,
         turn_hooks: TurnHooks,
-        on_judged: Callable[[Judged], None],
+        on_judged: Callable[[HookVerdict], None],
     ) -> None:
         self._client = client
         self._wire = wire
@@ -240,7 +240,7 @@ class _Output:
             if judged is not None:
                 # not now: whatever else follows from the hook's answer comes first
                 asyncio.get_running_loop().call_soon(self._on_judged, judged)
-        elif self._opened.take(request.request_id) is not None:
+        elif self._opened.close(request.request_id) is not None:
             for message in self._wire.replies(request, reply):
                 self._client.post(message)
 
@@ -248,7 +248,7 @@ class _Output:
         for _, events in batch:
             for event in events:
                 if type(event) is PermissionCancelled:
-                    asked = self._opened.take(event.pending_id)
+                    asked = self._opened.close(event.pending_id)
                     if asked is not None:
                         self._client.post(cancelled(asked))
         self._inbox.put(batch)
@@ -259,7 +259,7 @@ class _Output:
         self._inbox.fail(error)
 
 
-class _Judgement:
+class _HookVerdicts:
     """Asks what the hooks of the configuration have looked at, and answers it where one of them has decided."""
 
     def __init__(
@@ -270,7 +270,7 @@ class _Judgement:
         self._settings = settings
         self._audit = audit
 
-    def on_judged(self, executor: SessionExecutor, judged: Judged) -> None:
+    def on_judged(self, executor: SessionExecutor, judged: HookVerdict) -> None:
         """Have a request decided, unless it is void by now."""
         request = judged.request
         name = request.request_id
@@ -369,7 +369,7 @@ async def _choose(session: AcpSession, conversation: Conversation, mode: str | N
             notify(SessionNotice("not_restored", f"the conversation goes on as the agent has it: {error}"))
 
 
-def _wanted(options: SessionOptions, facts: AgentFacts, notify: Notify) -> Wanted:
+def _wanted(options: SessionOptions, facts: AgentFacts, notify: Notify) -> ConversationStart:
     command = options.command
     servers = dict(command.mcp_servers)
     for name, hosted in options.hosted_servers.items():
@@ -394,7 +394,7 @@ def _wanted(options: SessionOptions, facts: AgentFacts, notify: Notify) -> Wante
             f"those of {named(sorted(others))} are not run"
         )
         notify(SessionNotice("hooks_not_run", message))
-    return Wanted(
+    return ConversationStart(
         workspace=options.workspace,
         resume=command.resume,
         fork=command.fork,

@@ -58,7 +58,7 @@ _OPTIONS = ("allow_once", "allow_always", "reject_once", "reject_always")
 OptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 
 
-class Asked(Protocol):
+class PublishedRequests(Protocol):
     """What the wire needs of a session's core."""
 
     def pending_id(self, message: PermissionRequest | Request) -> str | None:
@@ -69,7 +69,7 @@ class Asked(Protocol):
 class AcpWire:
     """Requests of an agent, by the names that the session's core has given them."""
 
-    def __init__(self, core: Asked, hooks: PermissionHooks, opened: OpenRequests) -> None:
+    def __init__(self, core: PublishedRequests, hooks: PermissionHooks, opened: OpenRequests) -> None:
         self._core = core
         self._hooks = hooks
         self._opened = opened

@@ -4,7 +4,14 @@ import base64
 from collections.abc import Sequence
 from pathlib import Path
 
-from adapter.session.attachments import Attachment, AttachmentFolder, AttachmentSettings, Kind, check, sniff
+from adapter.session.attachments import (
+    Attachment,
+    AttachmentFolder,
+    AttachmentKind,
+    AttachmentSettings,
+    check,
+    sniff,
+)
 from protocol.claude.blocks import AnyBlock, ImageBlock, TextBlock
 
 
@@ -35,6 +42,6 @@ def compose(
     return [*images, TextBlock(text)] if text else images
 
 
-def _image(kind: Kind, content: bytes) -> ImageBlock:
+def _image(kind: AttachmentKind, content: bytes) -> ImageBlock:
     encoded = base64.b64encode(content).decode("ascii")
     return ImageBlock(source={"type": "base64", "media_type": kind.media_type, "data": encoded})

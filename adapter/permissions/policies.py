@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from adapter.hooks.settings import HookSetting
 from adapter.permissions.calls import ToolCall
 from adapter.permissions.grants import Grant
-from adapter.permissions.rules import Places, Rule, first_match
+from adapter.permissions.rules import PathContext, Rule, first_match
 from normalize.vocabulary import Policy, ToolKind
 
 PRE_TOOL = "turnwire_pre_tool"
@@ -38,7 +38,7 @@ class PermissionSettings:
     """Hooks by configuration."""
     workspace: str = "/"
     """Directory the CLI runs in."""
-    places: Places | None = None
+    places: PathContext | None = None
     """Where the rules' paths begin and lead, as they were when the session began; None for the workspace alone."""
     check_uncommitted: bool = True
     """Under supervised and plan: send the agent back once when it stops with uncommitted changes."""
@@ -136,7 +136,7 @@ def judge_by_rule(
 
     `real_paths` says where the paths of the call lead (see places.py).
     """
-    places = settings.places or Places(settings.workspace)
+    places = settings.places or PathContext(settings.workspace)
     if real_paths:
         places = replace(places, real={**places.real, **real_paths})
     found = first_match(settings.rules, call, places)

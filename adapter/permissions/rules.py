@@ -61,7 +61,7 @@ class Rule:
         """True where paths decide."""
         return any(name in PATHS for name, _ in (*self.input, *self.regex))
 
-    def matches(self, call: ToolCall, places: "Places") -> Match:
+    def matches(self, call: ToolCall, places: "PathContext") -> Match:
         """Tell whether a call is meant; one that allows never says "maybe"."""
         if not any(fnmatchcase(call.tool, pattern) for pattern in self.tools):
             return "no"
@@ -79,7 +79,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class PathContext:
     """Where paths begin, and where they lead."""
 
     workspace: str
@@ -90,7 +90,7 @@ class Places:
     """Absolute paths without their "..", and the same without links; None for one that leads nowhere."""
 
 
-class Found(NamedTuple):
+class RuleMatch(NamedTuple):
     """The rule that decides about a call."""
 
     number: int
@@ -100,17 +100,17 @@ class Found(NamedTuple):
     """What it says; "ask" where it would deny what only the shell will know."""
 
 
-def first_match(rules: Sequence[Rule], call: ToolCall, places: Places) -> Found | None:
+def first_match(rules: Sequence[Rule], call: ToolCall, places: PathContext) -> RuleMatch | None:
     """Return the first rule that matches; before one that allows, the first that may deny or ask counts."""
-    doubtful: Found | None = None
+    doubtful: RuleMatch | None = None
     for number, rule in enumerate(rules, 1):
         match rule.matches(call, places):
             case "yes" if doubtful is None or rule.action == "deny":
-                return Found(number, rule, rule.action)
+                return RuleMatch(number, rule, rule.action)
             case "yes":
                 return doubtful
             case "maybe":
-                doubtful = doubtful or Found(number, rule, "ask")
+                doubtful = doubtful or RuleMatch(number, rule, "ask")
             case "no":
                 pass
     return doubtful
@@ -181,7 +181,7 @@ def _together(matched: Sequence[Match], *, allows: bool) -> Match:
     return "yes" if "yes" in matched else "maybe" if "maybe" in matched else "no"
 
 
-def _matches(name: str, value: object, pattern: str, places: Places, *, allows: bool) -> Match:
+def _matches(name: str, value: object, pattern: str, places: PathContext, *, allows: bool) -> Match:
     if not isinstance(value, str):
         return "no"
     if name in PATHS:
@@ -193,7 +193,9 @@ def _matches(name: str, value: object, pattern: str, places: Places, *, allows: 
     return finds(pattern, value)
 
 
-def _contains(name: str, value: object, regex: re.Pattern[str], places: Places, *, allows: bool) -> Match:
+def _contains(
+    name: str, value: object, regex: re.Pattern[str], places: PathContext, *, allows: bool
+) -> Match:
     """The same for a regular expression."""
     if not isinstance(value, str):
         return "no"
@@ -219,7 +221,7 @@ def _contains(name: str, value: object, regex: re.Pattern[str], places: Places, 
     return "yes" if found else "no"
 
 
-def _matches_path(value: str, pattern: str, places: Places, *, allows: bool) -> Match:
+def _matches_path(value: str, pattern: str, places: PathContext, *, allows: bool) -> Match:
     """One that allows wants both the spelling and the place it leads to, any other one of them."""
     spelled = absolute(value, places.workspace, places.home)
     real = places.real.get(spelled, spelled)
@@ -231,7 +233,7 @@ def _matches_path(value: str, pattern: str, places: Places, *, allows: bool) -> 
     return "yes" if (by_spelling and by_place if allows else by_spelling or by_place) else "no"
 
 
-def _real_patterns(pattern: str, places: Places) -> tuple[str, ...]:
+def _real_patterns(pattern: str, places: PathContext) -> tuple[str, ...]:
     """Return a pattern as it is spelled and as it was without links, when the session began.
 
     Inside of the workspace an agent can put a link anywhere, so there only the workspace's own links are followed.
@@ -248,7 +250,7 @@ def _real_patterns(pattern: str, places: Places) -> tuple[str, ...]:
     return (spelled,) if real is None else (spelled, real.rstrip("/") + spelled[len(base) :])
 
 
-def _is_unlinked(spelled: str, places: Places) -> bool:
+def _is_unlinked(spelled: str, places: PathContext) -> bool:
     """Tell whether a path leads through no link but those to the workspace itself."""
     real, workspace = places.real.get(spelled, spelled), places.workspace
     if real == spelled:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from adapter.process.child import CAN_SUPERVISE, Child, Start, Supervised
 from adapter.process.identity import MARK, ProcessIdentity, expected, identify, reap, signal_all
-from adapter.process.pipes import READ_AHEAD, Ends, OutputGrace, pipes
+from adapter.process.pipes import READ_AHEAD, ChildPipes, OutputGrace, pipes
 from adapter.process.transport import Exit
 from adapter.process.watchdog import Watchdog
 from protocol.errors import TurnwireError
@@ -52,7 +52,7 @@ class _Tail:
 class CliProcess:
     """A running CLI; a Transport."""
 
-    def __init__(self, ends: Ends, tail: _Tail, watchdog: Watchdog | None, unheard: float) -> None:
+    def __init__(self, ends: ChildPipes, tail: _Tail, watchdog: Watchdog | None, unheard: float) -> None:
         self.identity: ProcessIdentity
         """What to record, so that it can be reaped after a crash of the sidecar."""
         self._ends = ends

@@ -52,7 +52,7 @@ class Incoming(asyncio.Protocol):
         self._latest = 0.0
 
     @classmethod
-    async def of(
+    async def open(
         cls,
         file: BinaryIO,
         grace: OutputGrace,
@@ -158,7 +158,7 @@ class Outgoing(asyncio.BaseProtocol):
         self._lock = asyncio.Lock()
 
     @classmethod
-    async def of(cls, file: BinaryIO) -> "Outgoing":
+    async def open(cls, file: BinaryIO) -> "Outgoing":
         """Write to a pipe from now on, which is then ours to close."""
         try:
             _, outgoing = await asyncio.get_running_loop().connect_write_pipe(cls, file)
@@ -214,7 +214,7 @@ class Outgoing(asyncio.BaseProtocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
+class ChildPipes:
     """The three pipes of a process that is being started: its own ends of them, and ours."""
 
     their_stdin: BinaryIO
@@ -248,7 +248,7 @@ async def pipes(
     *,
     discards: tuple[bool, bool] = (False, False),
     sees: tuple[Callable[[bytes], None], Callable[[bytes], None]] = (lambda _: None, lambda _: None),
-) -> AsyncIterator[Ends]:
+) -> AsyncIterator[ChildPipes]:
     """Make the pipes of a process that is started within; afterwards its ends are closed here, and ours as well if that fails.
 
     `discards` and `sees` are those of its stdout and its stderr.
@@ -256,17 +256,17 @@ async def pipes(
     async with AsyncExitStack() as theirs, AsyncExitStack() as ours:
         their_stdin, our_stdin = _input_pipe()
         theirs.enter_context(their_stdin)
-        stdin = await Outgoing.of(our_stdin)
+        stdin = await Outgoing.open(our_stdin)
         ours.callback(stdin.abort)
         outputs: list[tuple[BinaryIO, Incoming]] = []
         for discarded, seen in zip(discards, sees, strict=True):
             reading, writing = pipe()
             theirs.enter_context(writing)
-            incoming = await Incoming.of(reading, grace, discards=discarded, sees=seen)
+            incoming = await Incoming.open(reading, grace, discards=discarded, sees=seen)
             ours.callback(incoming.close)
             outputs.append((writing, incoming))
         (their_stdout, stdout), (their_stderr, stderr) = outputs
-        yield Ends(their_stdin, their_stdout, their_stderr, stdin, stdout, stderr)
+        yield ChildPipes(their_stdin, their_stdout, their_stderr, stdin, stdout, stderr)
         ours.pop_all()
 
 

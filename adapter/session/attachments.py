@@ -58,7 +58,7 @@ class AttachmentSettings:
     """Bytes of all files of one prompt."""
 
 
-class Kind(NamedTuple):
+class AttachmentKind(NamedTuple):
     """What a file is."""
 
     media_type: str
@@ -73,11 +73,11 @@ def decode_attachment(text: str, name: str | None = None) -> Attachment:
         raise AttachmentRefused(f"the attachment {name or 'without a name'} is not valid base64") from None
 
 
-def sniff(content: bytes) -> Kind | None:
+def sniff(content: bytes) -> AttachmentKind | None:
     """Return what kind of image a content is; None when it is none that the API takes."""
     for signature, offset, media_type, extension in _SIGNATURES:
         if content.startswith(signature, offset) and (offset == 0 or content.startswith(b"RIFF")):
-            return Kind(media_type, extension)
+            return AttachmentKind(media_type, extension)
     return None
 
 
@@ -116,7 +116,7 @@ class AttachmentFolder:
             except OSError:
                 return
 
-    def save(self, attachment: Attachment, kind: Kind | None) -> Path:
+    def save(self, attachment: Attachment, kind: AttachmentKind | None) -> Path:
         """Save a file and return its path in the workspace; raises AttachmentRefused and OSError."""
         self._make_folder()
         name = _safe(attachment.name or "", "file")

@@ -14,8 +14,8 @@ from adapter.options import SessionOptions
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.grants import GrantStore
 from adapter.permissions.machine import State
-from adapter.permissions.places import real_paths_of_call, session_places
 from adapter.permissions.policies import PermissionSettings
+from adapter.permissions.real_paths import real_paths_of_call, session_places
 from adapter.process.cli import CliProcess
 from adapter.process.identity import MARK
 from adapter.process.shutdown import attended

@@ -87,7 +87,7 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class RepositoryLayout:
     """Where the parts of a repository are."""
 
     root: Path
@@ -153,7 +153,7 @@ class _Git:
 class Repository:
     """A repository of which nothing is run: call it to run git on its objects, index and files."""
 
-    parts: Parts
+    parts: RepositoryLayout
     git: _Git
 
     async def filtered(self, names: Sequence[str]) -> set[str]:
@@ -224,7 +224,7 @@ def _find(workspace: Path, environment: Mapping[str, str], max_output: int) -> _
     return _Git(program, workspace, given, max_output)
 
 
-async def _ask(git: _Git) -> Parts:
+async def _ask(git: _Git) -> RepositoryLayout:
     """Ask the repository for its parts: `rev-parse` and `config` run no program."""
     places = await git(
         "rev-parse",
@@ -257,7 +257,7 @@ async def _ask(git: _Git) -> Parts:
     }
     drivers = await _settings(git, r"^filter\..*\.(clean|process)$")
     filters = frozenset(name.removeprefix("filter.").rpartition(".")[0] for name, _ in drivers)
-    return Parts(Path(root), Path(objects), Path(index), Path(exclude), head, switches, filters)
+    return RepositoryLayout(Path(root), Path(objects), Path(index), Path(exclude), head, switches, filters)
 
 
 async def _settings(git: _Git, pattern: str) -> list[tuple[str, str]]:
@@ -271,7 +271,7 @@ async def _settings(git: _Git, pattern: str) -> list[tuple[str, str]]:
     return [(name, value if separator else "true") for name, separator, value in entries]
 
 
-def _lay_out(ours: Path, parts: Parts) -> None:
+def _lay_out(ours: Path, parts: RepositoryLayout) -> None:
     """Make a git directory that has no configuration but the switches, and borrows the objects."""
     (ours / "refs").mkdir()
     (ours / "info").mkdir()

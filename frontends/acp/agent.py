@@ -13,8 +13,8 @@ import msgspec
 
 from frontends.acp import json_rpc
 from frontends.acp.choices import DEFAULT_MODEL
-from frontends.acp.dialogs import Offered
-from frontends.acp.json_rpc import Lines, Peer, RpcError, Served
+from frontends.acp.dialogs import DialogCapabilities
+from frontends.acp.json_rpc import Lines, Peer, ResultThen, RpcError
 from frontends.acp.prompts import BadPrompt
 from frontends.acp.session import Editor, EditorSession
 from turnwire_client import Client, CommandFailed, SessionSummary, TurnwireError
@@ -90,7 +90,7 @@ class SetOption(KnownSession, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class SessionParams:
     """What an editor wants of a session that is begun or taken up."""
 
     cwd: str
@@ -104,10 +104,10 @@ class Wish:
 class Starter(Protocol):
     """Begins sessions."""
 
-    async def begin(self, wish: Wish) -> str:
+    async def begin(self, wish: SessionParams) -> str:
         """Begin a session and return its name; raises TurnwireError."""
 
-    async def take_up(self, session: str, wish: Wish) -> None:
+    async def take_up(self, session: str, wish: SessionParams) -> None:
         """Note that an editor takes up a session of before."""
 
 
@@ -118,7 +118,7 @@ class HubStarter:
         self._client = client
         self._agent = agent
 
-    async def begin(self, wish: Wish) -> str:
+    async def begin(self, wish: SessionParams) -> str:
         """Begin a session."""
         return await self._client.create(
             workspace=wish.cwd,
@@ -127,7 +127,7 @@ class HubStarter:
             options=AgentOptions(add_dirs=list(wish.directories)) if wish.directories else None,
         )
 
-    async def take_up(self, session: str, wish: Wish) -> None:
+    async def take_up(self, session: str, wish: SessionParams) -> None:
         """It is as it was begun."""
 
 
@@ -144,7 +144,7 @@ class Agent:
         self._version = version
         self._editor: Editor | None = None
         self._sessions: dict[str, EditorSession] = {}
-        self._methods: dict[str, tuple[type[Any], Callable[[Any], Awaitable[JsonValue | Served]]]] = {
+        self._methods: dict[str, tuple[type[Any], Callable[[Any], Awaitable[JsonValue | ResultThen]]]] = {
             "initialize": (Initialize, self._initialize),
             "session/new": (NewSession, self._new),
             "session/load": (LoadSession, self._load),
@@ -159,7 +159,7 @@ class Agent:
             "session/set_config_option": (SetOption, self._set_option),
         }
 
-    async def handle(self, method: str, params: JsonValue) -> JsonValue | Served:
+    async def handle(self, method: str, params: JsonValue) -> JsonValue | ResultThen:
         """Do what an editor asks; raises RpcError."""
         if method not in self._methods:
             raise RpcError(json_rpc.METHOD_NOT_FOUND, f"there is no method {method[: json_rpc.SHOWN]!r}")
@@ -188,7 +188,7 @@ class Agent:
         offers = offered if isinstance(offered, dict) else {}
         meta = params.client_capabilities.get("_meta")
         self._editor = Editor(
-            Offered(form=offers.get("form") is not None, url=offers.get("url") is not None),
+            DialogCapabilities(form=offers.get("form") is not None, url=offers.get("url") is not None),
             shows_terminals=isinstance(meta, dict) and meta.get("terminal_output") is True,
         )
         return {
@@ -206,24 +206,24 @@ class Agent:
             "authMethods": [],
         }
 
-    async def _new(self, params: NewSession) -> Served:
+    async def _new(self, params: NewSession) -> ResultThen:
         session = await self._starter.begin(_wish(params))
         return await self._joined(session, shows_past=False, named=True)
 
-    async def _load(self, params: LoadSession) -> Served:
+    async def _load(self, params: LoadSession) -> ResultThen:
         await self._starter.take_up(params.session_id, _wish(params))
         return await self._joined(params.session_id, shows_past=True)
 
-    async def _resume(self, params: LoadSession) -> Served:
+    async def _resume(self, params: LoadSession) -> ResultThen:
         await self._starter.take_up(params.session_id, _wish(params))
         return await self._joined(params.session_id, shows_past=False)
 
-    async def _fork(self, params: LoadSession) -> Served:
+    async def _fork(self, params: LoadSession) -> ResultThen:
         await self._starter.take_up(params.session_id, _wish(params))
         session = await self._client.fork(params.session_id)
         return await self._joined(session, shows_past=False, named=True)
 
-    async def _joined(self, name: str, *, shows_past: bool, named: bool = False) -> Served:
+    async def _joined(self, name: str, *, shows_past: bool, named: bool = False) -> ResultThen:
         assert self._editor is not None
         summary = await self._summary(name)
         if (former := self._sessions.pop(name, None)) is not None:
@@ -237,7 +237,7 @@ class Agent:
             if self._sessions.get(name) is session:
                 del self._sessions[name]
             raise
-        return Served({**({"sessionId": name} if named else {}), **session.choices}, session.begin)
+        return ResultThen({**({"sessionId": name} if named else {}), **session.choices}, session.begin)
 
     async def _summary(self, name: str) -> SessionSummary:
         for summary in await self._client.sessions():
@@ -327,7 +327,7 @@ class Agent:
         return session
 
 
-def _wish(params: NewSession) -> Wish:
+def _wish(params: NewSession) -> SessionParams:
     if not params.cwd.startswith("/"):
         raise RpcError(
             json_rpc.INVALID_PARAMS, f"`cwd` must be an absolute path, not {params.cwd[: json_rpc.SHOWN]!r}"
@@ -335,9 +335,9 @@ def _wish(params: NewSession) -> Wish:
     servers = dict(_server(number, each) for number, each in enumerate(params.mcp_servers))
     match params.meta:
         case {"turnwire": {"agent": str(agent)}}:
-            return Wish(params.cwd, servers, params.additional_directories, agent)
+            return SessionParams(params.cwd, servers, params.additional_directories, agent)
         case _:
-            return Wish(params.cwd, servers, params.additional_directories)
+            return SessionParams(params.cwd, servers, params.additional_directories)
 
 
 def _server(number: int, server: JsonObject) -> tuple[str, JsonObject]:

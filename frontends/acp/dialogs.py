@@ -42,11 +42,11 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class TurnCancelled:
     """The editor has cancelled the turn."""
 
 
-Decision: TypeAlias = Respond | Reply | Stop
+Decision: TypeAlias = Respond | Reply | TurnCancelled
 
 
 class Dialog(Protocol):
@@ -60,14 +60,16 @@ class Dialog(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class DialogCapabilities:
     """What an editor says it can be asked."""
 
     form: bool = False
     url: bool = False
 
 
-def dialog(event: ev.PermissionRequest | ev.QuestionRequest, calls: ToolCalls, offered: Offered) -> Dialog:
+def dialog(
+    event: ev.PermissionRequest | ev.QuestionRequest, calls: ToolCalls, offered: DialogCapabilities
+) -> Dialog:
     """Return how an editor is asked."""
     match event:
         case ev.PermissionRequest():
@@ -104,7 +106,7 @@ class PermissionDialog:
     def on_answer(self, result: JsonValue) -> Decision:
         """Take the outcome."""
         chosen = _chosen(result, [each.option_id for each in self._event.permission_options])
-        return Stop() if chosen is None else Respond(chosen)
+        return TurnCancelled() if chosen is None else Respond(chosen)
 
 
 class QuestionForm:
@@ -160,7 +162,7 @@ class QuestionChoices:
         question = self._questions[len(self._answers)]
         chosen = _chosen(result, [*map(str, range(len(question.options))), "decline"])
         if chosen is None:
-            return Stop()
+            return TurnCancelled()
         if chosen == "decline":
             return Reply(Answer(action="decline"))
         label = question.options[int(chosen)].label
@@ -209,7 +211,7 @@ class SchemaChoices:
         """Take the choice."""
         chosen = _chosen(result, [*map(str, range(len(self._values))), "decline"])
         if chosen is None:
-            return Stop()
+            return TurnCancelled()
         if chosen == "decline":
             return Reply(Answer(action="decline"))
         return Reply(Answer(content={self._field: self._values[int(chosen)]}))
@@ -253,7 +255,7 @@ class UrlChoice:
         """Take whether it was gone to."""
         chosen = _chosen(result, ["0", "decline"])
         if chosen is None:
-            return Stop()
+            return TurnCancelled()
         return Reply(Answer(action="accept" if chosen == "0" else "decline"))
 
 

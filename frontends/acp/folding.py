@@ -13,7 +13,7 @@ STATES = frozenset(
 """Updates that the next of their kind makes void: `Encoder.state()` has the last."""
 
 
-class Folded:
+class PastUpdates:
     """Joins the updates of a past, one after the other."""
 
     def __init__(self) -> None:

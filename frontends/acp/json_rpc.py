@@ -68,14 +68,14 @@ class Lines(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ResultThen:
     """A result, and what is to be done once it is written."""
 
     result: JsonValue
     then: Callable[[], None]
 
 
-Handler = Callable[[str, JsonValue], Awaitable[JsonValue | Served]]
+Handler = Callable[[str, JsonValue], Awaitable[JsonValue | ResultThen]]
 """Serves a request, or takes a notification: its method and parameters. Raises RpcError."""
 
 
@@ -199,11 +199,11 @@ class Peer:
             case _:
                 answer.set_result(message.get("result"))
 
-    async def _serve(self, number: str | int, serving: Awaitable[JsonValue | Served]) -> None:
+    async def _serve(self, number: str | int, serving: Awaitable[JsonValue | ResultThen]) -> None:
         then: Callable[[], None] | None = None
         try:
             result = await serving
-            if isinstance(result, Served):
+            if isinstance(result, ResultThen):
                 result, then = result.result, result.then
             await self._lines.put(_line({"id": number, "result": result}))
         except RpcError as error:
@@ -220,7 +220,7 @@ class Peer:
         self._lines.add(_line({"id": number, "error": {"code": code, "message": message}}))
 
 
-async def _tell(method: str, taking: Awaitable[JsonValue | Served]) -> None:
+async def _tell(method: str, taking: Awaitable[JsonValue | ResultThen]) -> None:
     try:
         await taking
     except RpcError as error:

@@ -10,9 +10,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from frontends.acp.choices import Choices
-from frontends.acp.dialogs import FORM, BadAnswer, Decision, Offered, Reply, Respond, Stop, dialog
+from frontends.acp.dialogs import (
+    FORM,
+    BadAnswer,
+    Decision,
+    DialogCapabilities,
+    Reply,
+    Respond,
+    TurnCancelled,
+    dialog,
+)
 from frontends.acp.encoder import Encoder, note
-from frontends.acp.folding import Folded
+from frontends.acp.folding import PastUpdates
 from frontends.acp.json_rpc import INTERNAL_ERROR, METHOD_NOT_FOUND, Peer, RpcError, TooLarge
 from frontends.acp.prompts import read_prompt
 from frontends.acp.tool_calls import ToolCalls
@@ -31,7 +40,7 @@ log = logging.getLogger("turnwire.frontends.acp")
 class Editor:
     """What an editor said it can do, as far as it matters here."""
 
-    offered: Offered
+    offered: DialogCapabilities
     shows_terminals: bool
     """It shows the terminals that `_meta.terminal_output` of a call tells of."""
 
@@ -159,7 +168,7 @@ class EditorSession:
             await self._peer.notify("session/update", {"sessionId": self.session, "update": kept})
 
     async def _follow(self, *, shows_past: bool) -> None:
-        folded = Folded()
+        folded = PastUpdates()
         again = False
         following = self._client.follow(self.session)
         try:
@@ -298,7 +307,7 @@ class EditorSession:
                 if error.code != METHOD_NOT_FOUND or method != FORM:
                     raise
                 # It has offered more than it can.
-                asked = dialog(event, calls, Offered())
+                asked = dialog(event, calls, DialogCapabilities())
                 continue
             if (decision := asked.on_answer(result)) is not None:
                 return decision
@@ -309,7 +318,7 @@ class EditorSession:
                 await self._client.respond(self.session, pending, option_id)
             case Reply(answer):
                 await self._client.answer(self.session, pending, answer)
-            case Stop():
+            case TurnCancelled():
                 await self.cancel()
 
 

@@ -18,9 +18,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from frontends.agui import asked
+from frontends.agui import run_request
 from frontends.agui.access import PolicyMiddleware, RequestPolicy, refusal
-from frontends.agui.runs import Kept, Limits, SessionRun, session_of
+from frontends.agui.runs import Limits, RunStore, SessionRun, session_of
 from turnwire_client import AccessRefused, Client, CommandFailed, TimedOut, TurnwireError, connect
 
 log = logging.getLogger("turnwire.frontends.agui")
@@ -102,7 +102,7 @@ class Endpoint:
         """Serve a request; what is refused is answered as the hub would."""
         try:
             answer = await self._serve(Request(scope, receive, send), send)
-        except asked.BadInput as error:
+        except run_request.BadInput as error:
             answer = refusal(400, "invalid_params", str(error), error.field or None)
         except AccessRefused as error:
             answer = refusal(401, "unauthorized", str(error))
@@ -126,7 +126,7 @@ class Server:
         self._token_of = token_of
         self._limits = limits
         self._interrupt_when_gone = interrupt_when_gone
-        self._kept = Kept(limits.threads)
+        self._kept = RunStore(limits.threads)
         self._running = 0
 
     async def run(self, request: Request, send: Send) -> Response | None:
@@ -157,7 +157,7 @@ class Server:
             body = await self._body(request)
             if body is None:
                 return refusal(413, "too_large", f"The body is larger than {self._limits.body} bytes.")
-            given = asked.read(body)
+            given = run_request.read(body)
             session = request.path_params.get("session")
             if session is None:
                 session = await session_of(client, given, self._kept)
@@ -186,7 +186,7 @@ class Server:
                         return None
                     parts.append(part)
         except TimeoutError:
-            raise asked.BadInput("", f"the body has not come in {self._limits.body_s:g} s") from None
+            raise run_request.BadInput("", f"the body has not come in {self._limits.body_s:g} s") from None
         return b"".join(parts)
 
     async def _stream(self, run: SessionRun, request: Request, send: Send) -> bool:

@@ -57,16 +57,16 @@ from frontends.agui.answers import interrupt_of
 from frontends.agui.payload_text import fitting
 from frontends.agui.thread import (
     ERROR,
-    Asked,
-    Called,
     Change,
-    Piece,
-    Put,
-    Returned,
-    Rewritten,
-    Said,
+    MessagesReplaced,
+    OtherEvent,
+    RequestOpened,
+    StateChanged,
+    TextPiece,
     Thread,
-    Told,
+    ToolCalled,
+    ToolReturned,
+    UserSaid,
 )
 from turnwire_client import events
 from turnwire_client.values import JsonObject, JsonValue
@@ -195,26 +195,26 @@ class Run:
 
     def _tell(self, change: Change) -> list[BaseEvent]:
         match change:
-            case Piece():
+            case TextPiece():
                 return self._piece(change)
-            case Said():
+            case UserSaid():
                 return self._said(change)
-            case Called():
+            case ToolCalled():
                 return self._called(change)
-            case Returned():
+            case ToolReturned():
                 return self._returned(change)
-            case Rewritten():
+            case MessagesReplaced():
                 return [*self._close_all(), *self._rewritten()]
-            case Put():
+            case StateChanged():
                 return [self._put(change)]
-            case Asked():
+            case RequestOpened():
                 return []
-            case Told():
+            case OtherEvent():
                 return self._other(change.event)
             case _:
                 assert_never(change)
 
-    def _piece(self, piece: Piece) -> list[BaseEvent]:
+    def _piece(self, piece: TextPiece) -> list[BaseEvent]:
         stream = Stream(piece.message, piece.thinking)
         told: list[BaseEvent] = []
         if self._streams.get(piece.owner) != stream:
@@ -230,7 +230,7 @@ class Run:
         ]
         return told if piece.more else [*told, *self._close(piece.owner)]
 
-    def _said(self, said: Said) -> list[BaseEvent]:
+    def _said(self, said: UserSaid) -> list[BaseEvent]:
         if said.message in self._client_has:
             return []
         told = [*self._close(said.owner), *self._own(said.owner)]
@@ -243,7 +243,7 @@ class Run:
         ]
         return [*told, TextMessageEndEvent(message_id=said.message, subagent_run_id=said.owner)]
 
-    def _called(self, called: Called) -> list[BaseEvent]:
+    def _called(self, called: ToolCalled) -> list[BaseEvent]:
         owner = called.owner
         told = [*self._close(owner), *self._own(owner)]
         told += [
@@ -267,7 +267,7 @@ class Run:
             told += self._subagent(called.id, *called.subagent, owner)
         return told
 
-    def _returned(self, returned: Returned) -> list[BaseEvent]:
+    def _returned(self, returned: ToolReturned) -> list[BaseEvent]:
         told = self._close(returned.owner)
         if returned.call in self._subagents:
             told += self._end_subagent(returned.call, returned.error)
@@ -319,7 +319,7 @@ class Run:
         outcome = SubagentFinishedSuspendedOutcome() if suspended else None
         return [*told, SubagentFinishedEvent(subagent_run_id=call, outcome=outcome)]
 
-    def _put(self, put: Put) -> BaseEvent:
+    def _put(self, put: StateChanged) -> BaseEvent:
         path = f"/turnwire/{put.name}"
         if put.value is None:
             return _patch({"op": "remove", "path": path})

@@ -16,8 +16,8 @@ from ag_ui.core import BaseEvent, ResumeEntry
 from ag_ui.encoder import EventEncoder
 
 from frontends.agui.answers import InvalidAnswer, command_of
-from frontends.agui.asked import Asked
 from frontends.agui.encoder import Run
+from frontends.agui.run_request import RunRequest
 from frontends.agui.thread import PromptIds, Thread
 from turnwire_client import (
     BEGINNING,
@@ -66,7 +66,7 @@ class Limits:
     """Sessions whose conversation is kept between runs."""
 
 
-class Kept:
+class RunStore:
     """What is kept between runs: conversations and where they were read up to, and which messages were sent."""
 
     def __init__(self, most: int) -> None:
@@ -105,7 +105,7 @@ class Kept:
         return lock
 
 
-async def session_of(client: Client, asked: Asked, kept: Kept) -> str:
+async def session_of(client: Client, asked: RunRequest, kept: RunStore) -> str:
     """Return the session of a threadId: the session of that name, the one made for it before, or a new one.
 
     Raises BadInput and TurnwireError.
@@ -123,7 +123,9 @@ async def session_of(client: Client, asked: Asked, kept: Kept) -> str:
 class SessionRun:
     """One run of a session."""
 
-    def __init__(self, client: Client, session: str, asked: Asked, kept: Kept, limits: Limits) -> None:
+    def __init__(
+        self, client: Client, session: str, asked: RunRequest, kept: RunStore, limits: Limits
+    ) -> None:
         self._client = client
         self._session = session
         self._asked = asked

@@ -52,7 +52,7 @@ Request: TypeAlias = events.PermissionRequest | events.QuestionRequest
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextPiece:
     """A piece of a text, or of thinking."""
 
     message: str
@@ -65,7 +65,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class UserSaid:
     """What somebody said to the agent."""
 
     message: str
@@ -76,7 +76,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class ToolCalled:
     """A tool was called."""
 
     id: str
@@ -89,7 +89,7 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
+class ToolReturned:
     """A call has its result."""
 
     message: str
@@ -101,12 +101,12 @@ class Returned:
 
 
 @dataclass(frozen=True, slots=True)
-class Rewritten:
+class MessagesReplaced:
     """Messages that were told before are others now, or gone."""
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
+class StateChanged:
     """A member of the state is another now."""
 
     name: str
@@ -114,20 +114,29 @@ class Put:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestOpened:
     """Something waits for a human."""
 
     request: Request
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class OtherEvent:
     """An event that AG-UI has nothing for."""
 
     event: events.AgentEvent
 
 
-Change: TypeAlias = Piece | Said | Called | Returned | Rewritten | Put | Asked | Told
+Change: TypeAlias = (
+    TextPiece
+    | UserSaid
+    | ToolCalled
+    | ToolReturned
+    | MessagesReplaced
+    | StateChanged
+    | RequestOpened
+    | OtherEvent
+)
 
 
 @dataclass(slots=True)
@@ -141,8 +150,8 @@ class _Entry:
     """What a retraction may call it: the API message's id, a UUID."""
     pieces: list[str] = field(default_factory=list)
     size: int = 0
-    call: Called | None = None
-    returned: Returned | None = None
+    call: ToolCalled | None = None
+    returned: ToolReturned | None = None
 
     def messages(self) -> list[Message]:
         """Return the message; of a call also its result, which clients put right behind it."""
@@ -229,7 +238,7 @@ class Thread:
         self._entries: dict[str, _Entry] = {}
         self._size = 0
         self._left_out = 0
-        self._calls: dict[str, Called] = {}
+        self._calls: dict[str, ToolCalled] = {}
         self._unnamed: dict[tuple[str | None, bool], str] = {}
         self._closed: deque[str] = deque(maxlen=CLOSED)
         self._taken_back: dict[str, str | None] = {}
@@ -282,29 +291,29 @@ class Thread:
             case events.MessageChunk():
                 return self._piece(seq, event, event.text, thinking=False)
             case events.Reasoning(redacted=True):
-                return [Told(event)]
+                return [OtherEvent(event)]
             case events.Reasoning():
                 return self._piece(seq, event, event.reasoning_text, thinking=True)
             case events.ToolCall():
                 return self._called(event)
             case events.ToolUpdate(tool_status="running"):
-                return [Told(event)]
+                return [OtherEvent(event)]
             case events.ToolUpdate():
                 return self._returned(event)
             case events.Retraction():
                 return self._retracted(event)
             case events.PermissionRequest() | events.QuestionRequest():
                 self.pending[event.pending_id] = event
-                return [Asked(event), *self._waiting()]
+                return [RequestOpened(event), *self._waiting()]
             case events.PermissionResolved() | events.PermissionCancelled():
                 self.pending.pop(event.pending_id, None)
                 self._closed.append(event.pending_id)
-                return [Told(event), *self._waiting()]
+                return [OtherEvent(event), *self._waiting()]
             case events.Complete():
                 return self._ended(event)
             case events.Injected():
                 self.serves.update(event.prompts or ())
-                return [Told(event)]
+                return [OtherEvent(event)]
             case events.SessionMode():
                 return self._put("permission_mode", event.current_mode_id)
             case events.AgentPlan():
@@ -318,7 +327,7 @@ class Thread:
             case events.AvailableCommands():
                 return self._put("commands", msgspec.to_builtins(event.available_commands))
             case _:
-                return [Told(event)]
+                return [OtherEvent(event)]
 
     def _said(self, seq: int, event: events.UserMessage) -> list[Change]:
         uuid = event.uuid
@@ -334,7 +343,7 @@ class Thread:
             _Entry(message, UserMessage, event.parent_tool_call_id, _names(event, uuid), [text]),
             json_size(text),
         )
-        return [Said(message, event.parent_tool_call_id, text, uuid)]
+        return [UserSaid(message, event.parent_tool_call_id, text, uuid)]
 
     def _piece(
         self, seq: int, event: events.MessageChunk | events.Reasoning, text: str, *, thinking: bool
@@ -352,11 +361,11 @@ class Thread:
             if not text.startswith(before):
                 entry.pieces = [text]
                 self._grow(entry, json_size(text) - entry.size)
-                return [Rewritten()]
+                return [MessagesReplaced()]
             text = text[len(before) :]
         entry.pieces.append(text)
         self._grow(entry, json_size(text))
-        return [Piece(name, entry.owner, thinking, text, more)]
+        return [TextPiece(name, entry.owner, thinking, text, more)]
 
     def _id_in(self, message: str, owner: str | None) -> str:
         """Return the id that a message has in a thread: another one where it was that of another thread's."""
@@ -381,7 +390,7 @@ class Thread:
         if isinstance(event.normalized, SubagentTaskPayload):
             task = event.normalized.subagent_task
             subagent = (task.subagent_type or event.tool_name, task.description)
-        called = Called(
+        called = ToolCalled(
             id=event.tool_call_id,
             name=event.tool_name,
             arguments=payload_text.arguments(event.normalized),
@@ -394,7 +403,7 @@ class Thread:
             subagent=subagent,
         )
         if called.id in self._entries:
-            return [Told(event)]
+            return [OtherEvent(event)]
         self._calls[called.id] = called
         entry = _Entry(called.id, AssistantMessage, called.owner, _names(event, None), call=called)
         self._add(entry, min(json_size(called.arguments), LARGEST))
@@ -403,7 +412,7 @@ class Thread:
     def _returned(self, event: events.ToolUpdate) -> list[Change]:
         called = self._calls.pop(event.tool_call_id, None)
         if called is None:
-            return [Told(event)]
+            return [OtherEvent(event)]
         payload = event.normalized
         metadata: JsonObject = {"status": event.tool_status}
         for name in ("reason", "background", "elapsed_ms"):
@@ -412,7 +421,7 @@ class Thread:
         if payload is not None:
             metadata["normalized"] = fitting(msgspec.to_builtins(payload))
         failed = event.tool_status == "error"
-        returned = Returned(
+        returned = ToolReturned(
             message=f"{called.id}:result",
             call=called.id,
             content=payload_text.result(payload, event.error),
@@ -450,7 +459,7 @@ class Thread:
         changes = self._put("turn", None)
         if any(value is not None for value in cost.values()):
             changes += self._put("cost", {name: value for name, value in cost.items() if value is not None})
-        return [*changes, Told(event)]
+        return [*changes, OtherEvent(event)]
 
     def _retracted(self, event: events.Retraction) -> list[Change]:
         gone = {*(event.message_uuids or ()), *(event.message_ids or ())}
@@ -462,7 +471,7 @@ class Thread:
             else:
                 del self._entries[entry.id]
                 self._taken_back[entry.id] = entry.owner
-        return [Rewritten(), Told(event)]
+        return [MessagesReplaced(), OtherEvent(event)]
 
     def _waiting(self) -> list[Change]:
         return self._put("pending", list(self.pending))
@@ -476,7 +485,7 @@ class Thread:
             return []
         else:
             self.state[name] = value
-        return [Put(name, value)]
+        return [StateChanged(name, value)]
 
     def _add(self, entry: _Entry, size: int) -> None:
         self._entries[entry.id] = entry

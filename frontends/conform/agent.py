@@ -19,7 +19,7 @@ from frontends.conform.conversation import (
     reject,
     text_of,
 )
-from frontends.conform.report import Broken, Finding, NotSupported
+from frontends.conform.report import Finding, NotSupported, PromiseBroken
 from turnwire_client import Client, CommandFailed
 from turnwire_client.events import (
     AgentEvent,
@@ -86,7 +86,7 @@ class AgentTrial:
                 is_reached = True
             except NotSupported as why:
                 finding = Finding(name, "not supported", str(why), monotonic() - began)
-            except (Broken, CommandFailed) as why:
+            except (PromiseBroken, CommandFailed) as why:
                 finding = Finding(name, "broken", str(why), monotonic() - began)
                 await self._recover()
             yield finding
@@ -96,7 +96,7 @@ class AgentTrial:
         events = await (await self._conversation()).turn(say(self._first_word))
         _completed(events)
         if self._first_word not in text_of(events):
-            raise Broken(f"the answer is {text_of(events)[:200]!r}")
+            raise PromiseBroken(f"the answer is {text_of(events)[:200]!r}")
         return ""
 
     async def says_it_once(self) -> str:
@@ -105,10 +105,10 @@ class AgentTrial:
         events = await (await self._conversation()).turn(say(wanted))
         count = text_of(events).count(wanted)
         if count != 1:
-            raise Broken(f"the word came {count} times")
+            raise PromiseBroken(f"the word came {count} times")
         starts, ends = len(of_kind(events, TurnStarted)), len(of_kind(events, Complete))
         if (starts, ends) != (1, 1):
-            raise Broken(f"{starts} starts and {ends} ends of a turn")
+            raise PromiseBroken(f"{starts} starts and {ends} ends of a turn")
         return ""
 
     async def introduces_itself(self) -> str:
@@ -117,7 +117,7 @@ class AgentTrial:
         ids = [info.session_id for info in infos if info.session_id]
         models = [info.model for info in infos if info.model]
         if not ids:
-            raise Broken("no id of its session was told: it could not be resumed")
+            raise PromiseBroken("no id of its session was told: it could not be resumed")
         return f"model {models[-1]}" if models else "no model was told"
 
     async def obeys_a_refusal(self) -> str:
@@ -127,10 +127,10 @@ class AgentTrial:
         events = await talk.turn(run(f"touch {made.name}"), reject)
         if not of_kind(events, PermissionRequest):
             if made.exists():
-                raise Broken("it ran the command without asking")
-            raise Broken("it did not ask for leave, and did not run the command either")
+                raise PromiseBroken("it ran the command without asking")
+            raise PromiseBroken("it did not ask for leave, and did not run the command either")
         if made.exists():
-            raise Broken("it ran what was refused")
+            raise PromiseBroken("it ran what was refused")
         return f"the turn ends {outcome_of(events)}"
 
     async def does_what_is_allowed(self) -> str:
@@ -139,10 +139,10 @@ class AgentTrial:
         events = await (await self._conversation()).turn(run(f"touch {made.name}"), allow)
         _completed(events)
         if not made.exists():
-            raise Broken("the command was not run")
+            raise PromiseBroken("the command was not run")
         calls, ends = _calls(events)
         if not calls or calls != ends:
-            raise Broken(f"{sum(calls.values())} calls began and {sum(ends.values())} ended")
+            raise PromiseBroken(f"{sum(calls.values())} calls began and {sum(ends.values())} ended")
         return ""
 
     async def tells_what_came_of_it(self) -> str:
@@ -173,7 +173,7 @@ class AgentTrial:
         said = text_of(events)
         missing = [wanted for wanted in (first, second) if wanted not in said]
         if missing:
-            raise Broken(f"{len(missing)} of two prompts were not answered")
+            raise PromiseBroken(f"{len(missing)} of two prompts were not answered")
         return "both in one turn" if is_joined else "one after the other"
 
     async def stops(self) -> str:
@@ -192,14 +192,14 @@ class AgentTrial:
             await self._client.interrupt(talk.session)
         events = await turn
         if outcome_of(events) == "completed":
-            raise Broken("the turn ended as if nobody had interrupted it")
+            raise PromiseBroken("the turn ended as if nobody had interrupted it")
         for _ in range(50):
             left = _running(f"sleep\0{seconds}\0")
             if not left:
                 break
             await asyncio.sleep(0.1)
         else:
-            raise Broken(f"the command runs on as process {left[0]}")
+            raise PromiseBroken(f"the command runs on as process {left[0]}")
         return f"the turn ends {outcome_of(events)}"
 
     async def goes_on(self) -> str:
@@ -208,7 +208,7 @@ class AgentTrial:
         events = await (await self._conversation()).turn(say(wanted))
         _completed(events)
         if wanted not in text_of(events):
-            raise Broken(f"the answer is {text_of(events)[:200]!r}")
+            raise PromiseBroken(f"the answer is {text_of(events)[:200]!r}")
         return ""
 
     async def takes_a_large_prompt(self) -> str:
@@ -217,7 +217,7 @@ class AgentTrial:
         filler = "This line says nothing; read on to the end. " * (LARGE // 44)
         events = await (await self._conversation()).turn(f"{filler}\n{say(wanted)}")
         if wanted not in text_of(events):
-            raise Broken(f"{outcome_of(events)}: {text_of(events)[:200]!r}")
+            raise PromiseBroken(f"{outcome_of(events)}: {text_of(events)[:200]!r}")
         return ""
 
     async def takes_any_text(self) -> str:
@@ -225,7 +225,7 @@ class AgentTrial:
         wanted = word()
         events = await (await self._conversation()).turn(f"{ODD}\n{say(wanted)}")
         if wanted not in text_of(events):
-            raise Broken(f"{outcome_of(events)}: {text_of(events)[:200]!r}")
+            raise PromiseBroken(f"{outcome_of(events)}: {text_of(events)[:200]!r}")
         return ""
 
     async def refuses_what_it_does_not_know(self) -> str:
@@ -238,11 +238,11 @@ class AgentTrial:
             if failed.code == "not_supported":
                 raise NotSupported("its protocol has no control requests") from None
             if "answer" in str(failed) and "time" in str(failed):
-                raise Broken(str(failed)) from None
+                raise PromiseBroken(str(failed)) from None
             return str(failed)[:120]
         except TimeoutError:
-            raise Broken("it does not answer") from None
-        raise Broken("it says that it did what nobody knows")
+            raise PromiseBroken("it does not answer") from None
+        raise PromiseBroken("it says that it did what nobody knows")
 
     async def goes_on_with_a_conversation(self) -> str:
         """Another process of it goes on with the conversation."""
@@ -261,7 +261,7 @@ class AgentTrial:
         events = await talk.turn(say(wanted))
         _completed(events)
         if wanted not in text_of(events):
-            raise Broken(f"the answer is {text_of(events)[:200]!r}")
+            raise PromiseBroken(f"the answer is {text_of(events)[:200]!r}")
         after = [info.session_id for info in talk.seen(SessionInfo) if info.session_id]
         return "as the same session" if before[-1:] == after[-1:] else "as a session of another id"
 
@@ -270,11 +270,11 @@ class AgentTrial:
         events = [event for talk in self._talks for event in talk.events]
         malformed = [event for event in events if isinstance(event, Malformed)]
         if malformed:
-            raise Broken(f"{len(malformed)} lines are no messages, such as {str(malformed[0])[:200]}")
+            raise PromiseBroken(f"{len(malformed)} lines are no messages, such as {str(malformed[0])[:200]}")
         unknown = Counter(str(event.message_type) for event in events if isinstance(event, Unknown))
         calls, ends = _calls(events)
         if calls != ends:
-            raise Broken(f"{sum(calls.values())} calls began and {sum(ends.values())} ended")
+            raise PromiseBroken(f"{sum(calls.values())} calls began and {sum(ends.values())} ended")
         named = ", ".join(f"{name} ({count})" for name, count in sorted(unknown.items()))
         return f"of kinds that turnwire does not know: {named}" if named else ""
 
@@ -286,7 +286,7 @@ class AgentTrial:
             event = await talk.next()
             if isinstance(event, ProcessStatus) and event.state == "exited":
                 if event.signal is not None:
-                    raise Broken(f"it had to be ended by {event.signal}")
+                    raise PromiseBroken(f"it had to be ended by {event.signal}")
                 return f"exit code {event.exit_code}"
 
     async def _conversation(self) -> Conversation:
@@ -332,7 +332,7 @@ def _completed(events: list[AgentEvent]) -> None:
     end = of_kind(events, Complete)[-1]
     if end.data.outcome != "completed":
         errors = "; ".join(end.data.errors or ())
-        raise Broken(f"the turn ends {end.data.outcome}" + (f": {errors[:300]}" if errors else ""))
+        raise PromiseBroken(f"the turn ends {end.data.outcome}" + (f": {errors[:300]}" if errors else ""))
 
 
 def _calls(events: list[AgentEvent]) -> tuple[Counter[str], Counter[str]]:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
-from frontends.conform.report import Broken
+from frontends.conform.report import PromiseBroken
 from turnwire_client import BEGINNING, Client
 from turnwire_client.events import (
     AgentEvent,
@@ -22,12 +22,12 @@ Answer = Callable[[PermissionRequest], str]
 
 
 def option(request: PermissionRequest, kind: str) -> str:
-    """Return the id of a request's option of a kind; raises Broken when it has none."""
+    """Return the id of a request's option of a kind; raises PromiseBroken when it has none."""
     for one in request.permission_options:
         if one.kind == kind:
             return one.option_id
     offered = ", ".join(one.kind for one in request.permission_options) or "nothing"
-    raise Broken(f"a request for leave offers {offered}, and no {kind}")
+    raise PromiseBroken(f"a request for leave offers {offered}, and no {kind}")
 
 
 def allow(request: PermissionRequest) -> str:
@@ -61,7 +61,7 @@ class Conversation:
         return await self.finish(answer)
 
     async def finish(self, answer: Answer = allow) -> list[AgentEvent]:
-        """Answer what is asked, and return the events until a turn's end; raises Broken when it has none in time."""
+        """Answer what is asked, and return the events until a turn's end; raises PromiseBroken when it has none in time."""
         events: list[AgentEvent] = []
         while True:
             event = await self.next()
@@ -74,7 +74,7 @@ class Conversation:
                 case Complete():
                     return events
                 case ProcessStatus(state="exited"):
-                    raise Broken(f"the process ended in the middle of a turn: {_how(event)}")
+                    raise PromiseBroken(f"the process ended in the middle of a turn: {_how(event)}")
                 case _:
                     pass
 
@@ -87,10 +87,10 @@ class Conversation:
             if isinstance(event, PermissionRequest):
                 await self._client.respond(self.session, event.pending_id, answer(event))
             if isinstance(event, Complete):
-                raise Broken(f"the turn ended ({event.data.outcome}) before any {kind.__name__}")
+                raise PromiseBroken(f"the turn ended ({event.data.outcome}) before any {kind.__name__}")
 
     async def next(self) -> AgentEvent:
-        """Return the next event; raises Broken when none comes in time."""
+        """Return the next event; raises PromiseBroken when none comes in time."""
         try:
             async with asyncio.timeout(self._patience):
                 async for frame in self._following:
@@ -98,8 +98,8 @@ class Conversation:
                         self.events.append(frame.event)
                         return frame.event
         except TimeoutError:
-            raise Broken(f"nothing more came within {self._patience:g} s") from None
-        raise Broken("the session is gone")
+            raise PromiseBroken(f"nothing more came within {self._patience:g} s") from None
+        raise PromiseBroken("the session is gone")
 
     def seen(self, kind: type[Kind]) -> list[Kind]:
         """Return the events of a kind so far."""

@@ -21,7 +21,7 @@ class Finding(msgspec.Struct, frozen=True):
     """How long it took."""
 
 
-class Broken(Exception):
+class PromiseBroken(Exception):
     """What was promised did not happen; the message says what did."""
 
 

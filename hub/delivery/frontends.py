@@ -16,7 +16,7 @@ from hub.wire.frames_out import Sessions, encode
 INTERVAL_S = 0.25
 
 
-class Member(Protocol):
+class ListViewer(Protocol):
     """A frontend that shows the list."""
 
     @property
@@ -36,10 +36,10 @@ class FrontendRegistry:
         """Names end with `@` and the `tag` of a hub that is one of several, so that two hubs give no name twice."""
         self._host = host
         self._end = "" if tag is None else f"@{tag}"
-        self._members: dict[Member, Principal] = {}
-        self._told: dict[Member, bytes] = {}
+        self._members: dict[ListViewer, Principal] = {}
+        self._told: dict[ListViewer, bytes] = {}
         """The last list of those that do not see all."""
-        self._waiting: set[Member] = set()
+        self._waiting: set[ListViewer] = set()
         self._names: set[str] = set()
         self._count = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -59,19 +59,19 @@ class FrontendRegistry:
         """Return the number of members."""
         return len(self._members)
 
-    def join(self, member: Member, principal: Principal) -> None:
+    def join(self, member: ListViewer, principal: Principal) -> None:
         """Tell a member of changes from now on."""
         self._members[member] = principal
         if not principal.sees_all:
             self._told[member] = self._list(principal)
 
-    def leave(self, member: Member) -> None:
+    def leave(self, member: ListViewer) -> None:
         """Tell it no more."""
         self._members.pop(member, None)
         self._told.pop(member, None)
         self._waiting.discard(member)
 
-    def tell(self, member: Member) -> None:
+    def tell(self, member: ListViewer) -> None:
         """Send a member the newest list now, if it does not have it and can take it."""
         if member in self._waiting and member.writable:
             self._waiting.discard(member)

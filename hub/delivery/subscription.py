@@ -62,7 +62,7 @@ class LogUnreadable(TurnwireError):
     """The log cannot be read at present."""
 
 
-class Live(Protocol):
+class LiveReaders(Protocol):
     """Where subscriptions go that have read all there was."""
 
     def join(self, subscription: "Subscription") -> bool:
@@ -95,7 +95,7 @@ class Subscription:
 class Reader:
     """What one connection follows. `run` is its one sender of events that are not live."""
 
-    def __init__(self, pages: Pages, feeds: Live, sink: Sink) -> None:
+    def __init__(self, pages: Pages, feeds: LiveReaders, sink: Sink) -> None:
         self.sink = sink
         self._pages = pages
         self._feeds = feeds

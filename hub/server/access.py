@@ -57,7 +57,7 @@ class Tokens:
         return cls(secrets.token_urlsafe(32), secrets.token_urlsafe(32))
 
     @classmethod
-    def of(cls, config: HubConfig, kept: "Tokens | None" = None) -> "Tokens":
+    def from_config(cls, config: HubConfig, kept: "Tokens | None" = None) -> "Tokens":
         """Take the configured tokens, else those kept from an earlier start, else random ones.
 
         Raises AccessError when the configuration would not protect.

@@ -23,7 +23,7 @@ RESERVED = 8
 """One place of so many is for those who may control."""
 
 
-class Newcomer(Protocol):
+class NewConnection(Protocol):
     """A connection, as the limit sees it."""
 
     def drop(self, reason: str) -> None:
@@ -36,19 +36,19 @@ class ConnectionLimit:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._newcomers: dict[str, dict[Newcomer, None]] = {}
+        self._newcomers: dict[str, dict[NewConnection, None]] = {}
         """By neighbourhood (hub.server.access), the oldest first."""
-        self._places: dict[Newcomer, str] = {}
+        self._places: dict[NewConnection, str] = {}
         """The neighbourhood each newcomer is counted under."""
-        self._admitted: dict[Newcomer, Role] = {}
+        self._admitted: dict[NewConnection, Role] = {}
         self._viewers = 0
-        self._lingering: set[TurnedAway] = set()
+        self._lingering: set[RefusedConnection] = set()
 
     def __len__(self) -> int:
         """Return the number of connections."""
         return len(self._places) + len(self._admitted)
 
-    def enter(self, connection: Newcomer, place: str, *, shared: bool = False) -> bool:
+    def enter(self, connection: NewConnection, place: str, *, shared: bool = False) -> bool:
         """Count a new connection; False when all places are taken by others than newcomers.
 
         Raises nothing; may drop another newcomer. A `shared` place is a proxy's, which has no share of its own.
@@ -65,7 +65,7 @@ class ConnectionLimit:
         self._take(connection, place)
         return True
 
-    def move(self, connection: Newcomer, place: str) -> None:
+    def move(self, connection: NewConnection, place: str) -> None:
         """Count a newcomer under another place: a proxy has said where it comes from."""
         if self._places.get(connection) in {None, place}:
             return
@@ -75,7 +75,7 @@ class ConnectionLimit:
             next(iter(here)).drop("crowded")
         self._take(connection, place)
 
-    def admit(self, connection: Newcomer, role: Role) -> bool:
+    def admit(self, connection: NewConnection, role: Role) -> bool:
         """Count it as one that has shown its token; False when the places that its role may take are taken."""
         before = self._admitted.get(connection)
         if role == "view" and before != "view":
@@ -88,7 +88,7 @@ class ConnectionLimit:
         self._admitted[connection] = role
         return True
 
-    def leave(self, connection: Newcomer) -> None:
+    def leave(self, connection: NewConnection) -> None:
         """Count it no more; one that was turned away is no error."""
         self._give_up(connection)
         if self._admitted.pop(connection, None) == "view":
@@ -98,15 +98,15 @@ class ConnectionLimit:
         """End a connection that is one too many; tell it why if it `speaks` HTTP yet."""
         both_ways = cast("asyncio.Transport", transport)
         if speaks and len(self._lingering) < LINGERING:
-            both_ways.set_protocol(TurnedAway(both_ways, self._lingering))
+            both_ways.set_protocol(RefusedConnection(both_ways, self._lingering))
         else:
             both_ways.abort()
 
-    def _take(self, connection: Newcomer, place: str) -> None:
+    def _take(self, connection: NewConnection, place: str) -> None:
         self._newcomers.setdefault(place, {})[connection] = None
         self._places[connection] = place
 
-    def _give_up(self, connection: Newcomer) -> None:
+    def _give_up(self, connection: NewConnection) -> None:
         place = self._places.pop(connection, None)
         if place is None:
             return
@@ -116,10 +116,10 @@ class ConnectionLimit:
             del self._newcomers[place]
 
 
-class TurnedAway(asyncio.Protocol):
+class RefusedConnection(asyncio.Protocol):
     """Says 503 and reads on for a moment: closing at once would make the peer lose the answer."""
 
-    def __init__(self, transport: asyncio.Transport, lingering: "set[TurnedAway]") -> None:
+    def __init__(self, transport: asyncio.Transport, lingering: "set[RefusedConnection]") -> None:
         answer = refuse("too_many_connections")
         head = (
             f"HTTP/1.1 {answer.status} Service Unavailable\r\nContent-Type: {answer.content_type}\r\n"

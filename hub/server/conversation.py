@@ -25,7 +25,7 @@ from hub.server.access import Allowance, TokenCheck, Tokens, WrongToken
 from hub.server.cookies import Cookies
 from hub.server.invitations import LIFE_S, Invitations
 from hub.server.refusals import Refusals
-from hub.server.unread import Unread
+from hub.server.unread import UnreadBudget
 from hub.wire.codes import CloseCode
 from hub.wire.commands import check_role, id_of, parse, refusal
 from hub.wire.frames import (
@@ -119,7 +119,7 @@ class HubContext:
     invitations: Invitations
     check: TokenCheck
     refusals: Refusals
-    unread: Unread
+    unread: UnreadBudget
     payloads: asyncio.Semaphore
     """So many events in full are read at once."""
     tasks: asyncio.TaskGroup

@@ -19,7 +19,7 @@ HEAD = (
 PING = b": ping\n\n"
 
 
-class Wire(Protocol):
+class TcpWriter(Protocol):
     """The writing side of a TCP connection."""
 
     @property
@@ -47,7 +47,7 @@ class Wire(Protocol):
 class EventStream:
     """A Sink (subscription.py) that writes server-sent events."""
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: TcpWriter) -> None:
         self._wire = wire
         wire.write(HEAD)
 

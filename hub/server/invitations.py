@@ -36,7 +36,7 @@ class Invitations:
         self._open.append(made)
         return made.code
 
-    def take(self, code: str, now: float) -> Principal | None:
+    def redeem(self, code: str, now: float) -> Principal | None:
         """Return whose a code is, which is used up by that; None for one that opens nothing."""
         found = None
         for one in list(self._open):

@@ -63,7 +63,7 @@ class Routes:
         self._logged_out = logged_out
         self._origins = OriginPolicy(config.host, config.allowed_hosts, config.allowed_origins)
         self._users = ProxyUsers(
-            config.proxy_user_header, config.proxy_user_role, Scope.of(config.proxy_user_sessions)
+            config.proxy_user_header, config.proxy_user_role, Scope.parse(config.proxy_user_sessions)
         )
 
     def decide(self, request: Request) -> Answer | Stream | Upgrade:
@@ -143,7 +143,7 @@ class Routes:
         if token is None:
             return _unauthorized()
         now = asyncio.get_running_loop().time()
-        principal = self._context.invitations.take(token, now) or self._principal_of(token, request.address)
+        principal = self._context.invitations.redeem(token, now) or self._principal_of(token, request.address)
         if isinstance(principal, Answer):
             return principal
         value = self._context.cookies.give(principal, time.time())

@@ -12,7 +12,7 @@ SMALL = 1 << 18
 """Bytes that need no room: a page of events (hub.delivery.pages)."""
 
 
-class Holder(Protocol):
+class SlowConnection(Protocol):
     """A connection that has more unread than its write limit."""
 
     @property
@@ -34,13 +34,13 @@ class Holder(Protocol):
         ...
 
 
-class Unread:
+class UnreadBudget:
     """Counts what waits, and makes room."""
 
     def __init__(self, limit: int, grace_s: float) -> None:
         self._limit = limit
         self._grace_s = grace_s
-        self._stalled: set[Holder] = set()
+        self._stalled: set[SlowConnection] = set()
         self._changed = asyncio.Event()
 
     @property
@@ -48,11 +48,11 @@ class Unread:
         """Bytes that wait on connections over their write limit."""
         return sum(one.unread for one in self._stalled)
 
-    def stalls(self, holder: Holder) -> None:
+    def stalls(self, holder: SlowConnection) -> None:
         """Count a connection that is over its write limit from now on."""
         self._stalled.add(holder)
 
-    def flows(self, holder: Holder) -> None:
+    def flows(self, holder: SlowConnection) -> None:
         """Count it no more; one that was not counted is no error."""
         self._stalled.discard(holder)
         self._changed.set()
@@ -64,7 +64,7 @@ class Unread:
         total = self.total
         return total == 0 or total + size <= self._limit
 
-    async def room(self, size: int, mine: Holder) -> bool:
+    async def room(self, size: int, mine: SlowConnection) -> bool:
         """Wait until so many bytes may be written; False when the connection is closed."""
         while not mine.closed:
             self._shed(size)

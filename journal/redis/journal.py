@@ -25,12 +25,12 @@ from redis.exceptions import (
 
 from journal.ages import AgeClock, Limits, kept, read, steadily
 from journal.backlog import Backlog
-from journal.base import KEEP_ALL, Entry, JournalUnavailable, LogSummary, Page, Retention, Watcher, Whole
-from journal.damage import Damage
+from journal.base import KEEP_ALL, Entry, JournalUnavailable, LogSummary, Page, Retention, Watcher, WholeEntry
+from journal.damage import DamagedNumbers
 from journal.log_index import LogIndex
 from journal.reading.cache import TailCache
 from journal.reading.paging import Watchers, page_of, place
-from journal.redis.server import Ownership, RedisServer, State
+from journal.redis.server import LogState, Ownership, RedisServer
 from journal.sqlite.rows import Append, EventRow, Extent
 from journal.timestamps import MICROSECONDS, Clock, now, stamp
 from normalize.events.envelope import Cursor, Envelope
@@ -84,7 +84,7 @@ class RedisJournal:
         self._cache = TailCache()
         self._watchers = Watchers()
         self._backlog = Backlog(BACKLOG_BYTES)
-        self._damage = Damage(f"the Redis at {server.name}")
+        self._damage = DamagedNumbers(f"the Redis at {server.name}")
         self._deaf: JournalUnavailable | None = None
         """Why it is not heard what other sidecars write."""
         self._reached = asyncio.Event()
@@ -125,7 +125,7 @@ class RedisJournal:
             ages = AgeClock(
                 clock,
                 steady,
-                Limits.of(retention.max_age_s),
+                Limits.for_retention(retention.max_age_s),
                 known=read(await server.witness()),
                 newest=max((state.micros for state in states.values()), default=0),
             )
@@ -225,7 +225,7 @@ class RedisJournal:
             raise self._server.explain(error) from error
         return self._logs.last(session)
 
-    async def whole(self, session: str, seq: int) -> Whole | None:
+    async def whole(self, session: str, seq: int) -> WholeEntry | None:
         """Return one event uncut."""
         try:
             rows = await self._server.events(session, seq - 1, seq, 1) if seq > 0 else []
@@ -234,7 +234,7 @@ class RedisJournal:
             whole, raw = await self._server.beside(session, seq)
         except RedisError as error:
             raise self._server.explain(error) from error
-        return Whole(rows[0].event if whole is None else whole, raw)
+        return WholeEntry(rows[0].event if whole is None else whole, raw)
 
     async def logs(self) -> list[LogSummary]:
         """List all logs."""
@@ -302,7 +302,7 @@ class RedisJournal:
         if state is not None:
             self._take_over({session: state})
             # What was numbered in a life before and refused is nobody's any more.
-            self._logs.of(session).accepted = state.extent.last
+            self._logs.get_or_add(session).accepted = state.extent.last
         return state is not None
 
     def watch(self, watcher: Watcher) -> Callable[[], None]:
@@ -428,7 +428,7 @@ class RedisJournal:
             batch = self._queue.popleft()
             size += batch.size
             ts = stamp(batch.micros)
-            known = self._logs.of(batch.session)
+            known = self._logs.get_or_add(batch.session)
             known.extent, known.deleted = extent, False
             self._cache.add(
                 batch.session,
@@ -479,20 +479,20 @@ class RedisJournal:
         if changed:
             self._backlog.tell()
 
-    def _take_over(self, states: Mapping[str, State]) -> None:
+    def _take_over(self, states: Mapping[str, LogState]) -> None:
         for session, state in states.items():
             known = self._logs.find(session)
             # Anybody may publish any name; it is worth remembering when there is something under it.
             if state.extent.last <= (0 if known is None else known.extent.last):
                 continue
-            known = known or self._logs.of(session)
+            known = known or self._logs.get_or_add(session)
             known.extent, known.deleted = state.extent, state.deleted
             known.accepted = max(known.accepted, state.extent.last)
             known.micros = max(known.micros, state.micros)
             self._watchers.announce(session, state.extent.last)
 
     async def _read(self, session: str, after: int, last: int, *, count: int, size: int) -> list[EventRow]:
-        extent, begin = self._logs.of(session).extent, after + 1
+        extent, begin = self._logs.get_or_add(session).extent, after + 1
         usual = max(1, extent.size // max(1, extent.last - extent.first + 1))
         rows: list[EventRow] = []
         try:
@@ -517,7 +517,7 @@ class RedisJournal:
         return rows
 
     def _note_lost(self, session: str, first: int, last: int) -> None:
-        first = max(first, self._logs.of(session).extent.first)
+        first = max(first, self._logs.get_or_add(session).extent.first)
         if first <= last:
             self._damage.found(session, first, last)
 

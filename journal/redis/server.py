@@ -20,7 +20,7 @@ log = logging.getLogger(f"turnwire.{__name__}")
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class LogState:
     """A log as the server has it."""
 
     extent: Extent
@@ -128,18 +128,18 @@ class RedisServer:
         """Keep what is known of the clocks."""
         await self._redis.set(f"{self._prefix}ages", witness)
 
-    async def states(self, session: str | None = None) -> dict[str, State]:
+    async def states(self, session: str | None = None) -> dict[str, LogState]:
         """Return one log, or all; with `replicas`, once these have what is returned."""
         sessions = [session] if session is not None else sorted(await self._sessions())
         pipeline = self._redis.pipeline(transaction=False)
         for name in sessions:
             pipeline.hmget(self._keys(name)[1], _STATE)
         rows = await self._replicated(pipeline, sessions)
-        states: dict[str, State] = {}
+        states: dict[str, LogState] = {}
         for name, row in zip(sessions, rows, strict=True):
             # One session's keys that others have been at keep no other session from being known.
             state = row if isinstance(row, RedisError) else _state(row)
-            if isinstance(state, State):
+            if isinstance(state, LogState):
                 states[name] = state
             else:
                 log.error(
@@ -235,7 +235,7 @@ class RedisServer:
         owner, fence = cast("list[bytes | None]", found)
         return None if owner is None or fence is None else Ownership(owner.decode(), int(fence))
 
-    async def claim(self, session: str, former: Ownership | None) -> State | None:
+    async def claim(self, session: str, former: Ownership | None) -> LogState | None:
         """Make a log the owner's in a new life; return it, or None where it is another's than the former one."""
         taken_from = ("", "") if former is None else (former.owner, former.fence)
         pipeline = self._redis.pipeline(transaction=False)
@@ -248,7 +248,7 @@ class RedisServer:
             return None
         self._fences[session] = fence
         first, last, size, micros, deleted = state
-        return State(Extent(first, last, size), micros, bool(deleted))
+        return LogState(Extent(first, last, size), micros, bool(deleted))
 
     async def beside(self, session: str, seq: int) -> tuple[bytes | None, bytes | None]:
         """Return what was kept of an event beside it: whole and raw."""
@@ -277,7 +277,7 @@ class RedisServer:
         fence, *extent = cast("list[int]", found)
         return fence, Extent(*extent) if extent else None
 
-    async def news(self) -> AsyncGenerator[tuple[str, State] | None]:
+    async def news(self) -> AsyncGenerator[tuple[str, LogState] | None]:
         """Yield None once all that follows will be told, then each log that another journal has appended to, as it is then."""
         puzzled = False
         async with self._redis.pubsub() as channel:
@@ -333,12 +333,12 @@ def _may_lose(told: Sequence[Mapping[str, Any]], replicas: int, *, synced: bool)
 _STATE = ["first", "last", "size", "micros", "deleted"]
 
 
-def _state(row: Sequence[bytes | None]) -> State | ValueError:
+def _state(row: Sequence[bytes | None]) -> LogState | ValueError:
     try:
         first, last, size, micros, deleted = (int(value or b"0") for value in row)
     except ValueError as error:
         return error
-    return State(Extent(first or 1, last, size), micros, bool(deleted))
+    return LogState(Extent(first or 1, last, size), micros, bool(deleted))
 
 
 def _event(key: bytes, fields: Mapping[bytes, bytes]) -> EventRow | None:
@@ -349,7 +349,7 @@ def _event(key: bytes, fields: Mapping[bytes, bytes]) -> EventRow | None:
         return None
 
 
-def _told(message: bytes) -> tuple[str, str, State] | None:
+def _told(message: bytes) -> tuple[str, str, LogState] | None:
     """Return the writer, the session and its log, which a message of ours names."""
     writer, *numbers, session = [*(_text(message) or "").split(" ", 5), ""][:6]
     try:
@@ -358,7 +358,7 @@ def _told(message: bytes) -> tuple[str, str, State] | None:
         return None
     if len(writer) != 32 or not session or not 0 < first <= last + 1 or size < 0:
         return None
-    return writer, session, State(Extent(first, last, size), micros, deleted=False)
+    return writer, session, LogState(Extent(first, last, size), micros, deleted=False)
 
 
 def _text(value: bytes) -> str | None:

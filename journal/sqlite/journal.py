@@ -23,13 +23,13 @@ from journal.base import (
     Page,
     Retention,
     Watcher,
-    Whole,
+    WholeEntry,
 )
-from journal.damage import Damage
+from journal.damage import DamagedNumbers
 from journal.log_index import LogIndex
 from journal.reading.cache import TailCache
 from journal.reading.paging import Watchers, page_of, place
-from journal.sqlite.opening import Durability, Opened, open_journal
+from journal.sqlite.opening import Durability, OpenedFile, open_journal
 from journal.sqlite.reader import Reader
 from journal.sqlite.rows import Append, Extent, delete_log, entry_at, events_after
 from journal.sqlite.writer import Writer
@@ -47,7 +47,7 @@ BATCH_BYTES = 1_000_000_000
 class SqliteJournal:
     """Implements `journal.base.Journal`; made by `open`."""
 
-    def __init__(self, opened: Opened, retention: Retention, clock: Clock) -> None:
+    def __init__(self, opened: OpenedFile, retention: Retention, clock: Clock) -> None:
         self.path = opened.path
         self._lock = opened.lock
         self._epoch = opened.epoch
@@ -57,7 +57,7 @@ class SqliteJournal:
         self._watchers = Watchers()
         self._backlog = Backlog(BACKLOG_BYTES)
         self.reader = Reader(opened.reading, opened.path)
-        self._damage = Damage(str(opened.path))
+        self._damage = DamagedNumbers(str(opened.path))
         self.writer = Writer(opened.connection, opened.path, retention, opened.ages, self)
         """For those who keep something else in the same file."""
 
@@ -142,7 +142,7 @@ class SqliteJournal:
                 envelopes = await self._read(session, after, last, count=count, size=size)
         return page_of(cursor, self._epoch, last, envelopes)
 
-    async def whole(self, session: str, seq: int) -> Whole | None:
+    async def whole(self, session: str, seq: int) -> WholeEntry | None:
         """Return one event uncut."""
         known = self._logs.find(session)
         if known is None or not known.extent.first <= seq <= known.extent.last:
@@ -152,7 +152,7 @@ class SqliteJournal:
             self._damage.found(session, seq, seq)
         if entry is None:
             return None
-        return Whole(entry.event if entry.whole is None else entry.whole, entry.raw)
+        return WholeEntry(entry.event if entry.whole is None else entry.whole, entry.raw)
 
     async def logs(self) -> list[LogSummary]:
         """List all logs."""
@@ -227,7 +227,7 @@ class SqliteJournal:
             self._cache.forget(known.session, extent.first)
 
     async def _read(self, session: str, after: int, last: int, *, count: int, size: int) -> list[Envelope]:
-        number = self._logs.of(session).id
+        number = self._logs.get_or_add(session).id
         found = await self.reader.call(
             partial(events_after, log=number, after=after, last=last, count=count, size=size)
         )

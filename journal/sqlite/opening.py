@@ -37,7 +37,7 @@ _MAGIC = b"SQLite format 3\x00"
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedFile:
     """A journal file that is ours."""
 
     path: Path
@@ -54,7 +54,7 @@ class Opened:
 
 def open_journal(
     path: Path, retention: Retention, durability: Durability, clock: Clock, steady: Clock
-) -> Opened:
+) -> OpenedFile:
     """Lock a journal, open it or make it, and apply retention; by clocks that tell microseconds since 1970 and since some moment.
 
     Raises JournalUnavailable, leaving the file as it is.
@@ -76,7 +76,7 @@ def open_journal(
                 retain_all(connection, retention, ages)
             reading = undo.enter_context(closing(connect(path)))
             reading.execute("PRAGMA query_only=1")
-            opened = Opened(path, lock, connection, reading, epoch, all_logs(connection), ages)
+            opened = OpenedFile(path, lock, connection, reading, epoch, all_logs(connection), ages)
         except (OSError, sqlite3.Error) as error:
             raise explain(path, error) from error
         except UnicodeDecodeError as error:  # SQLite quotes damaged names in what it reports
@@ -193,7 +193,12 @@ def _age_clock(connection: sqlite3.Connection, retention: Retention, clock: Cloc
     (known,) = connection.execute("SELECT max(value) FROM meta WHERE name = ?", (AGES,)).fetchone()
     newest = max((row.micros for row in all_logs(connection)), default=0)
     return AgeClock(
-        clock, steady, Limits.of(retention.max_age_s), boot=_boot(), known=read(known), newest=newest
+        clock,
+        steady,
+        Limits.for_retention(retention.max_age_s),
+        boot=_boot(),
+        known=read(known),
+        newest=newest,
     )
 
 

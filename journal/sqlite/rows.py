@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from journal.ages import AgeClock, Witness, kept, read
+from journal.ages import AgeClock, ClockState, kept, read
 from journal.base import Entry, Retention
 from journal.sqlite import checksums
 from journal.sqlite.schema import SEQ_BITS
@@ -60,7 +60,7 @@ class EventRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundRows:
     """What a file has after a number."""
 
     rows: Sequence[EventRow]
@@ -122,7 +122,7 @@ def append_all(
 
 def events_after(
     connection: sqlite3.Connection, log: int, after: int, last: int, *, count: int, size: int
-) -> Found:
+) -> FoundRows:
     """Return the events after one number and not beyond another: at most `count`, about `size` bytes, at least one.
 
     What is damaged is passed over: the rows begin behind it, or end before it.
@@ -137,11 +137,11 @@ def events_after(
             place = _beyond_damage(connection, log, place, last)
     first = rows[0].seq if rows else last + 1
     if first == after + 1:
-        return Found(rows)
+        return FoundRows(rows)
     # What retention took is no damage.
     (kept,) = connection.execute("SELECT first FROM log WHERE id = ?", (log,)).fetchone() or (last + 1,)
     begin = max(after + 1, kept)
-    return Found(rows, (begin, first - 1) if begin < first else None)
+    return FoundRows(rows, (begin, first - 1) if begin < first else None)
 
 
 def _sound_rows(
@@ -281,7 +281,7 @@ def retain_all(connection: sqlite3.Connection, retention: Retention, ages: AgeCl
     return changed
 
 
-def _keep(connection: sqlite3.Connection, witness: Witness) -> None:
+def _keep(connection: sqlite3.Connection, witness: ClockState) -> None:
     (text,) = connection.execute("SELECT max(value) FROM meta WHERE name = ?", (AGES,)).fetchone()
     before = read(text)
     if before is not None and before.boot == witness.boot and witness.steady - before.steady < WITNESS_EVERY:

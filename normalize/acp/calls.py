@@ -13,8 +13,8 @@ from msgspec import Struct, field
 from normalize.acp.agents import SAFE
 from normalize.acp.facts import Facts
 from normalize.acp.tools import Status, name_of, payload, title_of
-from normalize.cores.place import Place
-from normalize.cores.recent import Recent
+from normalize.cores.bounded_dict import BoundedDict
+from normalize.cores.event_context import EventContext
 from normalize.events import AgentEvent, ToolUpdate
 from normalize.events import ToolCall as CallEvent
 from normalize.payloads import NormalizedPayload, ShellExecPayload
@@ -74,16 +74,16 @@ class Call(Struct, gc=False):
 class Calls:
     """The calls of one session."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: EventContext) -> None:
         self._place = place
         self.quirks = SAFE
         self.cancelling = False
         """The turn is to stop: what ends now was stopped."""
         self._open: dict[str, Call] = {}
         self._ended_now: set[str] = set()
-        self._ended: Recent[None] = Recent(_REMEMBERED)
+        self._ended: BoundedDict[None] = BoundedDict(_REMEMBERED)
         self._due: list[Call] = []
-        self._terminals: Recent[str] = Recent(_REMEMBERED)
+        self._terminals: BoundedDict[str] = BoundedDict(_REMEMBERED)
         """The call that shows a terminal, by the terminal's id."""
 
     @property

@@ -1,6 +1,6 @@
 """The heart: messages in, events out. Deterministic, without I/O, clock or randomness.
 
-News of sessions go by their kind (news.py); requests of the agent and answers to ours are taken here, and what we sent,
+News of sessions go by their kind (session_updates.py); requests of the agent and answers to ours are taken here, and what we sent,
 where it is heard: it tells which answer ends which turn, and where the past that a load tells again is over. A stdout
 alone gives a whole stream, too.
 """
@@ -11,7 +11,7 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from normalize.acp import news, turns
+from normalize.acp import session_updates, turns
 from normalize.acp.calls import Leave
 from normalize.acp.errors import AUTHENTICATION_REQUIRED, problem
 from normalize.acp.facts import Facts, command_line
@@ -89,7 +89,7 @@ class AcpCore:
             case Received():
                 return self.receive(happened.message, happened.line)
             case Sent():
-                return self.sent(happened.message)
+                return self.on_sent(happened.message)
             case Decision():
                 return self._decided(happened)
             case Ended():
@@ -107,16 +107,16 @@ class AcpCore:
             session = self._state.session(message.params.session_id)
             # Most lines of a session are pieces of text: no detour for them.
             if type(update) is AgentMessageChunk:
-                handler: news.Handler = news.said
+                handler: session_updates.Handler = session_updates.said
             elif type(update) is UnknownUpdate:
                 stats.unknown += 1
                 return [self._unknown(session, f"session/update/{update.kind}", message, line)]
             else:
-                handler = news.HANDLERS[type(update)]
+                handler = session_updates.HANDLERS[type(update)]
             events = handler(self._state, session, update)
-            if session.calls.has_due and handler is not news.call:
-                events = [*news.settled(session), *events]
-            if session.is_silent and session.history and handler in news.OF_THE_PAST:
+            if session.calls.has_due and handler is not session_updates.call:
+                events = [*session_updates.settled(session), *events]
+            if session.is_silent and session.history and handler in session_updates.OF_THE_PAST:
                 events = []
             if events:
                 stats.published += 1
@@ -153,7 +153,7 @@ class AcpCore:
             stats.control += 1
         return events
 
-    def sent(self, message: object) -> list[AgentEvent]:
+    def on_sent(self, message: object) -> list[AgentEvent]:
         """Translate a line we wrote to the agent."""
         state = self._state
         state.overheard = True
@@ -166,7 +166,7 @@ class AcpCore:
             case Response():
                 return self._we_answered(message)
             case messages.Batch():
-                return [event for one in message.messages for event in self.sent(one)]
+                return [event for one in message.messages for event in self.on_sent(one)]
             case _:
                 return []
 
@@ -261,7 +261,12 @@ class AcpCore:
             told = build(ToolCallUpdate, fields(params.subject.get("toolCall")))
         # Who asks for leave asks now: what is told of this call from here on is not of a past that is known.
         past = turns.past_over(session) if session.is_silent else []
-        events = [*past, *turns.ensure(state, session), *session.texts.pause(), *news.settled(session)]
+        events = [
+            *past,
+            *turns.ensure(state, session),
+            *session.texts.pause(),
+            *session_updates.settled(session),
+        ]
         call_id = told.tool_call_id or None
         known = session.calls.find(told.tool_call_id)
         facts = Facts() if known is None else replace(known.facts)

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from normalize.acp.news import parent_of
+from normalize.acp.session_updates import parent_of
 from normalize.acp.usage import tokens_of
-from normalize.model_calls import ModelCall, ModelCallReaders, Tokens, Untold
+from normalize.model_calls import CallsUntold, ModelCall, ModelCallReaders, Tokens
 from protocol.acp.messages import PermissionRequest, Response, SessionUpdate
 from protocol.acp.updates import Chunk
 
-_UNTOLD = (Untold(),)
+_UNTOLD = (CallsUntold(),)
 """Almost all lines of a session: made once."""
 
 
@@ -20,7 +20,7 @@ def _update(message: SessionUpdate) -> Sequence[ModelCall]:
     if took is None:
         return _UNTOLD
     told = Tokens(took.sent, took.received, took.cache_read or 0, took.cache_written or 0)
-    return (Untold(parent_of(update.meta), told),)
+    return (CallsUntold(parent_of(update.meta), told),)
 
 
 def _untold(_: PermissionRequest | Response) -> Sequence[ModelCall]:

@@ -13,8 +13,8 @@ from normalize.acp.agents import Quirks
 from normalize.acp.facts import Facts
 from normalize.acp.tools import name_of, payload, questions, title_of
 from normalize.cores import outcomes
-from normalize.cores.place import Place
-from normalize.cores.recent import Recent
+from normalize.cores.bounded_dict import BoundedDict
+from normalize.cores.event_context import EventContext
 from normalize.events import (
     AgentEvent,
     PermissionOption,
@@ -58,7 +58,7 @@ class Pending(Struct, gc=False):
     """It was told who answered it; the answer itself is no news."""
 
 
-def name_of_request(place: Place, request_id: Id) -> str:
+def name_of_request(place: EventContext, request_id: Id) -> str:
     """Return what a request is called: unique among all processes of a session, as its turn is."""
     said = request_id if isinstance(request_id, str) else json.dumps(request_id)
     return f"{place.here['operation_id'] or place.here['session_id'] or 'session'}/{said[:200]}"
@@ -74,7 +74,7 @@ def kind_of(option: Option) -> Kind:
 
 
 def permission(
-    place: Place,
+    place: EventContext,
     pending_id: str,
     asked: PermissionRequest,
     facts: Facts,
@@ -105,7 +105,7 @@ def permission(
     )
 
 
-def question(place: Place, pending_id: str, asked: Request) -> QuestionRequest:
+def question(place: EventContext, pending_id: str, asked: Request) -> QuestionRequest:
     """Return the event of an elicitation."""
     params = fields(asked.params)
     listed = questions(params)
@@ -147,12 +147,12 @@ def _filled(**members: object) -> dict[str, object]:
 class Requests:
     """The requests of one session that are pending."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: EventContext) -> None:
         self._place = place
         self.pending: dict[str, Pending] = {}
         self._of_calls: dict[str, dict[str, None]] = {}
         """Names of requests by the call that waits."""
-        self._named: Recent[int] = Recent(MOST_NAMED)
+        self._named: BoundedDict[int] = BoundedDict(MOST_NAMED)
         """How often a name was given."""
 
     def name(self, request_id: Id) -> str:
@@ -190,7 +190,7 @@ class Requests:
         behavior: outcomes.Behavior = "deny"
         if decision.behavior in ("allow", "ask", "answer"):
             behavior = decision.behavior
-        return [outcomes.decided(self._place, pending, decision, behavior)]
+        return [outcomes.resolution(self._place, pending, decision, behavior)]
 
     def on_response(self, pending: Pending, response: Response) -> list[AgentEvent]:
         """We answered; the decision itself, if it was told before, is not told again."""

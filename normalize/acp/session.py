@@ -9,7 +9,7 @@ from normalize.acp.calls import Calls
 from normalize.acp.requests import Requests
 from normalize.acp.texts import Texts
 from normalize.acp.usage import Usage
-from normalize.cores.place import Place
+from normalize.cores.event_context import EventContext
 from normalize.events import (
     AgentEvent,
     AvailableCommands,
@@ -61,7 +61,7 @@ class Session:
     """One session."""
 
     def __init__(self, session_id: str, quirks: Quirks) -> None:
-        self.place = Place()
+        self.place = EventContext()
         self.place.enter_session(session_id)
         self.id = session_id
         self.texts = Texts(self.place)

@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from normalize.acp.agents import SAFE, Quirks, quirks
 from normalize.acp.session import Session
-from normalize.cores.place import Here
-from normalize.cores.recent import Recent
+from normalize.cores.bounded_dict import BoundedDict
+from normalize.cores.event_context import EventFields
 from normalize.events import AgentEvent, Notice
 from normalize.payloads.fields import fields, shallow
 from protocol.acp.messages import Id
@@ -19,7 +19,7 @@ _SESSIONS = 256
 """Sessions that are known at a time; of those above, the ones in which nothing is open are forgotten."""
 _TERMINALS = 1024
 
-NOWHERE: Here = {"session_id": None, "operation_id": None}
+NOWHERE: EventFields = {"session_id": None, "operation_id": None}
 """Where an event belongs that is about no session."""
 
 
@@ -53,10 +53,10 @@ class State:
         """The session that was spoken of last."""
         self.overheard = False
         """What was sent is heard, too, so a turn without a prompt is the agent's own."""
-        self.ours: Recent[OurRequest] = Recent(_ASKED)
-        self.theirs: Recent[tuple[str, str]] = Recent(_TERMINALS)
+        self.ours: BoundedDict[OurRequest] = BoundedDict(_ASKED)
+        self.theirs: BoundedDict[tuple[str, str]] = BoundedDict(_TERMINALS)
         """Requests of the agent about terminals: method, and terminal or command."""
-        self.terminals: Recent[Terminal] = Recent(_TERMINALS)
+        self.terminals: BoundedDict[Terminal] = BoundedDict(_TERMINALS)
 
     def session(self, session_id: str) -> Session:
         """Return the session of an id, made if it is new."""
@@ -105,7 +105,7 @@ def key(request_id: Id) -> str:
 
 
 def notice(
-    here: Here,
+    here: EventFields,
     kind: str,
     text: str,
     level: Literal["info", "warning", "error"] = "info",

@@ -8,8 +8,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from normalize.cores.place import Place
-from normalize.cores.recent import Recent
+from normalize.cores.bounded_dict import BoundedDict
+from normalize.cores.event_context import EventContext
 from normalize.events import AgentEvent, MessageChunk, Reasoning
 from normalize.events.limits import pieces
 from normalize.payloads.files import ContentPart
@@ -38,11 +38,11 @@ class _Run(Struct, gc=False):
 class Texts:
     """The texts of one session."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: EventContext) -> None:
         self._place = place
         self._runs: dict[str | None, _Run] = {}
         self._count = 0
-        self._blocks: Recent[tuple[Kind, int]] = Recent(_REMEMBERED)
+        self._blocks: BoundedDict[tuple[Kind, int]] = BoundedDict(_REMEMBERED)
 
     def say(
         self, kind: Kind, text: str, message_id: str | None, parent: str | None, history: bool | None

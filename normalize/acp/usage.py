@@ -7,7 +7,7 @@ at all; some count the session there. Money is told as the session's total, in w
 from msgspec import Struct
 
 from normalize.acp.agents import Quirks
-from normalize.cores.place import Place
+from normalize.cores.event_context import EventContext
 from normalize.events import AgentEvent, ContextWindow
 from normalize.payloads.fields import fields, objects, text, whole
 from protocol.acp.updates import UsageUpdate
@@ -26,7 +26,7 @@ class Tokens(Struct, frozen=True, gc=False):
     cache_written: int | None = None
 
 
-class Bill(Struct, frozen=True, gc=False):
+class TurnCosts(Struct, frozen=True, gc=False):
     """What a turn took and cost."""
 
     turn: Tokens | None = None
@@ -38,7 +38,7 @@ class Bill(Struct, frozen=True, gc=False):
 class Usage:
     """The figures of one session."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: EventContext) -> None:
         self._place = place
         self.quirks = Quirks()
         self.model: str | None = None
@@ -88,7 +88,7 @@ class Usage:
         if told is not None:
             self._chunks = told if self._chunks is None else _sum(self._chunks, told)
 
-    def bill(self, result: JsonObject, *, goes_on: bool) -> Bill:
+    def bill(self, result: JsonObject, *, goes_on: bool) -> TurnCosts:
         """Return what the turn took that ends with this answer.
 
         `goes_on`: the conversation is older than this process, and the first cost may be that of all of it.
@@ -111,7 +111,7 @@ class Usage:
         elif goes_on:
             cost = None
         self._billed = self._billed if self._cost is None else self._cost
-        return Bill(turn, total, cost, self._cost)
+        return TurnCosts(turn, total, cost, self._cost)
 
 
 def tokens_of(meta: Json) -> Tokens | None:

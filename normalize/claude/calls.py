@@ -13,8 +13,8 @@ from msgspec import Struct
 from normalize.claude import results, tools
 from normalize.claude.results.answer import Leave
 from normalize.claude.tools.work_dir import WorkDir
-from normalize.cores.place import Place
-from normalize.cores.recent import Recent
+from normalize.cores.bounded_dict import BoundedDict
+from normalize.cores.event_context import EventContext
 from normalize.events import ToolCall, ToolUpdate
 from normalize.payloads import NormalizedPayload
 from protocol.claude.blocks import ToolResultBlock
@@ -58,16 +58,16 @@ class Call(Struct, gc=False):
 class Calls:
     """The calls that are pending, and the subagents in the background."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: EventContext) -> None:
         self._place = place
         self.work_dir = WorkDir()
         """The folder that commands run in."""
         self._pending: dict[str, Call] = {}
         self._ended_now: set[str] = set()
         """Calls that ended in this turn."""
-        self._ended: Recent[bool] = Recent(_REMEMBERED)
+        self._ended: BoundedDict[bool] = BoundedDict(_REMEMBERED)
         """Calls that have ended in any turn, and whether their beginning was heard."""
-        self._background: Recent[None] = Recent(_REMEMBERED)
+        self._background: BoundedDict[None] = BoundedDict(_REMEMBERED)
         """Calls whose work goes on, or went on, in the background: a subagent there can be sent on again."""
 
     def open(

@@ -7,7 +7,7 @@ a `[1m]` suffix; until it is known, that suffix and a short list of models decid
 
 import re
 
-from normalize.cores.place import Place
+from normalize.cores.event_context import EventContext
 from normalize.events import AgentEvent, ContextWindow
 from protocol.claude.blocks import Usage
 from protocol.claude.results import Result
@@ -31,7 +31,7 @@ _SUFFIX = re.compile(r"(?:\[1m\]|@.*|-v\d+(?::\d+)?|[-@]?\d{8}|-latest)+$")
 class Context:
     """Follows the main model, its window and the tokens used."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: EventContext) -> None:
         self._place = place
         self._model: str | None = None
         self._sizes: dict[str, int] = {}

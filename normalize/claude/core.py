@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from typing import Any, assert_never
 
-from normalize.claude import conversation, others, user_lines
+from normalize.claude import conversation, session_changes, user_lines
 from normalize.claude.conversation import streamed
 from normalize.claude.notices import TABLE
 from normalize.claude.requests import exchange
@@ -29,7 +29,7 @@ Handler = Callable[[State, Any], list[AgentEvent]]
 """`Any`: the key of an entry in the table is the type its function takes, which a dict cannot say."""
 
 HANDLERS: dict[type, Handler] = {
-    **{kind: others.single(event) for kind, event in TABLE.items()},
+    **{kind: session_changes.single(event) for kind, event in TABLE.items()},
     messages.Assistant: conversation.assistant,
     messages.User: user_lines.user,
     results.Result: ending.result,
@@ -37,29 +37,29 @@ HANDLERS: dict[type, Handler] = {
     control.ControlResponse: exchange.response,
     control.ControlCancelRequest: exchange.cancelled,
     system.Init: lifecycle.init,
-    system.Status: others.status,
-    system.CompactBoundary: others.compacted,
-    system.CommandsChanged: others.commands_changed,
-    system.LocalCommandOutput: others.local_output,
-    system.ModelFallback: others.model_fallback,
-    system.ThinkingTokens: others.nothing,
-    system.ControlRequestProgress: others.nothing,
-    incidents.ModelRefusalFallback: others.refusal_fallback,
-    tasks.TaskStarted: others.task,
-    tasks.TaskProgress: others.task,
-    tasks.TaskUpdated: others.task,
-    tasks.TaskNotification: others.task,
-    miriad.SystemToolResult: others.tool_result,
-    miriad.SystemFailure: others.failure,
-    miriad.Queued: others.queued,
-    miriad.Injected: others.injected,
-    notices.RateLimitEvent: others.rate_limit,
+    system.Status: session_changes.status,
+    system.CompactBoundary: session_changes.compacted,
+    system.CommandsChanged: session_changes.commands_changed,
+    system.LocalCommandOutput: session_changes.local_output,
+    system.ModelFallback: session_changes.model_fallback,
+    system.ThinkingTokens: session_changes.nothing,
+    system.ControlRequestProgress: session_changes.nothing,
+    incidents.ModelRefusalFallback: session_changes.refusal_fallback,
+    tasks.TaskStarted: session_changes.task,
+    tasks.TaskProgress: session_changes.task,
+    tasks.TaskUpdated: session_changes.task,
+    tasks.TaskNotification: session_changes.task,
+    miriad.SystemToolResult: session_changes.tool_result,
+    miriad.SystemFailure: session_changes.failure,
+    miriad.Queued: session_changes.queued,
+    miriad.Injected: session_changes.injected,
+    notices.RateLimitEvent: session_changes.rate_limit,
     notices.CommandLifecycle: lifecycle.prompt_told,
-    notices.ConversationReset: others.conversation_reset,
-    notices.ToolProgress: others.tool_progress,
-    notices.KeepAlive: others.nothing,
-    notices.ActiveGoal: others.goal,
-    notices.TranscriptMirror: others.nothing,
+    notices.ConversationReset: session_changes.conversation_reset,
+    notices.ToolProgress: session_changes.tool_progress,
+    notices.KeepAlive: session_changes.nothing,
+    notices.ActiveGoal: session_changes.goal,
+    notices.TranscriptMirror: session_changes.nothing,
 }
 """Message type -> what it does. Stream events take a way of their own; all other types are `unknown`."""
 
@@ -142,7 +142,7 @@ class ClaudeCore:
 
     def _on_sent(self, message: Message) -> list[AgentEvent]:
         """Translate a line we wrote to the CLI."""
-        return exchange.sent(self._state, message)
+        return exchange.on_sent(self._state, message)
 
     def _on_decision(self, decision: Decision) -> list[AgentEvent]:
         """Translate who answered a pending request, and how; before the line that says so to the CLI."""

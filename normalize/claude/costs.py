@@ -16,7 +16,7 @@ COUNTS_ON_SINCE = (2, 1, 277)
 """The first version whose resumed processes may begin with the cost of what went before."""
 
 
-class Bill(NamedTuple):
+class CostReport(NamedTuple):
     """Money and tokens of a turn, and of the process up to now."""
 
     cost_usd: float | None
@@ -64,12 +64,12 @@ class Costs:
             self._past = _Past(self._cost, self._usage)
         self._cost, self._usage, self._input, self._output = 0.0, {}, 0, 0
 
-    def bill(self, result: Result) -> Bill:
+    def bill(self, result: Result) -> CostReport:
         """Return the share of the turn that this result ends."""
         cost, total = self._money(result)
         input_tokens, output_tokens = self._tokens(result)
         total_input, total_output = _totals(result)
-        return Bill(cost, total, input_tokens, output_tokens, total_input, total_output)
+        return CostReport(cost, total, input_tokens, output_tokens, total_input, total_output)
 
     def _money(self, result: Result) -> tuple[float | None, float | None]:
         total, before = as_float(result.total_cost_usd), self._cost

@@ -4,21 +4,21 @@ import re
 from collections.abc import Sequence
 
 from normalize.model_calls import (
-    Asks,
-    Began,
+    AnswerPart,
+    CallBegan,
+    CallMeasured,
     Exchange,
     ExchangeReaders,
-    Measured,
     ModelCall,
     ModelCallReaders,
-    Part,
-    Replies,
-    Said,
-    Streamed,
-    TakesBack,
+    PartSaid,
+    PieceStreamed,
+    RequestAnswered,
+    RequestMade,
+    RequestTakenBack,
     Tokens,
-    ToolAnswered,
     ToolPart,
+    ToolReturned,
 )
 from protocol.claude.blocks import AnyBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock, Usage
 from protocol.claude.control import ControlCancelRequest, ControlRequest, ControlResponse
@@ -27,7 +27,7 @@ from protocol.claude.requests import HookCallback
 from protocol.claude.stream import ContentBlockDelta, MessageDelta, MessageStart
 from protocol.json_values import text_at
 
-_IN_MAIN = (Streamed(None),)
+_IN_MAIN = (PieceStreamed(None),)
 """Almost all lines of a session: made once."""
 
 _WORD = re.compile(r"(?<!^)(?=[A-Z])")
@@ -36,19 +36,19 @@ _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 def _streamed(message: StreamEvent) -> Sequence[ModelCall]:
     event, parent = message.event, message.parent_tool_use_id
     if type(event) is ContentBlockDelta:
-        return _IN_MAIN if parent is None else (Streamed(parent),)
+        return _IN_MAIN if parent is None else (PieceStreamed(parent),)
     if type(event) is MessageStart:
         head = event.message
-        return (Began(parent, head.id, head.model, _tokens(head.usage)),)
+        return (CallBegan(parent, head.id, head.model, _tokens(head.usage)),)
     if type(event) is MessageDelta:
-        return (Measured(parent, event.stop_reason, _tokens(event.usage)),)
+        return (CallMeasured(parent, event.stop_reason, _tokens(event.usage)),)
     return ()
 
 
 def _said(message: Assistant) -> Sequence[ModelCall]:
     body = message.message
     return (
-        Said(
+        PartSaid(
             message.parent_tool_use_id,
             body.id,
             body.model,
@@ -63,18 +63,18 @@ def _said(message: Assistant) -> Sequence[ModelCall]:
 
 def _answered(message: User) -> Sequence[ModelCall]:
     return [
-        ToolAnswered(block.tool_use_id, block.content)
+        ToolReturned(block.tool_use_id, block.content)
         for block in message.blocks
         if isinstance(block, ToolResultBlock)
     ]
 
 
-def _part(block: AnyBlock) -> Part | ToolPart | None:
+def _part(block: AnyBlock) -> AnswerPart | ToolPart | None:
     match block:
         case TextBlock(text=text):
-            return Part("text", text)
+            return AnswerPart("text", text)
         case ThinkingBlock(thinking=thinking):
-            return Part("reasoning", thinking)
+            return AnswerPart("reasoning", thinking)
         case ToolUseBlock(id=call_id, name=name, input=arguments):
             return ToolPart(call_id, name, arguments)
         case _:
@@ -102,13 +102,13 @@ def _asks(message: ControlRequest) -> Exchange:
         event = text_at(request.input, "hook_event_name")
         # pre_tool_use for PreToolUse
         reply = f"hook_response.{_WORD.sub('_', event).lower() if event else 'unknown'}"
-    return Asks(message.request_id, request.subtype, reply)
+    return RequestMade(message.request_id, request.subtype, reply)
 
 
 MODEL_CALLS: ModelCallReaders = {StreamEvent: _streamed, Assistant: _said, User: _answered}
 
 EXCHANGES: ExchangeReaders = {
     ControlRequest: _asks,
-    ControlResponse: lambda message: Replies(message.request_id),
-    ControlCancelRequest: lambda _: TakesBack(),
+    ControlResponse: lambda message: RequestAnswered(message.request_id),
+    ControlCancelRequest: lambda _: RequestTakenBack(),
 }

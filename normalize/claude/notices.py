@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Literal
 
-from normalize.cores.place import Here
+from normalize.cores.event_context import EventFields
 from normalize.events import (
     AgentEvent,
     ApiRetry,
@@ -24,13 +24,13 @@ _LEVELS: dict[str, Level] = {"warning": "warning", "error": "error"}
 
 
 def notice(
-    here: Here, kind: str, text: str, level: Level = "info", details: JsonObject | None = None
+    here: EventFields, kind: str, text: str, level: Level = "info", details: JsonObject | None = None
 ) -> Notice:
     """Return a notice."""
     return Notice(**here, kind=kind, level=level, text=text, details=details)
 
 
-def rate_limit_event(here: Here, message: notices.RateLimitEvent) -> RateLimit | None:
+def rate_limit_event(here: EventFields, message: notices.RateLimitEvent) -> RateLimit | None:
     """Put a limit, or that one is near, into words; that all is well is no news."""
     info = message.rate_limit_info
     if info.status == "allowed":
@@ -52,13 +52,13 @@ def rate_limit_event(here: Here, message: notices.RateLimitEvent) -> RateLimit |
     )
 
 
-def rate_limit(here: Here, message: notices.RateLimit) -> AgentEvent:
+def rate_limit(here: EventFields, message: notices.RateLimit) -> AgentEvent:
     """The older spelling says nothing but that there is a limit."""
     said = message.message if isinstance(message.message, str) and message.message else "Rate limited by API"
     return RateLimit(**here, rate_limit_message=said)
 
 
-def api_retry(here: Here, message: system.ApiRetry) -> AgentEvent:
+def api_retry(here: EventFields, message: system.ApiRetry) -> AgentEvent:
     """Pass on an attempt that failed."""
     return ApiRetry(
         **here,
@@ -70,7 +70,7 @@ def api_retry(here: Here, message: system.ApiRetry) -> AgentEvent:
     )
 
 
-def hook(here: Here, message: tasks.HookMessage) -> AgentEvent:
+def hook(here: EventFields, message: tasks.HookMessage) -> AgentEvent:
     """Pass on a hook that the CLI runs itself."""
     done = message if isinstance(message, tasks.HookResponse) else None
     phase: Literal["started", "progress", "finished"] = "finished" if done else "started"
@@ -89,7 +89,7 @@ def hook(here: Here, message: tasks.HookMessage) -> AgentEvent:
     )
 
 
-def permission_denied(here: Here, message: system.PermissionDenied) -> AgentEvent:
+def permission_denied(here: EventFields, message: system.PermissionDenied) -> AgentEvent:
     """Pass on a refusal that nobody was asked about."""
     details: dict[str, Json] = {
         "tool_name": message.tool_name,
@@ -101,7 +101,7 @@ def permission_denied(here: Here, message: system.PermissionDenied) -> AgentEven
     return notice(here, "permission_denied", text, "warning", present)
 
 
-def model_fallback(here: Here, message: system.ModelFallback) -> AgentEvent:
+def model_fallback(here: EventFields, message: system.ModelFallback) -> AgentEvent:
     """Pass on that another model answers."""
     text = message.content or f"{message.fallback_model} answers instead of {message.original_model}"
     details: dict[str, Json] = {
@@ -112,32 +112,32 @@ def model_fallback(here: Here, message: system.ModelFallback) -> AgentEvent:
     return notice(here, "model_fallback", text, "warning", details)
 
 
-def background_tasks(here: Here, message: tasks.BackgroundTasksChanged) -> AgentEvent:
+def background_tasks(here: EventFields, message: tasks.BackgroundTasksChanged) -> AgentEvent:
     """Pass on the list of tasks that run."""
     count = len(message.tasks)
     text = f"{count} background task{'' if count == 1 else 's'} running"
     return notice(here, "background_tasks_changed", text, details={"tasks": list(message.tasks)})
 
 
-def auth_status(here: Here, message: notices.AuthStatus) -> AgentEvent:
+def auth_status(here: EventFields, message: notices.AuthStatus) -> AgentEvent:
     """Pass on how signing in goes."""
     state = "Signing in" if message.is_authenticating else "Signing in is over"
     text = message.error or "\n".join(message.output) or state
     return notice(here, "auth_status", text, "error" if message.error else "info")
 
 
-def tool_use_summary(here: Here, message: notices.ToolUseSummary) -> AgentEvent:
+def tool_use_summary(here: EventFields, message: notices.ToolUseSummary) -> AgentEvent:
     """Pass on a line about tool calls."""
     ids: list[Json] = list(message.preceding_tool_use_ids)
     return notice(here, "tool_use_summary", message.summary, details={"tool_call_ids": ids})
 
 
-def informational(here: Here, message: system.Informational) -> AgentEvent:
+def informational(here: EventFields, message: system.Informational) -> AgentEvent:
     """Pass on a note."""
     return notice(here, "informational", message.content, _LEVELS.get(message.level, "info"))
 
 
-def refusal(here: Here, message: incidents.ModelRefusal) -> AgentEvent:
+def refusal(here: EventFields, message: incidents.ModelRefusal) -> AgentEvent:
     """Pass on that the model's provider refused."""
     text = message.content or message.api_refusal_explanation or "The model's provider refused this request"
     details: dict[str, Json] = {
@@ -150,19 +150,19 @@ def refusal(here: Here, message: incidents.ModelRefusal) -> AgentEvent:
     )
 
 
-def writes_lost(here: Here, message: incidents.SessionWritesLost) -> AgentEvent:
+def writes_lost(here: EventFields, message: incidents.SessionWritesLost) -> AgentEvent:
     """Pass on that the transcript is incomplete."""
     text = f"The CLI could not write its {', '.join(message.lost) or 'files'} ({message.error_code})"
     return notice(here, "session_writes_lost", text, "error")
 
 
-def plugin_install(here: Here, message: incidents.PluginInstall) -> AgentEvent:
+def plugin_install(here: EventFields, message: incidents.PluginInstall) -> AgentEvent:
     """Pass on how the installation of a plugin goes."""
     text = f"Plugin {message.name or ''}: {message.error or message.status}".replace("Plugin :", "Plugins:")
     return notice(here, "plugin_install", text, "error" if message.error else "info")
 
 
-def memory_recall(here: Here, message: incidents.MemoryRecall) -> AgentEvent:
+def memory_recall(here: EventFields, message: incidents.MemoryRecall) -> AgentEvent:
     """Pass on which memories were read."""
     text = f"{len(message.memories)} memories recalled"
     return notice(
@@ -170,14 +170,14 @@ def memory_recall(here: Here, message: incidents.MemoryRecall) -> AgentEvent:
     )
 
 
-def files_persisted(here: Here, message: incidents.FilesPersisted) -> AgentEvent:
+def files_persisted(here: EventFields, message: incidents.FilesPersisted) -> AgentEvent:
     """Pass on which files were stored."""
     text = f"{len(message.files)} files stored, {len(message.failed)} not"
     details: dict[str, Json] = {"files": list(message.files), "failed": list(message.failed)}
     return notice(here, "files_persisted", text, "warning" if message.failed else "info", details)
 
 
-def consolidation(here: Here, message: miriad.Consolidation) -> AgentEvent:
+def consolidation(here: EventFields, message: miriad.Consolidation) -> AgentEvent:
     """Pass on what was written to long-term memory (spec 1)."""
     return Consolidation(
         **here, entries_created=message.entries_created or 0, entries_updated=message.entries_updated or 0
@@ -185,7 +185,7 @@ def consolidation(here: Here, message: miriad.Consolidation) -> AgentEvent:
 
 
 # `Any`: the key of an entry is the type its function takes, which a dict cannot say.
-TABLE: dict[type, Callable[[Here, Any], AgentEvent]] = {
+TABLE: dict[type, Callable[[EventFields, Any], AgentEvent]] = {
     notices.RateLimit: rate_limit,
     notices.AuthStatus: auth_status,
     notices.ToolUseSummary: tool_use_summary,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Literal
 
-from normalize.cores.place import Place
+from normalize.cores.event_context import EventContext
 from normalize.events import (
     AgentEvent,
     AvailableCommands,
@@ -21,7 +21,7 @@ from protocol.json_values import Json, text_at
 class Session:
     """Remembers what was published of the session."""
 
-    def __init__(self, place: Place, *, resumed: bool) -> None:
+    def __init__(self, place: EventContext, *, resumed: bool) -> None:
         """`resumed`: the first session id goes on with a conversation."""
         self._place = place
         self._resumed = resumed

@@ -22,7 +22,7 @@ from normalize.claude.user_lines import INTERRUPTED
 from normalize.cores.times import moment
 from normalize.events import Notice
 from normalize.inputs import Announced, Received, Sent
-from normalize.recordings.session_files import Answer, Branch, Dated, Outline, Said
+from normalize.recordings.session_files import Answer, Branch, ConversationSummary, DatedInput, SearchableText
 from protocol.claude import session_lines
 from protocol.claude.decode import decode
 from protocol.claude.notices import KeepAlive
@@ -169,7 +169,7 @@ class _Prices:
             if weight > 0 and 0 <= used.cost_usd <= _MOST:
                 self.by_model[model] = used.cost_usd / weight
 
-    def of(self, model: str, tokens: Tokens) -> float | None:
+    def cost_of(self, model: str, tokens: Tokens) -> float | None:
         price = self.by_model.get(model)
         return None if price is None else price * _weight(tokens)
 
@@ -188,7 +188,7 @@ class ClaudeSurvey:
         """By subagent and the API's message id."""
         self._prices = _Prices()
         self._totals: list[SessionLine] = []
-        self._facts = Outline()
+        self._facts = ConversationSummary()
         self._tasks: dict[str, list[str]] = {}
         """Calls that wait for their subagent's first line, by the prompt they gave it."""
         self._agents: dict[str, str] = {}
@@ -213,7 +213,7 @@ class ClaudeSurvey:
         self._facts.lines += 1
         self._facts.unreadable += 1
 
-    def take(self, line: bytes, agent: str | None = None) -> Sequence[Said]:
+    def handle(self, line: bytes, agent: str | None = None) -> Sequence[SearchableText]:
         """Look at a line."""
         if not line.strip():
             return ()
@@ -333,7 +333,7 @@ class ClaudeSurvey:
             self._first_prompt = text[:_SHOWN]
         self._nodes[line.uuid] = self._last = node
 
-    def outline(self) -> Outline:
+    def outline(self) -> ConversationSummary:
         """Return what is known of the conversation."""
         facts = self._facts
         dead, branches = self._branches(self._last)
@@ -356,7 +356,7 @@ class ClaudeSurvey:
         """Return all answers with their cost, as far as it is known."""
         found = []
         for seen in self._seen.values():
-            cost = seen.cost if seen.cost is not None else self._prices.of(seen.model, seen.tokens)
+            cost = seen.cost if seen.cost is not None else self._prices.cost_of(seen.model, seen.tokens)
             tokens = seen.tokens
             found.append(
                 Answer(
@@ -369,7 +369,7 @@ class ClaudeSurvey:
             )  # fmt: skip
         return found
 
-    def _add_costs(self, facts: Outline) -> None:
+    def _add_costs(self, facts: ConversationSummary) -> None:
         """The totals count the past of a fork with them, so what is no answer's is told of what began here alone."""
         costs = [answer.cost_usd for answer in facts.answers]
         facts.cost_is_whole = bool(costs) and None not in costs
@@ -487,25 +487,25 @@ def _total(totals: Sequence[SessionLine]) -> float:
     return whole + before
 
 
-def _said(line: SessionLine, head: MessageHead, kind: str, text: str) -> list[Said]:
+def _said(line: SessionLine, head: MessageHead, kind: str, text: str) -> list[SearchableText]:
     uuid = line.uuid or ""
     if line.type in ("custom-title", "ai-title"):
         title = line.custom_title or line.ai_title
-        return [Said(uuid, "title", title)] if title else []
+        return [SearchableText(uuid, "title", title)] if title else []
     if kind in (_Kind.PROMPT, _Kind.COMMAND):
-        return [Said(uuid, "prompt", text)] if text else []
+        return [SearchableText(uuid, "prompt", text)] if text else []
     if line.attachment is not None and line.attachment.command_mode == "prompt":
         prompt = line.attachment.prompt
-        return [Said(uuid, "prompt", prompt)] if isinstance(prompt, str) else []
+        return [SearchableText(uuid, "prompt", prompt)] if isinstance(prompt, str) else []
     if line.type != "assistant":
         return []
-    found = [Said(uuid, "text", head.text)] if head.text else []
+    found = [SearchableText(uuid, "text", head.text)] if head.text else []
     for block in head.blocks:
         if block.type == "tool_use" and isinstance(block.input, dict):
             for key, what in _SEARCHED.items():
                 value = block.input.get(key)
                 if isinstance(value, str) and value:
-                    found.append(Said(uuid, what, value))
+                    found.append(SearchableText(uuid, what, value))
     return found
 
 
@@ -563,14 +563,14 @@ class ClaudeReader:
         self._told = False
         self._read: set[str] = set()
 
-    def read(self, line: bytes, agent: str | None = None) -> Sequence[Dated]:
+    def read(self, line: bytes, agent: str | None = None) -> Sequence[DatedInput]:
         """Return what a line says."""
         if not line.strip():
             return []
         told = session_lines.read(line)
         at = moment(told.timestamp)
         if told is NO_LINE or not told.type:
-            return [Dated(self._last, Received(line, decode(line)))]
+            return [DatedInput(self._last, Received(line, decode(line)))]
         if told.uuid is not None and told.uuid in self._read:
             return [self._counted(at)]
         if told.uuid is not None:
@@ -594,16 +594,16 @@ class ClaudeReader:
             case _ if told.type in BOOKKEEPING or aside:
                 return [self._counted(at)]
             case _:
-                return [Dated(at or self._last, Received(line, decode(line)))]
+                return [DatedInput(at or self._last, Received(line, decode(line)))]
 
-    def close(self) -> Sequence[Dated]:
+    def close(self) -> Sequence[DatedInput]:
         """Return the end of the last turn, where it has one."""
         return self._result(self._last) if self._turn is not None and self._turn.finished else []
 
-    def _counted(self, at: float | None) -> Dated:
-        return Dated(at or self._last, _COUNTED)
+    def _counted(self, at: float | None) -> DatedInput:
+        return DatedInput(at or self._last, _COUNTED)
 
-    def _cut(self, at: float | None) -> list[Dated]:
+    def _cut(self, at: float | None) -> list[DatedInput]:
         """Tell once that the conversation took ways that are not shown."""
         if self._told or not self._branches:
             return []
@@ -620,9 +620,9 @@ class ClaudeReader:
             text=text,
             details={"branches": listed},
         )
-        return [Dated(at or self._last, Announced(notice))]
+        return [DatedInput(at or self._last, Announced(notice))]
 
-    def _user(self, told: SessionLine, at: float | None) -> list[Dated]:
+    def _user(self, told: SessionLine, at: float | None) -> list[DatedInput]:
         head = session_lines.head(told.message)
         text = head.text
         if told.uuid in self._skipped:
@@ -649,22 +649,22 @@ class ClaudeReader:
             return [*self._begin(told, at, woken=True), self._counted(at)]
         return self._prompted(told, at, told.message)
 
-    def _printed(self, told: SessionLine, at: float | None, text: str) -> list[Dated]:
+    def _printed(self, told: SessionLine, at: float | None, text: str) -> list[DatedInput]:
         if self._turn is not None:
             self._turn.said = True
         output = "\n".join(found for _, _, found in _PRINTED.findall(text) if found.strip())
         return self._output(told, at, output) if output else [self._counted(at)]
 
-    def _output(self, told: SessionLine, at: float | None, output: str) -> list[Dated]:
+    def _output(self, told: SessionLine, at: float | None, output: str) -> list[DatedInput]:
         wire = {"type": "system", "subtype": "local_command_output", "content": output}
         return [self._made(at, {**wire, "uuid": told.uuid, "session_id": self._survey.session_id})]
 
     def _prompted(
         self, told: SessionLine, at: float | None, message: object, command: str | None = None
-    ) -> list[Dated]:
+    ) -> list[DatedInput]:
         ended = self._result(at) if self._turn is not None else []
         wire = msgspec.json.encode({"type": "user", "message": message, "uuid": told.uuid})
-        sent = Dated(at, Sent(wire, decode(wire)))
+        sent = DatedInput(at, Sent(wire, decode(wire)))
         return [*ended, sent, *self._begin(told, at, command=command is not None, close=False)]
 
     def _begin(
@@ -675,7 +675,7 @@ class ClaudeReader:
         command: bool = False,
         woken: bool = False,
         close: bool = True,
-    ) -> list[Dated]:
+    ) -> list[DatedInput]:
         ended = self._result(at) if close and self._turn is not None else []
         self._turn = _Turn(at, command=command, woken=woken)
         wire = {
@@ -691,10 +691,10 @@ class ClaudeReader:
 
     def _assistant(
         self, told: SessionLine, at: float | None, agent: str | None, *, aside: bool
-    ) -> list[Dated]:
+    ) -> list[DatedInput]:
         head = session_lines.head(told.message)
         synthetic = head.model == "<synthetic>"
-        begun: list[Dated] = []
+        begun: list[DatedInput] = []
         if not aside:
             if not synthetic and head.model:
                 self._model = head.model
@@ -724,19 +724,19 @@ class ClaudeReader:
             return [self._counted(at)]
         return [*begun, self._received(told, at, parent_tool_use_id=parent, **extra)]
 
-    def _aside(self, told: SessionLine, at: float | None, agent: str | None) -> list[Dated]:
+    def _aside(self, told: SessionLine, at: float | None, agent: str | None) -> list[DatedInput]:
         parent = self._survey.call_of(told, agent)
         head = session_lines.head(told.message)
         if parent is None or (told.is_meta and not _is_answer(head)):
             return [self._counted(at)]
         return [self._received(told, at, parent_tool_use_id=parent)]
 
-    def _system(self, told: SessionLine, at: float | None) -> list[Dated]:
+    def _system(self, told: SessionLine, at: float | None) -> list[DatedInput]:
         content = told.content or ""
         match told.subtype:
             case "compact_boundary":
                 asked = self._survey.compacted.get(told.uuid or "")
-                begun: list[Dated] = []
+                begun: list[DatedInput] = []
                 if asked is not None:
                     self._skipped.add(asked[0])
                     message = {"role": "user", "content": asked[1]}
@@ -769,7 +769,7 @@ class ClaudeReader:
             case _:
                 return [self._counted(at)]
 
-    def _attachment(self, told: SessionLine, at: float | None) -> list[Dated]:
+    def _attachment(self, told: SessionLine, at: float | None) -> list[DatedInput]:
         """A prompt that joined the running turn; all else is for the model alone."""
         put = told.attachment
         if (
@@ -783,9 +783,9 @@ class ClaudeReader:
         wire = {"type": "user", "message": {"role": "user", "content": put.prompt}, "uuid": uuid}
         sent = msgspec.json.encode(wire)
         echo = {**wire, "isReplay": True, "session_id": self._survey.session_id}
-        return [Dated(at, Sent(sent, decode(sent))), self._made(at, echo)]
+        return [DatedInput(at, Sent(sent, decode(sent))), self._made(at, echo)]
 
-    def _received(self, told: SessionLine, at: float | None, **extra: object) -> Dated:
+    def _received(self, told: SessionLine, at: float | None, **extra: object) -> DatedInput:
         wire: dict[str, object] = {
             "type": told.type,
             "message": told.message,
@@ -805,11 +805,11 @@ class ClaudeReader:
             wire["tool_result_meta"] = [{"id": call, "permission_decision": decision} for call in calls]
         return self._made(at, wire)
 
-    def _made(self, at: float | None, wire: dict[str, Any]) -> Dated:
+    def _made(self, at: float | None, wire: dict[str, Any]) -> DatedInput:
         encoded = msgspec.json.encode({key: value for key, value in wire.items() if value is not None})
-        return Dated(at or self._last, Received(encoded, decode(encoded)))
+        return DatedInput(at or self._last, Received(encoded, decode(encoded)))
 
-    def _result(self, at: float | None) -> list[Dated]:
+    def _result(self, at: float | None) -> list[DatedInput]:
         """End the open turn, in the words of a result."""
         turn, self._turn = self._turn, None
         assert turn is not None

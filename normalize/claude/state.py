@@ -10,8 +10,8 @@ from normalize.claude.texts import Thread
 from normalize.claude.turns import Turns
 from normalize.claude.turns.prompts import Prompts
 from normalize.claude.turns.uuids import Commit
-from normalize.cores.place import Place
-from normalize.cores.recent import Recent
+from normalize.cores.bounded_dict import BoundedDict
+from normalize.cores.event_context import EventContext
 from protocol.claude.blocks import Usage
 from protocol.claude.control import AnyRequest
 
@@ -20,7 +20,7 @@ class State:
     """The parts, joined by the place of what happens now."""
 
     def __init__(self, *, resumed: bool, first_turn: int) -> None:
-        self.place = Place()
+        self.place = EventContext()
         self.turns = Turns(self.place, first_turn)
         self.prompts = Prompts()
         self.session = Session(self.place, resumed=resumed)
@@ -38,7 +38,7 @@ class State:
         """A background task has ended since the last turn; the CLI may start a turn of its own."""
         self.stream_usage: Usage | None = None
         """Usage at the start of the message that streams."""
-        self.printed: Recent[None] = Recent(256)
+        self.printed: BoundedDict[None] = BoundedDict(256)
         """UUIDs of lines with the output of commands: `/compact` lets the CLI repeat those that it keeps."""
         self.last_result: str | None = None
         """UUID of the last result, to know a repeated one."""

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from normalize.claude.calls import LostReason
-from normalize.cores.place import Place
-from normalize.cores.recent import Recent
+from normalize.cores.bounded_dict import BoundedDict
+from normalize.cores.event_context import EventContext
 from normalize.events import TaskUpdate
 from protocol.claude.tasks import TaskNotification, TaskProgress, TaskStarted, TaskUpdated
 from protocol.json_values import text_at
@@ -38,10 +38,10 @@ class Task:
 class Tasks:
     """The tasks that run."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: EventContext) -> None:
         self._place = place
         self._running: dict[str, Task] = {}
-        self._calls: Recent[list[str]] = Recent(_REMEMBERED)
+        self._calls: BoundedDict[list[str]] = BoundedDict(_REMEMBERED)
 
     def on_message(
         self, message: AnyTaskMessage, parent_of: Callable[[str | None], str | None]

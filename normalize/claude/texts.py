@@ -14,7 +14,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from normalize.cores.place import Place
+from normalize.cores.event_context import EventContext
 from normalize.events import AgentEvent, MessageChunk, Reasoning, Retraction
 from normalize.events.limits import ALWAYS_FITS, pieces
 from protocol.text import rejoin
@@ -67,7 +67,7 @@ def is_blank(text: str) -> bool:
 class Thread:
     """The texts of one thread."""
 
-    def __init__(self, place: Place, parent: str | None = None) -> None:
+    def __init__(self, place: EventContext, parent: str | None = None) -> None:
         self._place = place
         self._parent = parent
         self._message_id: str | None = None

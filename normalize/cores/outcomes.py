@@ -5,7 +5,7 @@ Every family's pending requests end in these, and what is known of an end is wri
 
 from typing import Literal, Protocol, TypeAlias
 
-from normalize.cores.place import Place
+from normalize.cores.event_context import EventContext
 from normalize.events import PermissionCancelled, PermissionResolved
 from normalize.inputs import Decision
 from normalize.vocabulary import VoidReason
@@ -14,7 +14,7 @@ Behavior: TypeAlias = Literal["allow", "deny", "ask", "answer"]
 """What a request has come to."""
 
 
-class Published(Protocol):
+class OpenRequest(Protocol):
     """A request that was published and has not ended."""
 
     @property
@@ -33,7 +33,9 @@ class Published(Protocol):
         ...
 
 
-def decided(place: Place, request: Published, decision: Decision, behavior: Behavior) -> PermissionResolved:
+def resolution(
+    place: EventContext, request: OpenRequest, decision: Decision, behavior: Behavior
+) -> PermissionResolved:
     """Return the end of a request that somebody has decided: who and how is known."""
     return PermissionResolved(
         **place.here,
@@ -52,8 +54,8 @@ def decided(place: Place, request: Published, decision: Decision, behavior: Beha
 
 
 def resolved(
-    place: Place,
-    request: Published,
+    place: EventContext,
+    request: OpenRequest,
     behavior: Behavior,
     *,
     option_id: str | None = None,
@@ -73,7 +75,7 @@ def resolved(
     )
 
 
-def void(place: Place, request: Published, reason: VoidReason) -> PermissionCancelled:
+def void(place: EventContext, request: OpenRequest, reason: VoidReason) -> PermissionCancelled:
     """Return the end of a request that needs no answer any more."""
     return PermissionCancelled(
         **place.here, pending_id=request.pending_id, tool_call_id=request.tool_call_id, reason=reason

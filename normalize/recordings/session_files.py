@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 from normalize.inputs import SessionInput
 
 
-class Dated(NamedTuple):
+class DatedInput(NamedTuple):
     """Something that happened in a conversation, and when."""
 
     at: float | None
@@ -50,7 +50,7 @@ class Branch(NamedTuple):
     """When it was left: seconds since 1970."""
 
 
-class Said(NamedTuple):
+class SearchableText(NamedTuple):
     """A text that can be searched for."""
 
     message: str
@@ -62,7 +62,7 @@ class Said(NamedTuple):
 
 
 @dataclass(slots=True)
-class Outline:
+class ConversationSummary:
     """What a list of conversations shows of one."""
 
     session_id: str | None = None
@@ -108,11 +108,11 @@ class Outline:
 class Reader(Protocol):
     """Makes a core's inputs of a conversation's lines."""
 
-    def read(self, line: bytes, agent: str | None = None) -> Sequence[Dated]:
+    def read(self, line: bytes, agent: str | None = None) -> Sequence[DatedInput]:
         """Return what a line says; `agent` names the subagent in whose own file it is. Never raises."""
         ...
 
-    def close(self) -> Sequence[Dated]:
+    def close(self) -> Sequence[DatedInput]:
         """Return the end of the last turn, where it has one."""
         ...
 
@@ -120,7 +120,7 @@ class Reader(Protocol):
 class Survey(Protocol):
     """Looks over a conversation's lines."""
 
-    def take(self, line: bytes, agent: str | None = None) -> Sequence[Said]:
+    def handle(self, line: bytes, agent: str | None = None) -> Sequence[SearchableText]:
         """Look at a line; return what can be searched for in it. Never raises."""
         ...
 
@@ -136,7 +136,7 @@ class Survey(Protocol):
         """Return the subagents that have been told of; each may have a file of its own."""
         ...
 
-    def outline(self) -> Outline:
+    def outline(self) -> ConversationSummary:
         """Return what is known of the conversation."""
         ...
 

@@ -45,7 +45,7 @@ def _keep_secrets(*, always: bool = False) -> None:
 
     try:
         secrecy.take_secrets_out()
-    except secrecy.HandingFailed as error:
+    except secrecy.SecretsNotPassed as error:
         sys.exit(f"turnwire: {error}")
     if always or secrecy.kept():
         secrecy.be_unreadable()

@@ -72,7 +72,7 @@ def sessions_command(
 
     settings = configured(context)
     if of_agent is not None and settings.history:
-        from sidecar.library.asked import lists_itself
+        from sidecar.library.agent_listing import lists_itself
 
         if lists_itself(of_agent, settings):
             _ask_agent(of_agent, settings, limit, folder, as_json=as_json)
@@ -96,7 +96,7 @@ def _ask_agent(name: str, settings: "Settings", limit: int, folder: Path | None,
     """Print what an agent lists itself."""
     import asyncio
 
-    from sidecar.library.asked import listed_by_agent
+    from sidecar.library.agent_listing import listed_by_agent
     from sidecar.library.index import LibraryError
     from sidecar.library.show import conversation, table
 

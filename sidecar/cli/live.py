@@ -149,7 +149,7 @@ def run_command(
 ) -> None:
     """Start a CLI, serve the console and the WebSocket, and print the URL."""
     from sidecar.cli.prompt import PromptError, without_prompt
-    from sidecar.serving.run import First, run
+    from sidecar.serving.run import FirstSession, run
     from sidecar.sessions.records.resume_point import ResumePoint
 
     resume_point = ResumePoint(resume, resume_session_at, branch=fork_session, latest=continue_latest)
@@ -159,7 +159,7 @@ def run_command(
         fail("there is a prompt among the CLI's arguments and one by --prompt; give one of them", 2)
     if family and not argv:
         fail("--family says what the CLI after `--` speaks; of a configured agent [agents.NAME] says it", 2)
-    first = First(tuple(argv), family, workspace, prompt or written, resume_point)
+    first = FirstSession(tuple(argv), family, workspace, prompt or written, resume_point)
     settings = configured(context)
     serving(run(settings, first, new_tokens=new_tokens, qr=qr))
 

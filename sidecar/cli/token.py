@@ -69,7 +69,7 @@ def create_command(
     tokens = _tokens(state_dir, journal, config)
     with plain_errors(BadPrincipal, code=2):
         made, kept = new_token(
-            name, role, Scope.of(sessions or ["own"]), now=time.time(), lasts_s=_seconds(expires)
+            name, role, Scope.parse(sessions or ["own"]), now=time.time(), lasts_s=_seconds(expires)
         )
     with plain_errors(TokensUnusable):
         tokens.add(kept)

@@ -19,7 +19,7 @@ log = logging.getLogger(f"turnwire.{__name__}")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptFile:
     """What the file says."""
 
     tokens: Tokens
@@ -34,7 +34,7 @@ class KeptAccess:
         """Read the file; without `keeps_tokens` its tokens are not used, and none are written to it."""
         self.path = directory / "access.json"
         self._keeps_tokens = keeps_tokens
-        self._kept = self._read() or Kept(Tokens.random())
+        self._kept = self._read() or KeptFile(Tokens.random())
         """What is, or can be, in the file."""
 
     @property
@@ -88,7 +88,7 @@ class KeptAccess:
             json.dump(content, file)
         fresh.replace(self.path)
 
-    def _read(self) -> Kept | None:
+    def _read(self) -> KeptFile | None:
         try:
             text = read_private(self.path, owners={os.getuid()}, follows_links=False)
         except FileNotFoundError:
@@ -106,7 +106,7 @@ class KeptAccess:
         return None
 
 
-def _parsed(text: str) -> Kept | None:
+def _parsed(text: str) -> KeptFile | None:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
@@ -115,9 +115,9 @@ def _parsed(text: str) -> Kept | None:
         case {"control": str(control), "view": str(view)} if (
             control != view and (control + view).isascii() and min(len(control), len(view)) >= MINIMUM_TOKEN
         ):
-            return Kept(Tokens(control, view), _port(content), _logged_out(content))
+            return KeptFile(Tokens(control, view), _port(content), _logged_out(content))
         case {"port": _} if not content.keys() & {"control", "view"}:
-            return Kept(Tokens.random(), _port(content), _logged_out(content))
+            return KeptFile(Tokens.random(), _port(content), _logged_out(content))
         case _:
             return None
 

@@ -25,7 +25,7 @@ PR_SET_DUMPABLE = 4
 _kept: dict[str, str] = {}
 
 
-class HandingFailed(TurnwireError):
+class SecretsNotPassed(TurnwireError):
     """The process cannot begin anew without its secrets; the message says why and what to do."""
 
 
@@ -40,7 +40,7 @@ def kept() -> Mapping[str, str]:
 
 
 def take_secrets_out() -> None:
-    """Begin anew where the environment holds a secret, and then take it from the pipe; raises HandingFailed.
+    """Begin anew where the environment holds a secret, and then take it from the pipe; raises SecretsNotPassed.
 
     Does not return where the process begins anew.
     """
@@ -75,9 +75,11 @@ def _begin_anew(secrets: Mapping[str, str]) -> None:
         environment = {name: value for name, value in os.environ.items() if name not in secrets}
         os.execve(sys.executable, _own_argv(), {**environment, HANDED: str(reading)})
     except BlockingIOError:
-        raise HandingFailed(f"{', '.join(secrets)}: {len(rows)} bytes are too many; shorten them") from None
+        raise SecretsNotPassed(
+            f"{', '.join(secrets)}: {len(rows)} bytes are too many; shorten them"
+        ) from None
     except OSError as error:
-        raise HandingFailed(
+        raise SecretsNotPassed(
             f"cannot begin anew without {', '.join(secrets)} in the environment ({error.strerror}); "
             "name a file with TURNWIRE_TOKEN_FILE instead"
         ) from error
@@ -92,6 +94,6 @@ def _received(number: str) -> Mapping[str, str]:
         with os.fdopen(int(number), "rb") as pipe:
             rows = os.fsdecode(pipe.read()).split("\0")
     except (OSError, ValueError, TypeError, OverflowError) as error:
-        raise HandingFailed(f"{HANDED} is turnwire's own and not to be set ({error}); unset it") from error
+        raise SecretsNotPassed(f"{HANDED} is turnwire's own and not to be set ({error}); unset it") from error
     pairs = (row.partition("=") for row in rows if row)
     return {name: value for name, _, value in pairs if is_secret(name)}

@@ -82,7 +82,7 @@ FrontendOption = Literal[
 
 def _scope(words: list[str]) -> list[str]:
     try:
-        return Scope.of(words).words()
+        return Scope.parse(words).words()
     except BadPrincipal as error:
         raise ValueError(str(error)) from None
 

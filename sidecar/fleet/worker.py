@@ -9,7 +9,7 @@ from redis.exceptions import RedisError
 
 from fleet.store import FleetStore
 from fleet.timing import Timing
-from fleet.wire import About
+from fleet.wire import WorkerSummary
 from fleet.worker import Worker
 from journal.base import JournalUnavailable
 from journal.redis.journal import RedisJournal
@@ -50,8 +50,8 @@ async def working(
         await store.close()
 
 
-def _about(settings: Settings, name: str, host: LiveHost) -> About:
-    return About(
+def _about(settings: Settings, name: str, host: LiveHost) -> WorkerSummary:
+    return WorkerSummary(
         name=name,
         version=VERSION,
         labels=settings.worker_labels,

@@ -20,13 +20,13 @@ from normalize.payloads import (
     ShowPlanPayload,
     SubagentTaskPayload,
 )
-from normalize.recordings.session_files import Said
+from normalize.recordings.session_files import SearchableText
 
 Kind = Literal["prompt", "text", "reasoning", "tool", "note", "end"]
 
 
 @dataclass(slots=True)
-class Part:
+class ConversationPart:
     """One thing that was said or done."""
 
     kind: Kind
@@ -48,16 +48,16 @@ class Conversation:
     """Folds events."""
 
     def __init__(self) -> None:
-        self.parts: list[Part] = []
-        self._texts: dict[tuple[object, ...], Part] = {}
-        self._calls: dict[str, Part] = {}
+        self.parts: list[ConversationPart] = []
+        self._texts: dict[tuple[object, ...], ConversationPart] = {}
+        self._calls: dict[str, ConversationPart] = {}
 
     def handle(self, event: AgentEvent, seq: int | None = None) -> None:
         """Take an event in."""
         match event:
             case ev.UserMessage():
                 self._add(
-                    Part(
+                    ConversationPart(
                         "note" if event.synthetic else "prompt", event.text, message=event.uuid or "", seq=seq,
                         nested=event.parent_tool_call_id is not None,
                     )
@@ -72,7 +72,7 @@ class Conversation:
                 part = self._text(key, "reasoning", event.parent_tool_call_id is not None, seq)
                 part.text = event.reasoning_text if event.replace else part.text + event.reasoning_text
             case ev.ToolCall():
-                part = Part(
+                part = ConversationPart(
                     "tool", title=event.tool_title or event.tool_name, status="running", payload=event.normalized,
                     nested=event.parent_tool_call_id is not None, message=event.message_id or "", seq=seq,
                 )  # fmt: skip
@@ -83,32 +83,34 @@ class Conversation:
             case ev.Complete():
                 self._texts.clear()
                 self._calls.clear()
-                self._add(Part("end", _how(event.data), seq=seq))
+                self._add(ConversationPart("end", _how(event.data), seq=seq))
             case ev.Cut():
-                self._add(Part("note", event.text, seq=seq))
+                self._add(ConversationPart("note", event.text, seq=seq))
             case ev.CompactBoundary():
-                self._add(Part("note", "What was said before was replaced by a summary.", seq=seq))
+                self._add(
+                    ConversationPart("note", "What was said before was replaced by a summary.", seq=seq)
+                )
             case ev.Error():
-                self._add(Part("note", event.error, seq=seq))
+                self._add(ConversationPart("note", event.error, seq=seq))
             case ev.Notice() if event.level != "info":
-                self._add(Part("note", event.text, seq=seq))
+                self._add(ConversationPart("note", event.text, seq=seq))
             case _:
                 pass
 
-    def _add(self, part: Part) -> None:
+    def _add(self, part: ConversationPart) -> None:
         self.parts.append(part)
 
-    def _text(self, key: tuple[object, ...], kind: Kind, nested: bool, seq: int | None) -> Part:
+    def _text(self, key: tuple[object, ...], kind: Kind, nested: bool, seq: int | None) -> ConversationPart:
         part = self._texts.get(key)
         if part is None:
-            part = self._texts[key] = Part(kind, nested=nested, seq=seq)
+            part = self._texts[key] = ConversationPart(kind, nested=nested, seq=seq)
             self._add(part)
         return part
 
     def _update(self, event: ev.ToolUpdate) -> None:
         part = self._calls.get(event.tool_call_id)
         if part is None:
-            part = self._calls[event.tool_call_id] = Part(
+            part = self._calls[event.tool_call_id] = ConversationPart(
                 "tool",
                 title=event.tool_title or event.tool_name or "",
                 nested=event.parent_tool_call_id is not None,
@@ -121,7 +123,7 @@ class Conversation:
             part.text = event.error
 
 
-def folded(events: Iterable[AgentEvent]) -> list[Part]:
+def folded(events: Iterable[AgentEvent]) -> list[ConversationPart]:
     """Return what a stream of events says."""
     conversation = Conversation()
     for event in events:
@@ -129,16 +131,16 @@ def folded(events: Iterable[AgentEvent]) -> list[Part]:
     return conversation.parts
 
 
-def searched(parts: Sequence[Part]) -> list[tuple[Said, int | None]]:
+def searched(parts: Sequence[ConversationPart]) -> list[tuple[SearchableText, int | None]]:
     """Return what can be searched for in it."""
-    found: list[tuple[Said, int | None]] = []
+    found: list[tuple[SearchableText, int | None]] = []
     for part in parts:
         match part.kind:
             case "prompt" | "text" if part.text:
-                found.append((Said(part.message, part.kind, part.text), part.seq))
+                found.append((SearchableText(part.message, part.kind, part.text), part.seq))
             case "tool" if part.payload is not None:
                 for kind, text in _words(part.payload):
-                    found.append((Said(part.message, kind, text), part.seq))
+                    found.append((SearchableText(part.message, kind, text), part.seq))
             case _:
                 pass
     return found
@@ -162,15 +164,15 @@ def _words(payload: NormalizedPayload) -> list[tuple[str, str]]:
 
 
 @dataclass(slots=True)
-class Body:
+class ToolBody:
     """What a tool was given and gave, as blocks of text: what it is, and the text."""
 
     blocks: list[tuple[Literal["diff", "code", "text"], str]] = field(default_factory=list)
 
 
-def body_of(part: Part) -> Body:
+def body_of(part: ConversationPart) -> ToolBody:
     """Return a tool's arguments and results for people."""
-    body = Body()
+    body = ToolBody()
     blocks = body.blocks
     match part.payload:
         case None:

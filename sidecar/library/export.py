@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sidecar.library.conversation import Part, body_of
+from sidecar.library.conversation import ConversationPart, body_of
 
 _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})", re.MULTILINE)
 _TICKS = re.compile(r"`+")
@@ -19,7 +19,7 @@ Clean = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class ExportHeading:
     """What is said of the conversation on top."""
 
     title: str
@@ -27,7 +27,7 @@ class Heading:
     """Names and values, such as the folder and the model."""
 
 
-def as_markdown(heading: Heading, parts: Sequence[Part], clean: Clean) -> str:
+def as_markdown(heading: ExportHeading, parts: Sequence[ConversationPart], clean: Clean) -> str:
     """Return the conversation in Markdown (CommonMark)."""
     out = [f"# {_line(clean(heading.title))}", ""]
     out += [f"- {name}: {_line(clean(value))}" for name, value in heading.facts]
@@ -88,7 +88,7 @@ def _fenced(text: str, language: str) -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-def _status(part: Part) -> str:
+def _status(part: ConversationPart) -> str:
     return "" if part.status in ("complete", "") else f" ({part.status})"
 
 
@@ -107,7 +107,7 @@ summary { cursor: pointer; } .failed summary { color: #b00; }
 """
 
 
-def as_html(heading: Heading, parts: Sequence[Part], clean: Clean) -> str:
+def as_html(heading: ExportHeading, parts: Sequence[ConversationPart], clean: Clean) -> str:
     """Return the conversation as one page of HTML; its policy lets it load and run nothing."""
     out = [
         "<!doctype html>",

@@ -98,7 +98,7 @@ class Follower:
         ends = []
         for place in self._agents(self._places):
             for line in place.lines():
-                self._survey.take(line, place.agent)
+                self._survey.handle(line, place.agent)
             ends.append((place, place.offset))
         self._reader = self._survey.reader(self._leaf)
         # read again, up to where it was looked over
@@ -113,7 +113,7 @@ class Follower:
         found: list[SessionInput] = []
         for place in self._agents(self._places):
             for line in place.lines():
-                self._survey.take(line, place.agent)
+                self._survey.handle(line, place.agent)
                 found += [happened for _, happened in self._reader.read(line, place.agent)]
         return found
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from files.private import open_private
-from normalize.recordings.session_files import Answer, Outline, Said
+from normalize.recordings.session_files import Answer, ConversationSummary, SearchableText
 from protocol.errors import TurnwireError
 from sidecar.library.folders import SessionPath, files_in
-from sidecar.library.within import Within
-from sidecar.prices import Prices, Took
+from sidecar.library.visibility import VisibleConversations
+from sidecar.prices import Prices, TokenCounts
 from tracing.recordings.session_file import format_of, survey_of
 
 VERSION = 2
@@ -74,7 +74,7 @@ class LibraryError(TurnwireError):
     """The index cannot be used, or does not have what is asked for; the message says what to do."""
 
 
-class Listed(NamedTuple):
+class ListedConversation(NamedTuple):
     """A conversation as a list shows it. Times are seconds since 1970."""
 
     id: str
@@ -100,7 +100,7 @@ class Listed(NamedTuple):
     """How much of the cost is an estimate, by the prices of models."""
 
 
-class Hit(NamedTuple):
+class SearchHit(NamedTuple):
     """A text that has the words."""
 
     id: str
@@ -127,7 +127,7 @@ GROUPS: tuple[Group, ...] = ("day", "project", "model", "agent")
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class UsageSum:
     """What was used, of one group."""
 
     group: dict[str, str | None]
@@ -146,7 +146,7 @@ class Spent:
 
 
 @dataclass(slots=True)
-class Looked:
+class ScanResult:
     """What a look at the folders has found."""
 
     files: int = 0
@@ -164,11 +164,11 @@ class LogPiece:
     """The log's life."""
     seq: int
     """The number."""
-    said: list[tuple[Said, int | None]]
+    said: list[tuple[SearchableText, int | None]]
     """Texts that were not taken in yet, each with its number."""
     answers: list[Answer]
     """What turns took that were not taken in yet."""
-    listed: Listed
+    listed: ListedConversation
     """The session."""
 
 
@@ -202,7 +202,7 @@ class Index:
             ) from error
 
     def _estimated(self, model: str, at: float | None, *tokens: int) -> float | None:
-        return self._prices.estimate(model, Took(*tokens), at)
+        return self._prices.estimate(model, TokenCounts(*tokens), at)
 
     def close(self) -> None:
         """Let go of the file; a look that is under way ends with the files it has in hand."""
@@ -254,7 +254,7 @@ class Index:
                 raise
             self._db.execute("COMMIT")
 
-    def look(self, folders: Sequence[Path], newest: int | None = None) -> Looked:
+    def look(self, folders: Sequence[Path], newest: int | None = None) -> ScanResult:
         """Read what is new or has changed in the folders, and forget what is gone; raises LibraryError.
 
         `newest`: only so many of the files that were changed last, for who wants to see these alone.
@@ -272,14 +272,14 @@ class Index:
             (others,) = self._db.execute("PRAGMA data_version").fetchone()
             return self._db.total_changes, others
 
-    def _look(self, folders: Sequence[Path], newest: int | None) -> Looked:
+    def _look(self, folders: Sequence[Path], newest: int | None) -> ScanResult:
         found = {file.path: file for folder in folders for file in files_in(folder)}
         with self._reading():
             known = {
                 path: (changed, size)
                 for path, changed, size in self._db.execute("SELECT path, changed, size FROM files")
             }
-        looked = Looked(files=len(found))
+        looked = ScanResult(files=len(found))
         gone = [path for path in known if path not in found]
         wanted = sorted(found.values(), key=lambda file: -file.changed)[:newest]
         # the newest first: whoever stops this half-way has what is asked for most
@@ -295,7 +295,7 @@ class Index:
             self._take_some(changed[start : start + BATCH], looked)
         return looked
 
-    def _take_some(self, files: Sequence[SessionPath], looked: Looked) -> None:
+    def _take_some(self, files: Sequence[SessionPath], looked: ScanResult) -> None:
         with self._writing():
             for file in files:
                 self._db.execute("SAVEPOINT one")
@@ -361,7 +361,7 @@ class Index:
         self._db.execute("UPDATE files SET id = NULL WHERE path = ?", (row[0],))
         return True
 
-    def _keep(self, identity: str, file: SessionPath, agent: str, told: Outline) -> None:
+    def _keep(self, identity: str, file: SessionPath, agent: str, told: ConversationSummary) -> None:
         self._db.execute(
             f"INSERT OR REPLACE INTO sessions VALUES ({', '.join('?' * 19)})",
             (
@@ -379,7 +379,7 @@ class Index:
             ((session, *answer) for answer in answers),
         )
 
-    def say(self, session: str, said: Iterable[tuple[Said, int | None]]) -> None:
+    def say(self, session: str, said: Iterable[tuple[SearchableText, int | None]]) -> None:
         """Take texts in; within a transaction."""
         for one, seq in said:
             number = self._db.execute(
@@ -441,8 +441,8 @@ class Index:
         agent: str | None = None,
         folder: str | None = None,
         before: tuple[float, str] | None = None,
-        within: Within | None = None,
-    ) -> list[Listed]:
+        within: VisibleConversations | None = None,
+    ) -> list[ListedConversation]:
         """Return conversations, the newest first; `before` is the end and the id of the last one seen."""
         conditions, values = ["id NOT LIKE 'live:%'"], list[object]()
         if within is not None:
@@ -463,24 +463,24 @@ class Index:
             (*values, limit),
         )
 
-    def newest_in(self, agent: str, folder: str) -> Listed | None:
+    def newest_in(self, agent: str, folder: str) -> ListedConversation | None:
         """Return the conversation of an agent that went on last in a folder, and not below it."""
         rest = "WHERE agent = ? AND folder = ? AND id NOT LIKE 'live:%' ORDER BY ifnull(ended, 0) DESC, id DESC LIMIT 1"
         return next(iter(self._listed(rest, (agent, folder))), None)
 
-    def in_file(self, path: str) -> Listed | None:
+    def in_file(self, path: str) -> ListedConversation | None:
         """Return the conversation of a file."""
         return next(iter(self._listed("WHERE path = ? AND id NOT LIKE 'live:%'", (path,))), None)
 
-    def find(self, identity: str) -> Listed | None:
+    def find(self, identity: str) -> ListedConversation | None:
         """Return a conversation by its id; None for one that is not in the index."""
         return next(iter(self._listed("WHERE id = ?", (identity,))), None)
 
-    def starting_with(self, start: str) -> list[Listed]:
+    def starting_with(self, start: str) -> list[ListedConversation]:
         """Return the conversations whose ids begin so."""
         return self._listed("WHERE id LIKE ? ESCAPE '\\' LIMIT 10", (f"{_escaped(start)}%",))
 
-    def _listed(self, rest: str, values: Sequence[object]) -> list[Listed]:
+    def _listed(self, rest: str, values: Sequence[object]) -> list[ListedConversation]:
         with self._reading():
             rows = self._db.execute(
                 "SELECT id, path, agent, folder, coalesce((SELECT title FROM names WHERE names.id = sessions.id), title, "
@@ -488,10 +488,10 @@ class Index:
                 f"cost_is_whole, git_branch, model, version, size, branches FROM sessions {rest}",
                 values,
             ).fetchall()
-            listed = [Listed._make((*row[:10], bool(row[10]), *row[11:], 0.0)) for row in rows]
+            listed = [ListedConversation._make((*row[:10], bool(row[10]), *row[11:], 0.0)) for row in rows]
             return [one if one.cost_is_whole else self._with_estimate(one) for one in listed]
 
-    def _with_estimate(self, one: Listed) -> Listed:
+    def _with_estimate(self, one: ListedConversation) -> ListedConversation:
         """Add what the answers may have cost whose cost the agent does not tell, but for those that are another's copies; while reading."""
         statement = f"""
             SELECT sum({_ESTIMATED}), count(*), count({_ESTIMATED}) FROM answers WHERE session = ? AND cost_usd IS NULL AND NOT EXISTS (
@@ -530,8 +530,8 @@ class Index:
         limit: int,
         agent: str | None = None,
         folder: str | None = None,
-        within: Within | None = None,
-    ) -> list[Hit]:
+        within: VisibleConversations | None = None,
+    ) -> list[SearchHit]:
         """Return where all the words stand, the best first; words are no syntax, but one in quotes is a phrase.
 
         Raises LibraryError where there is no word to look for.
@@ -567,9 +567,9 @@ class Index:
                 rows = self._db.execute(statement, (*values, limit)).fetchall()
         except sqlite3.Error as error:
             raise LibraryError(f"the search failed ({error}); use plain words") from error
-        return [*self._named(text, limit, within), *(Hit(*row) for row in rows)][:limit]
+        return [*self._named(text, limit, within), *(SearchHit(*row) for row in rows)][:limit]
 
-    def _named(self, text: str, limit: int, within: Within | None) -> list[Hit]:
+    def _named(self, text: str, limit: int, within: VisibleConversations | None) -> list[SearchHit]:
         """Return conversations that a human has given a name with all the words."""
         words = [word.casefold() for word in text.replace('"', " ").split()]
         with self._reading():
@@ -582,7 +582,7 @@ class Index:
             if all(word in row[1].casefold() for word in words)
             and (within is None or within.has(row[0], row[2]))
         ]
-        return [Hit(row[0], "", None, "title", row[1], row[1], row[2], row[3]) for row in found[:limit]]
+        return [SearchHit(row[0], "", None, "title", row[1], row[1], row[2], row[3]) for row in found[:limit]]
 
     def usage(
         self,
@@ -591,8 +591,8 @@ class Index:
         since: float | None = None,
         until: float | None = None,
         folder: str | None = None,
-        within: Within | None = None,
-    ) -> list[Spent]:
+        within: VisibleConversations | None = None,
+    ) -> list[UsageSum]:
         """Return what was used, each answer once, by groups; times are seconds since 1970."""
         columns = {
             "day": "strftime('%Y-%m-%d', at, 'unixepoch')",
@@ -649,7 +649,9 @@ class Index:
             group = dict(zip(map(str, groups), of, strict=True))
             estimated = round(estimate or 0.0, 10)
             dollars = None if cost is None and estimate is None else round((cost or 0.0) + estimated, 10)
-            spent.append(Spent(group, answers, sent, written, read, created, dollars, estimated, not unknown))
+            spent.append(
+                UsageSum(group, answers, sent, written, read, created, dollars, estimated, not unknown)
+            )
         return spent
 
 
@@ -659,9 +661,9 @@ class _TextBatch:
     def __init__(self, index: Index, session: str) -> None:
         self._index = index
         self._session = session
-        self._held: list[tuple[Said, int | None]] = []
+        self._held: list[tuple[SearchableText, int | None]] = []
 
-    def add(self, said: Said) -> None:
+    def add(self, said: SearchableText) -> None:
         """Take a text in."""
         self._held.append((said, None))
         if len(self._held) >= 256:

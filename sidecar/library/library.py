@@ -12,10 +12,10 @@ from normalize.events import AgentEvent
 from normalize.families import new_core, recorded_core
 from sidecar.config.settings import Settings, state_directory
 from sidecar.library.conversation import folded
-from sidecar.library.export import Heading, as_html, as_markdown
+from sidecar.library.export import ExportHeading, as_html, as_markdown
 from sidecar.library.folders import folders, running
 from sidecar.library.following import Follower
-from sidecar.library.index import Index, LibraryError, Listed, Looked
+from sidecar.library.index import Index, LibraryError, ListedConversation, ScanResult
 from sidecar.library.processes import RunningAgent, running_agents
 from sidecar.prices import PricesError, prices
 from tracing.recordings.recorded import Timed, lines
@@ -58,7 +58,7 @@ class Library:
         """Let go of the index."""
         self.index.close()
 
-    def look(self, newest: int | None = None) -> Looked:
+    def look(self, newest: int | None = None) -> ScanResult:
         """Read what is new, or only so many of the files that were changed last; raises LibraryError."""
         return self.index.look(self.folders, newest)
 
@@ -80,7 +80,7 @@ class Library:
         last = self.index.newest_in(one.agent, one.folder)
         return set() if last is None or last.ended is None or last.ended < one.began else {last.id}
 
-    def find(self, name: str) -> Listed:
+    def find(self, name: str) -> ListedConversation:
         """Return a conversation by its id, or by how that begins; raises LibraryError."""
         found = self.index.find(name)
         if found is None:
@@ -97,7 +97,7 @@ class Library:
             raise LibraryError(f"there is no conversation {name!r}; `turnwire sessions` lists them")
         return found
 
-    def _file(self, listed: Listed) -> tuple[Path, KeptFormat]:
+    def _file(self, listed: ListedConversation) -> tuple[Path, KeptFormat]:
         """Return a conversation's file, and what it is; raises LibraryError and OSError."""
         path = Path(listed.path)
         if not any(path.is_relative_to(folder) for folder in self.folders):
@@ -109,7 +109,7 @@ class Library:
             raise LibraryError(f"{path} is no conversation any more; look again")
         return path, found
 
-    def follower(self, listed: Listed, leaf: str | None = None) -> Follower:
+    def follower(self, listed: ListedConversation, leaf: str | None = None) -> Follower:
         """Return who reads a conversation's file as it grows, or up to a message; raises LibraryError."""
         try:
             path, found = self._file(listed)
@@ -134,7 +134,7 @@ class Library:
                 continue
         return None
 
-    def read(self, listed: Listed, leaf: str | None = None) -> Iterator[Timed]:
+    def read(self, listed: ListedConversation, leaf: str | None = None) -> Iterator[Timed]:
         """Read a conversation; raises LibraryError."""
         path = Path(listed.path)
         try:
@@ -145,18 +145,20 @@ class Library:
         except KeyError:
             raise LibraryError(f"the conversation {listed.id} has no message {leaf!r} to end with") from None
 
-    def events(self, listed: Listed, leaf: str | None = None) -> Iterator[AgentEvent]:
+    def events(self, listed: ListedConversation, leaf: str | None = None) -> Iterator[AgentEvent]:
         """Read a conversation as events; raises LibraryError."""
         core = recorded_core()
         for timed in self.read(listed, leaf):
             yield from core.handle(timed.input)
 
-    def export(self, listed: Listed, form: Format, *, redact: bool, leaf: str | None = None) -> str:
+    def export(
+        self, listed: ListedConversation, form: Format, *, redact: bool, leaf: str | None = None
+    ) -> str:
         """Return a conversation as a document; raises LibraryError."""
         return document(listed, self.events(listed, leaf), form, redact=redact)
 
 
-def document(listed: Listed, events: Iterator[AgentEvent], form: Format, *, redact: bool) -> str:
+def document(listed: ListedConversation, events: Iterator[AgentEvent], form: Format, *, redact: bool) -> str:
     """Return events as a document."""
     redaction = Redaction(secrets.token_bytes(32)) if redact else None
 
@@ -173,19 +175,19 @@ def document(listed: Listed, events: Iterator[AgentEvent], form: Format, *, reda
         ("Turns", None if listed.turns is None else str(listed.turns)),
         ("Cost", _cost(listed)),
     ]
-    heading = Heading(shown_title(listed), [(name, value) for name, value in facts if value])
+    heading = ExportHeading(shown_title(listed), [(name, value) for name, value in facts if value])
     write = as_html if form == "html" else as_markdown
     return write(heading, folded(events), clean)
 
 
-def _cost(listed: Listed) -> str | None:
+def _cost(listed: ListedConversation) -> str | None:
     if listed.cost_usd is None:
         return None
     least = "" if listed.cost_is_whole else "at least "
     return f"{least}${listed.cost_usd:.4f}{', estimated' if listed.estimated_usd else ''}"
 
 
-def shown_title(listed: Listed) -> str:
+def shown_title(listed: ListedConversation) -> str:
     """Return what a conversation is called: by a human, by its agent, or by its first prompt."""
     found = listed.title or listed.first_prompt or listed.id
     return " ".join(found.split()) or listed.id

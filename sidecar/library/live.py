@@ -4,13 +4,13 @@ from datetime import datetime
 
 from hub.wire.frames_out import SessionSummary
 from journal.sessions import SessionRecord
-from sidecar.library.index import LIVE, Listed
+from sidecar.library.index import LIVE, ListedConversation
 
 
-def listed_of(record: SessionRecord, shown: SessionSummary) -> Listed:
+def listed_of(record: SessionRecord, shown: SessionSummary) -> ListedConversation:
     """Return a session as the index keeps it; in the place of a path is the agent's own session id."""
     created = datetime.fromisoformat(record.created).timestamp()
-    return Listed(
+    return ListedConversation(
         id=f"{LIVE}:{record.session}",
         path=shown.cli_session_id or "",
         agent=record.agent or "",

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from normalize.model import JsonObject
-from sidecar.library.index import Hit, Listed, Spent
+from sidecar.library.index import ListedConversation, SearchHit, UsageSum
 from sidecar.library.library import moment, shown_title
 
 WIDE = 240
@@ -20,7 +20,7 @@ BEGIN, END = "\x02", "\x03"
 """Around the words that were found, in a snippet."""
 
 
-def conversation(one: Listed, running: Collection[str] = ()) -> JsonObject:
+def conversation(one: ListedConversation, running: Collection[str] = ()) -> JsonObject:
     """Return a conversation as frontends get it; times as RFC 3339."""
     return {
         "id": one.id,
@@ -44,7 +44,7 @@ def conversation(one: Listed, running: Collection[str] = ()) -> JsonObject:
     }
 
 
-def hit(one: Hit) -> JsonObject:
+def hit(one: SearchHit) -> JsonObject:
     """Return a hit as frontends get it: the snippet in parts, those with the words marked."""
     source, _, rest = one.id.partition(":")
     live = source == "live"
@@ -71,7 +71,7 @@ def _parts(snippet: str) -> list[tuple[str, bool]]:
     return parts
 
 
-def spent(one: Spent) -> JsonObject:
+def spent(one: UsageSum) -> JsonObject:
     """Return a sum as frontends get it."""
     found: JsonObject = asdict(one)
     return found
@@ -98,19 +98,19 @@ def _plain(text: str | None, size: int) -> Text:
     return Text(flat if len(flat) <= size else f"{flat[: size - 1]}…")
 
 
-def _dollars(one: Listed | Spent) -> str:
+def _dollars(one: ListedConversation | UsageSum) -> str:
     """Write a cost; `~` before what is estimated, `>` before what is not all of it."""
     if one.cost_usd is None:
         return ""
     return f"{'' if one.cost_is_whole else '>'}{'~' if one.estimated_usd else ''}${one.cost_usd:.4f}"
 
 
-def _explain(found: Sequence[Listed] | Sequence[Spent], console: Console) -> None:
+def _explain(found: Sequence[ListedConversation] | Sequence[UsageSum], console: Console) -> None:
     if any(one.estimated_usd for one in found):
         console.print("~ estimated by the prices of models, where the agent tells no cost", style="dim")
 
 
-def table(found: Sequence[Listed], running: Collection[str], count: int) -> None:
+def table(found: Sequence[ListedConversation], running: Collection[str], count: int) -> None:
     """Print a list of conversations."""
     rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     console = _console()
@@ -140,7 +140,7 @@ def table(found: Sequence[Listed], running: Collection[str], count: int) -> None
         console.print(f"{len(found)} of {count} or more; --limit shows them", style="dim")
 
 
-def hits(found: Sequence[Hit]) -> None:
+def hits(found: Sequence[SearchHit]) -> None:
     """Print hits."""
     console = _console()
     if not found:
@@ -162,7 +162,7 @@ def hits(found: Sequence[Hit]) -> None:
         console.print(line)
 
 
-def spending(found: Sequence[Spent], by: Sequence[str]) -> None:
+def spending(found: Sequence[UsageSum], by: Sequence[str]) -> None:
     """Print what was used."""
     rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     console = _console()

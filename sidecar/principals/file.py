@@ -15,8 +15,8 @@ from pathlib import Path
 from files.private import make_private, open_private, read_private
 from hub.principals import BadPrincipal
 from protocol.errors import TurnwireError
-from sidecar.principals.kept import KeptToken, Roll, read_all, written
-from sidecar.principals.watched import WatchedRoll
+from sidecar.principals.kept import KeptToken, TokenTable, read_all, written
+from sidecar.principals.watched import WatchedTokens
 
 LOOK_S = 0.5
 """How often a file is looked at that nobody asks for."""
@@ -33,7 +33,7 @@ def token_file(state_dir: Path) -> Path:
     return state_dir / "tokens.json"
 
 
-class FilePrincipals(WatchedRoll):
+class FilePrincipals(WatchedTokens):
     """Implements hub.principals.Principals."""
 
     def __init__(self, path: Path, *, look_s: float = LOOK_S) -> None:
@@ -54,14 +54,14 @@ class FilePrincipals(WatchedRoll):
             return
         self._seen = seen
         try:
-            self.take(Roll(_read(self._path)))
+            self.replace(TokenTable(_read(self._path)))
         except (OSError, BadPrincipal) as error:
             why = error.strerror if isinstance(error, OSError) else str(error)
             log.warning(
                 "the tokens of principals are not used: nobody gets in by one",
                 extra={"path": str(self._path), "error": why},
             )
-            self.take(Roll())
+            self.replace(TokenTable())
 
     async def begin(self) -> None:
         """Do nothing: the file was read."""

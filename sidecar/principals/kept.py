@@ -32,7 +32,9 @@ class KeptToken(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     def principal(self) -> Principal:
         """Return whose it is; raises BadPrincipal."""
-        return Principal(self.role, checked_name(self.name), Scope.of(self.sessions), self.id, self.expires)
+        return Principal(
+            self.role, checked_name(self.name), Scope.parse(self.sessions), self.id, self.expires
+        )
 
 
 def new_token(
@@ -57,7 +59,7 @@ def hashed(token: str) -> str:
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
-class Roll:
+class TokenTable:
     """The tokens there are at one time."""
 
     def __init__(self, tokens: Iterable[KeptToken] = ()) -> None:

@@ -16,8 +16,8 @@ from hub.principals import BadPrincipal
 from journal.base import JournalUnavailable
 from journal.redis.connection import Connection, connect
 from sidecar.principals.file import TokensUnusable
-from sidecar.principals.kept import KeptToken, Roll, read_each, row
-from sidecar.principals.watched import WatchedRoll
+from sidecar.principals.kept import KeptToken, TokenTable, read_each, row
+from sidecar.principals.watched import WatchedTokens
 
 RETRY_S = 0.5
 """How long the server is left alone after it failed."""
@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 log = logging.getLogger(f"turnwire.{__name__}")
 
 
-class RedisPrincipals(WatchedRoll):
+class RedisPrincipals(WatchedTokens):
     """Implements hub.principals.Principals."""
 
     def __init__(self, url: str, *, prefix: str = "turnwire:", retry_s: float = RETRY_S) -> None:
@@ -82,13 +82,13 @@ class RedisPrincipals(WatchedRoll):
 
     async def _read(self) -> None:
         try:
-            self.take(Roll(await _all(self._connection, self._name)))
+            self.replace(TokenTable(await _all(self._connection, self._name)))
         except BadPrincipal as error:
             log.warning(
                 "the tokens of principals are not used: nobody gets in by one",
                 extra={"server": self._connection.name, "error": str(error)},
             )
-            self.take(Roll())
+            self.replace(TokenTable())
 
 
 async def _all(connection: Connection, name: str) -> list[KeptToken]:

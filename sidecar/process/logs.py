@@ -28,7 +28,7 @@ OURS = "turnwire"
 """The logger above all of ours."""
 
 
-class Plain(logging.Formatter):
+class PlainFormatter(logging.Formatter):
     """Writes plain text: what libraries say, and what we do while structlog cannot be loaded."""
 
     def formatException(self, ei: ExcInfo) -> str:  # noqa: N802 - the standard library's name
@@ -46,7 +46,7 @@ _STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
 """Attributes that any record has; what else a record has are the fields of its line."""
 
 
-class Json(logging.Formatter):
+class JsonFormatter(logging.Formatter):
     """Writes an object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -59,7 +59,7 @@ class Json(logging.Formatter):
         return json.dumps(line, ensure_ascii=False, default=repr)
 
 
-class Drawn(Plain):
+class TerminalFormatter(PlainFormatter):
     """Writes for a person; in plain text where structlog cannot be loaded: a process may be out of descriptors."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -86,7 +86,7 @@ class Drawn(Plain):
         )
 
 
-class Lines(logging.StreamHandler[TextIO]):
+class LogHandler(logging.StreamHandler[TextIO]):
     """Writes our lines; what a full disk or a closed pipe does not take is lost, and nothing else is."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the standard library's name
@@ -99,11 +99,11 @@ def configure(level: str, stream: TextIO | None = None) -> None:
     ours = logging.getLogger(OURS)
     ours.setLevel(LEVELS[level])
     ours.propagate = False
-    ours.handlers = [Lines(stream)]
-    ours.handlers[0].setFormatter(Drawn() if stream.isatty() else Json())
+    ours.handlers = [LogHandler(stream)]
+    ours.handlers[0].setFormatter(TerminalFormatter() if stream.isatty() else JsonFormatter())
     # Libraries that use the standard library's logging speak up only when something is wrong.
     others = logging.StreamHandler(stream)
-    others.setFormatter(Plain("%(name)s: %(message)s"))
+    others.setFormatter(PlainFormatter("%(name)s: %(message)s"))
     logging.basicConfig(handlers=[others], level=logging.WARNING)
 
 

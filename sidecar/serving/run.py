@@ -31,7 +31,7 @@ class StartError(TurnwireError):
 
 
 @dataclass(frozen=True, slots=True)
-class First:
+class FirstSession:
     """What the first session is to be."""
 
     argv: tuple[str, ...]
@@ -43,7 +43,9 @@ class First:
     resume_point: ResumePoint = NEW
 
 
-async def run(settings: Settings, first: First | None, *, new_tokens: bool = False, qr: bool = False) -> None:
+async def run(
+    settings: Settings, first: FirstSession | None, *, new_tokens: bool = False, qr: bool = False
+) -> None:
     """Serve until a signal; raises StartError, NoCode and what sidecar.serving.serve raises. With `qr` the URL is drawn, too."""
     if qr:
         drawn(
@@ -93,7 +95,7 @@ async def run_hub(settings: Settings, *, new_tokens: bool = False) -> None:
     await serve_hub(settings, partial(_announce, settings, qr=False), new_tokens=new_tokens)
 
 
-async def _start(host: LiveHost, settings: Settings, first: First) -> LiveSession:
+async def _start(host: LiveHost, settings: Settings, first: FirstSession) -> LiveSession:
     workspace = str(first.workspace) if first.workspace else None
     command = SessionCreate(type="session.create", id="run", workspace=workspace, agent=settings.agent)
     try:

@@ -23,7 +23,7 @@ from sidecar.config.settings import ConfigurationError, Settings
 from sidecar.config.storage import open_journal
 from sidecar.outbound.push.push import Push
 from sidecar.outbound.webhooks.configured import wanted, watching
-from sidecar.outbound.webhooks.watching import Wanted
+from sidecar.outbound.webhooks.watcher import EventFilter
 from sidecar.process.metrics import Metrics
 from sidecar.process.supervision import supervised
 from sidecar.serving.listening import Ready, Work, with_hub
@@ -31,7 +31,7 @@ from sidecar.sessions.host import LiveHost
 from sidecar.sessions.live import LiveSession
 from sidecar.sessions.observers import Observers
 from sidecar.sessions.records.writer import RecordWriter
-from sidecar.sessions.registry import Registry
+from sidecar.sessions.registry import SessionRegistry
 from sidecar.sessions.services import SessionServices
 
 if TYPE_CHECKING:
@@ -69,10 +69,10 @@ async def serve(
     observers = Observers(settings, metrics)
     try:
         async with open_journal(settings) as (journal, store), Watchdog.start() as watchdog:
-            record_writer, registry = RecordWriter(store), Registry[LiveSession]()
+            record_writer, registry = RecordWriter(store), SessionRegistry[LiveSession]()
             push = _push(settings, registry)
             if push is not None:
-                told = [*told, Wanted(push.kinds, push)]
+                told = [*told, EventFilter(push.kinds, push)]
             async with AsyncExitStack() as last, supervised() as supervisor:
                 supervisor.keep_up("records of sessions", record_writer.run)
                 supervisor.keep_up("retention", partial(_retaining, journal))
@@ -128,7 +128,7 @@ async def serve(
         metrics.close()
 
 
-def _push(settings: Settings, registry: Registry[LiveSession]) -> Push | None:
+def _push(settings: Settings, registry: SessionRegistry[LiveSession]) -> Push | None:
     def summary_of(session: str) -> SessionSummary | None:
         known = registry.sessions.get(session)
         return None if known is None else known.summary()

@@ -12,7 +12,7 @@ from adapter.session.executor import AnswerRefused
 from hub.host import CommandRefused, Frontend
 from hub.wire import frames
 from normalize.vocabulary import ALWAYS_MODE
-from sidecar.sessions.floor import Floor
+from sidecar.sessions.frontend_limits import FrontendLimits
 from sidecar.sessions.hosted import refuse
 from sidecar.sessions.live import LiveSession
 from sidecar.sessions.prompt_history import SentPrompt
@@ -22,10 +22,14 @@ INTERRUPT_DEADLINE_S = 10.0
 
 
 async def execute(
-    session: LiveSession, cli: AgentSession, command: frames.SessionCommand, frontend: Frontend, floor: Floor
+    session: LiveSession,
+    cli: AgentSession,
+    command: frames.SessionCommand,
+    frontend: Frontend,
+    limits: FrontendLimits,
 ) -> JsonValue:
     """Do a command on a running CLI; raises CommandRefused."""
-    _check(command, floor)
+    _check(command, limits)
     try:
         return await _execute(session, cli, command, frontend)
     except AnswerRefused as error:
@@ -40,18 +44,18 @@ async def execute(
         raise CommandRefused("not_running", str(error), "session") from error
 
 
-def _check(command: frames.SessionCommand, floor: Floor) -> None:
+def _check(command: frames.SessionCommand, limits: FrontendLimits) -> None:
     """Refuse what frontends may not ask for."""
     match command:
         case frames.SetPermissionMode():
-            floor.check_mode(command.mode, "mode")
+            limits.check_mode(command.mode, "mode")
         case frames.PermissionRespond():
             if command.mode is not None:
-                floor.check_mode(command.mode, "mode")
+                limits.check_mode(command.mode, "mode")
             if command.option_id.startswith(ALWAYS_MODE):
-                floor.check_mode(command.option_id.removeprefix(ALWAYS_MODE), "option_id")
+                limits.check_mode(command.option_id.removeprefix(ALWAYS_MODE), "option_id")
         case frames.Control():
-            floor.check_control(command.request)
+            limits.check_control(command.request)
         case _:
             pass
 

@@ -10,7 +10,7 @@ from journal.base import Entry, Journal
 from normalize import events as ev
 from normalize.events import AgentEvent, from_json, to_json
 from normalize.events.envelope import Cursor
-from sidecar.sessions.records.recovery import LeftOpen
+from sidecar.sessions.records.recovery import OpenAtEnd
 from sidecar.sessions.rewind import names
 
 Reason = Literal["rewind", "retry"]
@@ -22,7 +22,7 @@ BRANCHED = "the conversation was branched off here"
 
 
 @dataclass(slots=True)
-class Cut:
+class LogCut:
     """A place in a log."""
 
     at: str | None
@@ -45,9 +45,9 @@ class Cut:
         return ev.Cut(text=text, reason=reason, at=self.at, within=self.within, void_turns=[*self.void])
 
 
-async def cut_at(journal: Journal, session: str, at: str) -> Cut:
+async def cut_at(journal: Journal, session: str, at: str) -> LogCut:
     """Look up in a session's log what going back to a message leaves behind. Raises JournalError."""
-    found = Cut(at, None)
+    found = LogCut(at, None)
     turn: str | None = None
     async for seq, event in events_of(journal, session):
         _before(found, event)
@@ -66,9 +66,9 @@ async def cut_at(journal: Journal, session: str, at: str) -> Cut:
     return found
 
 
-async def cut_of_last_turn(journal: Journal, session: str, at: str | None) -> Cut:
+async def cut_of_last_turn(journal: Journal, session: str, at: str | None) -> LogCut:
     """Return what going back to before the last turn leaves behind. Raises JournalError."""
-    found = Cut(at, None)
+    found = LogCut(at, None)
     last: str | None = None
     async for _, event in events_of(journal, session):
         _before(found, event)
@@ -79,7 +79,7 @@ async def cut_of_last_turn(journal: Journal, session: str, at: str | None) -> Cu
     return found
 
 
-def _before(found: Cut, event: AgentEvent) -> None:
+def _before(found: LogCut, event: AgentEvent) -> None:
     match event:
         case ev.Cut():
             found.before.update(event.void_turns)
@@ -87,21 +87,21 @@ def _before(found: Cut, event: AgentEvent) -> None:
             pass
 
 
-async def whole(journal: Journal, session: str) -> Cut:
+async def whole(journal: Journal, session: str) -> LogCut:
     """Return the end of a session's log as a place. Raises JournalError."""
     found = await cut_of_last_turn(journal, session, None)
     found.void, found.seq = [], journal.last(session)
     return found
 
 
-async def copy_to(journal: Journal, session: str, fork: str, cut: Cut) -> None:
+async def copy_to(journal: Journal, session: str, fork: str, cut: LogCut) -> None:
     """Append to a new session's log what counts of another's up to a place, and close what is open there. Raises JournalError.
 
     What processes did, and what was asked of people, is not copied: it was the other session's.
     """
     if cut.seq is None:
         return
-    left, batch = LeftOpen(), list[Entry]()
+    left, batch = OpenAtEnd(), list[Entry]()
     async for seq, event in events_of(journal, session):
         if seq > cut.seq:
             break

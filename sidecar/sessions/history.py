@@ -26,12 +26,12 @@ from normalize.recordings.session_files import Answer
 from sidecar.config.agents import goes_on_with
 from sidecar.config.settings import Settings
 from sidecar.library.following import Follower
-from sidecar.library.within import Within
+from sidecar.library.visibility import VisibleConversations
 from sidecar.sessions.hosted import refuse
 from sidecar.sessions.live import LiveSession
 
 if TYPE_CHECKING:
-    from sidecar.library.index import Listed
+    from sidecar.library.index import ListedConversation
     from sidecar.library.library import Library
 
 PIECE = 512
@@ -39,7 +39,7 @@ PIECE = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class LibraryTimes:
     """How often the folders are looked at, and what waits for that. Seconds."""
 
     patience_s: float = 2.0
@@ -60,9 +60,9 @@ class Pace:
         return max(self.every_s, took / self.share)
 
 
-_PACE = Pace()
+_PACE = LibraryTimes()
 
-Seen: TypeAlias = tuple[Sequence[LiveSession], Within | None]
+Seen: TypeAlias = tuple[Sequence[LiveSession], VisibleConversations | None]
 """The sessions that somebody may see, and which conversations; None for all."""
 
 
@@ -74,7 +74,7 @@ class History:
         settings: Settings,
         journal: Journal,
         spawn: Callable[[str, Coroutine[None, None, None]], asyncio.Task[None]],
-        pace: Pace = _PACE,
+        pace: LibraryTimes = _PACE,
     ) -> None:
         self._settings = settings
         self._journal = journal
@@ -111,7 +111,7 @@ class History:
                 refuse("no_library", str(error))
         return self._library
 
-    async def find(self, name: str, within: Within | None = None) -> "Listed":
+    async def find(self, name: str, within: VisibleConversations | None = None) -> "ListedConversation":
         """Return a conversation; refuses when there is none, or none of those that may be seen, in the same words."""
         from sidecar.library.index import LibraryError  # noqa: PLC0415 - as above
 
@@ -131,7 +131,7 @@ class History:
         except LibraryError as error:
             refuse("unknown_conversation", str(error), "conversation")
 
-    async def follower(self, listed: "Listed", leaf: str | None = None) -> Follower:
+    async def follower(self, listed: "ListedConversation", leaf: str | None = None) -> Follower:
         """Return who reads a conversation's file, or its part up to a message; refuses where it cannot be read."""
         from sidecar.library.index import LibraryError  # noqa: PLC0415 - as above
 
@@ -140,7 +140,9 @@ class History:
         except LibraryError as error:
             refuse("unknown_conversation", str(error), "conversation")
 
-    async def remembered(self, agent: str, folder: str | None, resume: str | None) -> "Listed | None":
+    async def remembered(
+        self, agent: str, folder: str | None, resume: str | None
+    ) -> "ListedConversation | None":
         """Return the conversation of an agent that is called so, or without a name the newest of a folder.
 
         None where no file of it is known, and where nothing is listed.
@@ -273,7 +275,10 @@ class History:
         return changes, self._running, own, self._looked is not None
 
     async def _list(
-        self, command: frames.LibraryList, sessions: Sequence[LiveSession], within: Within | None
+        self,
+        command: frames.LibraryList,
+        sessions: Sequence[LiveSession],
+        within: VisibleConversations | None,
     ) -> dict[str, JsonValue]:
         from sidecar.library.show import conversation  # noqa: PLC0415 - as above
 
@@ -303,7 +308,10 @@ class History:
         return {"conversations": listed, "next": after, "complete": complete, "version": version}
 
     async def _search(
-        self, command: frames.LibrarySearch, sessions: Sequence[LiveSession], within: Within | None
+        self,
+        command: frames.LibrarySearch,
+        sessions: Sequence[LiveSession],
+        within: VisibleConversations | None,
     ) -> JsonValue:
         from sidecar.library.index import query_of  # noqa: PLC0415 - as above
         from sidecar.library.show import hit  # noqa: PLC0415 - as above
@@ -324,7 +332,10 @@ class History:
         return {"hits": hits, "complete": complete}
 
     async def _usage(
-        self, command: frames.LibraryUsage, sessions: Sequence[LiveSession], within: Within | None
+        self,
+        command: frames.LibraryUsage,
+        sessions: Sequence[LiveSession],
+        within: VisibleConversations | None,
     ) -> JsonValue:
         from sidecar.library.show import spent, time_of  # noqa: PLC0415 - as above
 
@@ -349,7 +360,10 @@ class History:
         return {"usage": usage, "complete": complete}
 
     async def _export(
-        self, command: frames.LibraryExport, sessions: Sequence[LiveSession], within: Within | None
+        self,
+        command: frames.LibraryExport,
+        sessions: Sequence[LiveSession],
+        within: VisibleConversations | None,
     ) -> JsonValue:
         from sidecar.library.library import document, shown_title  # noqa: PLC0415 - as above
 
@@ -424,7 +438,7 @@ class History:
         await asyncio.to_thread(self.library().index.log, session.session, piece)
 
 
-def about(listed: "Listed") -> ev.History:
+def about(listed: "ListedConversation") -> ev.History:
     """Return what begins an old conversation in a log."""
     from sidecar.library.library import moment  # noqa: PLC0415 - as above
 
@@ -438,7 +452,7 @@ def about(listed: "Listed") -> ev.History:
     )
 
 
-def listed_title(listed: "Listed") -> str:
+def listed_title(listed: "ListedConversation") -> str:
     """Return what a conversation is called."""
     from sidecar.library.library import shown_title  # noqa: PLC0415 - as above
 
@@ -459,7 +473,7 @@ def _answer(session: str, model: str | None, ts: str, event: ev.Complete) -> Ans
     )
 
 
-def _place(listed: "Listed") -> str:
+def _place(listed: "ListedConversation") -> str:
     """Return what `_cursor` reads."""
     return f"{listed.ended or 0!r}:{listed.id}"
 

@@ -23,19 +23,19 @@ from journal.sessions import SessionRecord, SessionStore
 from normalize import events as ev
 from sidecar.config.agents import goes_on_with
 from sidecar.config.rulebook import Rulebook
-from sidecar.library.within import Within
+from sidecar.library.visibility import VisibleConversations
 from sidecar.sessions.choices import agent_choices
 from sidecar.sessions.commands import execute
-from sidecar.sessions.cut import Cut, copy_to, cut_at, cut_of_last_turn, whole
-from sidecar.sessions.floor import Floor
-from sidecar.sessions.history import History, Pace, about, listed_title
+from sidecar.sessions.cut import LogCut, copy_to, cut_at, cut_of_last_turn, whole
+from sidecar.sessions.frontend_limits import FrontendLimits
+from sidecar.sessions.history import History, LibraryTimes, about, listed_title
 from sidecar.sessions.hosted import Changed, refuse, timestamp
 from sidecar.sessions.launch import CANNOT_START, family_of, merged, options_for
 from sidecar.sessions.live import LiveSession
 from sidecar.sessions.records.options import RecordOptions, with_options
 from sidecar.sessions.records.recovery import brought_up_to, close_left_open
 from sidecar.sessions.records.resume_point import NEW, ResumePoint
-from sidecar.sessions.registry import Registry
+from sidecar.sessions.registry import SessionRegistry
 from sidecar.sessions.rewind import place_of
 from sidecar.sessions.services import SessionServices
 from sidecar.sessions.state import short
@@ -63,12 +63,12 @@ class LiveHost:
         self,
         services: SessionServices,
         store: SessionStore,
-        registry: Registry[LiveSession],
+        registry: SessionRegistry[LiveSession],
         rulebook: Rulebook,
         *,
         push: Push | None = None,
         follow_s: float = FOLLOW_S,
-        pace: Pace | None = None,
+        pace: LibraryTimes | None = None,
     ) -> None:
         """`push` does the commands of web push; `follow_s`: how often, in seconds, a conversation is looked at that others may go on with.
 
@@ -82,8 +82,8 @@ class LiveHost:
         self._rulebook = rulebook
         self._registry = registry
         self._stopping = False
-        self._history = History(services.settings, services.journal, services.spawn, pace or Pace())
-        self._floor = Floor(services.settings, Path())
+        self._history = History(services.settings, services.journal, services.spawn, pace or LibraryTimes())
+        self._frontend_limits = FrontendLimits(services.settings, Path())
         self._workspaces = Workspaces()
         self._operators: set[str] = set()
         """Sessions that the operator has begun in this life."""
@@ -95,7 +95,7 @@ class LiveHost:
 
     def workspaces(self) -> Sequence[Path]:
         """Return the directories that sessions of frontends may work in, and what is below them."""
-        return self._floor.workspaces
+        return self._frontend_limits.workspaces
 
     def record(self, session: str) -> SessionRecord | None:
         """Return what must be known of a session to go on with it; None where there is none."""
@@ -163,7 +163,7 @@ class LiveHost:
 
     def agents(self) -> Sequence[AgentChoice]:
         """Return the agents that frontends may choose, the default one first."""
-        return agent_choices(self._settings, self._floor.agents)
+        return agent_choices(self._settings, self._frontend_limits.agents)
 
     def watch_sessions(self, watcher: Changed) -> Callable[[], None]:
         """Tell the watcher when the list has changed."""
@@ -211,7 +211,7 @@ class LiveHost:
                 record = self._registry.find(command.session).record
                 folder = workspace_of(record.workspace)
                 if record.session not in self._operators:
-                    self._floor.check_folder(record)
+                    self._frontend_limits.check_folder(record)
                 return await self._workspaces.execute(command, folder)
             case frames.SessionCommand():
                 session = self._registry.find(command.session)
@@ -226,7 +226,7 @@ class LiveHost:
                         f"session {session.session} has no running CLI; session.resume starts one",
                         "session",
                     )
-                return await execute(session, cli, command, frontend, self._floor)
+                return await execute(session, cli, command, frontend, self._frontend_limits)
             case frames.Hello() | frames.AccessInvite():
                 refuse("invalid_params", f"{command.type} is the hub's own", "type")
             case _ as never:
@@ -241,7 +241,7 @@ class LiveHost:
     ) -> LiveSession:
         """Start a new session; `resume_point` may lead to a conversation the CLI knows. Raises CommandRefused.
 
-        A frontend's must keep to the floor (sidecar/sessions/floor.py) and to the frontend's scope; without one it is the operator's own.
+        A frontend's must keep to the limits (sidecar/sessions/frontend_limits.py) and to the frontend's scope; without one it is the operator's own.
         """
         await self._check_journal()
         settings = self._settings
@@ -273,10 +273,10 @@ class LiveHost:
             record, resume_point, before = await self._with_past(record, resume_point)
         if frontend is None:
             self._operators.add(record.session)
-            self._floor.allow_workspace(workspace)
+            self._frontend_limits.allow_workspace(workspace)
         else:
             _check_scope(frontend, record)
-            record = self._floor.new(record, command.env or {})
+            record = self._frontend_limits.new(record, command.env or {})
         return await self._add(record, resume_point, command.env, before=before)
 
     async def _with_past(
@@ -324,7 +324,7 @@ class LiveHost:
         )
         return await self.execute(prompt, Frontend("sidecar", "control"))
 
-    def _seen(self, frontend: Frontend) -> tuple[list[LiveSession], Within | None]:
+    def _seen(self, frontend: Frontend) -> tuple[list[LiveSession], VisibleConversations | None]:
         """Return the sessions that a frontend may see, and which conversations of the library; None for all."""
         sessions = list(self._registry.sessions.values())
         if frontend.scope.all:
@@ -332,7 +332,7 @@ class LiveHost:
         seen = [session for session in sessions if frontend.sees(session.summary())]
         known = {name for session in seen if (name := session.summary().cli_session_id) is not None}
         live = {f"live:{session.session}" for session in seen}
-        return seen, Within(frontend.scope.folders, frozenset(known | live))
+        return seen, VisibleConversations(frontend.scope.folders, frozenset(known | live))
 
     async def _create(self, command: frames.SessionCreate, frontend: Frontend) -> JsonValue:
         if command.resume is not None:
@@ -353,7 +353,7 @@ class LiveHost:
             # which folder it is of only the agent knows: not for who may see some alone
             if refused.code != "unknown_conversation" or command.agent is None or not frontend.scope.all:
                 raise
-            from sidecar.library.asked import lists_itself  # noqa: PLC0415 - who asks for none need not wait for it
+            from sidecar.library.agent_listing import lists_itself  # noqa: PLC0415 - who asks for none need not wait for it
 
             if not lists_itself(command.agent, self._settings):
                 raise
@@ -374,7 +374,7 @@ class LiveHost:
         seen, within = self._seen(frontend)
         listed = await self._history.find(name, within)
         own = next(
-            (one for one in seen if RecordOptions.of(one.record).conversation == listed.id),
+            (one for one in seen if RecordOptions.from_record(one.record).conversation == listed.id),
             None,
         )
         if own is not None and command is None:
@@ -426,7 +426,7 @@ class LiveHost:
         _check_scope(frontend, record)
         if command is not None:
             workspace_of(listed.folder)
-            record = self._floor.new(record, asked.env or {})
+            record = self._frontend_limits.new(record, asked.env or {})
         else:
             record = with_options(record, reading=True)
         follower = await self._history.follower(listed)
@@ -472,7 +472,7 @@ class LiveHost:
     async def _check_history(self, session: LiveSession) -> None:
         """Refuse to go on with a conversation that somebody's own CLI has open, or whose folder is not for frontends."""
         record = session.record
-        kept = RecordOptions.of(record)
+        kept = RecordOptions.from_record(record)
         conversation = kept.conversation
         if conversation is None:
             return
@@ -484,7 +484,7 @@ class LiveHost:
             )
         if kept.reading:
             workspace_of(record.workspace)
-            self._floor.new(record, session.env)
+            self._frontend_limits.new(record, session.env)
             session.amend(options=with_options(record, reading=False).options)
 
     async def _go_back(self, session: LiveSession, at: str) -> None:
@@ -527,11 +527,11 @@ class LiveHost:
             resume_token=origin.resume_token,
             forked_from=origin.session,
         )
-        kept = RecordOptions.of(origin)
+        kept = RecordOptions.from_record(origin)
         record = with_options(record, mcp_servers=kept.mcp_servers, agent_options=kept.agent_options)
         if kept.reading:
             workspace_of(origin.workspace)
-            self._floor.new(record, parent.env)
+            self._frontend_limits.new(record, parent.env)
         journal, place = self._services.journal, None
         if command.at is None:
             cut = await whole(journal, origin.session)
@@ -563,7 +563,7 @@ class LiveHost:
             if record.last_prompt is None:
                 refuse("nothing_to_retry", f"session {record.session} has had no prompt yet", "session")
             attachments = session.prompt_history.attachments()
-            if len(attachments) != RecordOptions.of(record).attached:
+            if len(attachments) != RecordOptions.from_record(record).attached:
                 refuse(
                     "nothing_to_retry",
                     "the attachments of the last prompt were not kept over the sidecar's restart; send it anew",
@@ -651,7 +651,7 @@ class LiveHost:
             )
         record = session.record
         if session.session not in self._operators:
-            record = self._floor.again(record)
+            record = self._frontend_limits.again(record)
         try:
             options = options_for(record, self._settings, self._rulebook, resume_point, session.env)
             await session.start(options, resume_point)
@@ -690,7 +690,7 @@ async def _accepted(session: LiveSession, at: str) -> None:
         refuse("refused_by_cli", f"cannot go back to {at!r}: {trouble}", "at")
 
 
-async def _show(journal: Journal, origin: SessionRecord, cut: Cut, fork: LiveSession) -> None:
+async def _show(journal: Journal, origin: SessionRecord, cut: LogCut, fork: LiveSession) -> None:
     """Let a fork's log begin with the conversation that it goes on with."""
 
     def told(state: Literal["began", "ended"], text: str) -> ev.History:

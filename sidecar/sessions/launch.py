@@ -70,7 +70,7 @@ def options_for(
         continue_latest=resume_point.latest,
         tell=resume_point.tell,
         permission_mode=record.permission_mode,
-        mcp_servers=RecordOptions.of(record).mcp_servers,
+        mcp_servers=RecordOptions.from_record(record).mcp_servers,
         **_agent_options(record),
     )
     return SessionOptions(
@@ -122,7 +122,7 @@ def merged(configured: AgentOptions, asked: AgentOptions | None) -> JsonObject:
 def _agent_options(record: SessionRecord) -> dict[str, Any]:
     """The fields of CommandOptions that a session's record has; it may be of an older or newer turnwire."""
     try:
-        options = AgentOptions.model_validate(RecordOptions.of(record).agent_options)
+        options = AgentOptions.model_validate(RecordOptions.from_record(record).agent_options)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = ".".join(map(str, first["loc"])) or "agent_options"

@@ -457,7 +457,7 @@ class LiveSession:
                     self._said(before, event)
                 case ev.Withdrawn():
                     self.prompt_history.observe(event)
-                case ev.SessionStatus() if RecordOptions.of(self.record).going is not None:
+                case ev.SessionStatus() if RecordOptions.from_record(self.record).going is not None:
                     self.amend(options=with_options(self.record, going=None).options)
                 case _:
                     pass

@@ -10,7 +10,7 @@ from sidecar.sessions.hosted import Changed, HostedSession, refuse
 Kind = TypeVar("Kind", bound=HostedSession)
 
 
-class Registry(Generic[Kind]):
+class SessionRegistry(Generic[Kind]):
     """Sessions by id, in the order they came."""
 
     def __init__(self) -> None:

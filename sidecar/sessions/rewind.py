@@ -91,7 +91,7 @@ async def _look_up(journal: Journal, record: SessionRecord, at: str, *, ids: boo
             break
     if known:
         return _Found.UNNAMED
-    begun_here = RecordOptions.of(record).origin is None
+    begun_here = RecordOptions.from_record(record).origin is None
     return _Found.MISSING if whole and begun_here else _Found.UNKNOWABLE
 
 

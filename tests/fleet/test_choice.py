@@ -4,7 +4,7 @@ import pytest
 
 from fleet.choice import candidates
 from fleet.directory import KnownWorker
-from fleet.wire import About
+from fleet.wire import WorkerSummary
 from hub.host import CommandRefused
 from hub.wire.frames import SessionCreate
 from hub.wire.frames_out import AgentChoice
@@ -16,7 +16,7 @@ CLAUDE = AgentChoice(
 
 def worker(name: str, *, sessions: int = 0, most: int = 10, given: int = 0, **more: object) -> KnownWorker:
     fields: dict[str, object] = {"workspaces": ["/code"], "agents": [CLAUDE]}
-    about = About(
+    about = WorkerSummary(
         name=name,
         version="1",
         sessions=sessions,

@@ -17,7 +17,7 @@ from fleet.errors import NameTaken
 from fleet.host import FleetHost
 from fleet.store import FleetStore
 from fleet.timing import Timing
-from fleet.wire import About
+from fleet.wire import WorkerSummary
 from fleet.worker import Worker
 from hub.host import CommandRefused, Frontend
 from hub.server.cookies import LoggedOut
@@ -162,8 +162,8 @@ class Fleet:
     async def worker(
         self, sessions: Sessions, name: str = "w", place: str = "here", group: str | None = None
     ) -> AsyncIterator[Worker]:
-        def about() -> About:
-            return About(
+        def about() -> WorkerSummary:
+            return WorkerSummary(
                 name=name,
                 version="1",
                 workspaces=[],

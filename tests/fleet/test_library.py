@@ -2,13 +2,13 @@
 
 from fleet.directory import KnownWorker
 from fleet.library import asked, holder, merged
-from fleet.wire import About
+from fleet.wire import WorkerSummary
 from hub.wire import frames
 from normalize.model import JsonObject
 
 
 def worker(group: str | None = None, *labels: str) -> KnownWorker:
-    about = About(
+    about = WorkerSummary(
         name="-",
         version="1",
         workspaces=[],

@@ -340,7 +340,7 @@ def _kept(data: bytes, files: SessionFiles, family: str) -> Features:
     lines = data.split(b"\n")
     survey = files.survey()
     for line in lines:
-        survey.take(line)
+        survey.handle(line)
         files.recognises(line)
         files.moment(line)
     outline = survey.outline()

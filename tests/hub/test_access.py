@@ -26,10 +26,10 @@ def configured(**options: object) -> HubConfig:
 
 
 def test_each_start_has_its_own_tokens_unless_they_are_configured() -> None:
-    first, second = Tokens.of(HubConfig()), Tokens.of(HubConfig())
+    first, second = Tokens.from_config(HubConfig()), Tokens.from_config(HubConfig())
     assert len({first.control, first.view, second.control, second.view}) == 4
     assert min(len(first.control), len(first.view)) >= 43
-    assert Tokens.of(configured()) == Tokens(TOKEN, VIEW)
+    assert Tokens.from_config(configured()) == Tokens(TOKEN, VIEW)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_configuration_that_lets_in_whom_it_should_not_is_refused(
     options: dict[str, object], sentence: str
 ) -> None:
     with pytest.raises(AccessError, match=sentence):
-        Tokens.of(configured(**options))
+        Tokens.from_config(configured(**options))
 
 
 def test_a_token_gives_its_role_and_nothing_else_does() -> None:

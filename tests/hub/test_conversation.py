@@ -15,7 +15,7 @@ from websockets.typing import Subprotocol
 from hub.config import HubConfig, Limits
 from hub.wire.frames import AnyCommand, PermissionRespond, Prompt
 from hub.wire.frames_out import SessionSummary, WorkerChoice
-from journal.base import Whole
+from journal.base import WholeEntry
 from journal.memory import MemoryJournal
 
 
@@ -553,7 +553,7 @@ class CountingJournal(MemoryJournal):
 
     read = 0
 
-    async def whole(self, session: str, seq: int) -> Whole | None:
+    async def whole(self, session: str, seq: int) -> WholeEntry | None:
         self.read += 1
         return await super().whole(session, seq)
 

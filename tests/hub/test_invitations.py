@@ -13,14 +13,14 @@ CONTROL, VIEW = Principal("control"), Principal("view")
 def test_a_code_is_good_once_and_for_a_while() -> None:
     invitations = Invitations()
     code = invitations.give(VIEW, 0)
-    assert invitations.take("another", 1) is None
-    assert invitations.take(code, 1) == VIEW
-    assert invitations.take(code, 1) is None
+    assert invitations.redeem("another", 1) is None
+    assert invitations.redeem(code, 1) == VIEW
+    assert invitations.redeem(code, 1) is None
     late = invitations.give(CONTROL, 0)
-    assert invitations.take(late, LIFE_S) is None
+    assert invitations.redeem(late, LIFE_S) is None
     codes = [invitations.give(CONTROL, 0) for _ in range(MOST + 1)]
-    assert invitations.take(codes[0], 1) is None
-    assert invitations.take(codes[-1], 1) == CONTROL
+    assert invitations.redeem(codes[0], 1) is None
+    assert invitations.redeem(codes[-1], 1) == CONTROL
 
 
 async def test_an_invited_browser_logs_in_once_with_the_role_it_was_invited_for() -> None:

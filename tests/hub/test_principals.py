@@ -16,9 +16,9 @@ from hub.server.cookies import Cookies
 from hub.wire.frames_out import SessionSummary
 from journal.memory import MemoryJournal
 
-ANN = Principal("control", "ann", Scope.of(["own"]), "id-ann")
-EVE = Principal("view", "eve", Scope.of(["folder:/srv/eve"]), "id-eve")
-BOSS = Principal("view", "boss", Scope.of(["all"]), "id-boss")
+ANN = Principal("control", "ann", Scope.parse(["own"]), "id-ann")
+EVE = Principal("view", "eve", Scope.parse(["folder:/srv/eve"]), "id-eve")
+BOSS = Principal("view", "boss", Scope.parse(["all"]), "id-boss")
 
 
 class Few:
@@ -86,14 +86,14 @@ def served(few: Few, **options: Any) -> Any:
     ],
 )
 def test_a_scope_shows_what_it_names_and_nothing_beside_it(words: list[str], seen: str) -> None:
-    principal = Principal("view", "ann", Scope.of(words))
+    principal = Principal("view", "ann", Scope.parse(words))
     assert [one.session for one in house().summaries if principal.sees(one)] == seen.split()
 
 
 @pytest.mark.parametrize("words", [[], ["each"], ["folder:work"], ["folder:/a/../b"], ["folder:"], [""]])
 def test_what_is_no_scope_is_refused(words: list[str]) -> None:
     with pytest.raises(BadPrincipal):
-        Scope.of(words)
+        Scope.parse(words)
 
 
 def test_a_workspace_with_dots_is_below_no_folder() -> None:
@@ -239,7 +239,7 @@ def test_a_cookie_of_a_principal_needs_the_hubs_own_token_and_that_of_the_princi
 
 
 async def test_who_is_invited_by_a_principal_is_that_principal_and_over_with_it() -> None:
-    lead = Principal("control", "lead", Scope.of(["all"]), "id-lead")
+    lead = Principal("control", "lead", Scope.parse(["all"]), "id-lead")
     few = Few(ANN, lead)
     async with served(few) as running:
         for who, role in ((ANN, "control"), (ANN, "view"), (lead, "control")):

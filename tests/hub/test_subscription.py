@@ -15,7 +15,7 @@ from hub.delivery.feed import Feeds
 from hub.delivery.pages import PAGE_COUNT, Pages
 from hub.delivery.subscription import LAG_COUNT, LogUnreadable, Reader, SinkClosed
 from hub.wire.frames_out import CaughtUp, GapFrame, Lag, OutFrame
-from journal.base import Page, Retention, Whole
+from journal.base import Page, Retention, WholeEntry
 from journal.memory import MemoryJournal
 from normalize.events.envelope import Cursor
 
@@ -45,7 +45,7 @@ class SlowLog:
         await settle(self.random.randint(0, self.turns))
         return page
 
-    async def whole(self, session: str, seq: int) -> Whole | None:
+    async def whole(self, session: str, seq: int) -> WholeEntry | None:
         return await self.journal.whole(session, seq)
 
     def watch(self, watcher: Callable[[str, int], None]) -> Callable[[], None]:

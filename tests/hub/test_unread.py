@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from hub.server.unread import SMALL, Unread
+from hub.server.unread import SMALL, UnreadBudget
 
 LARGE = 4 * SMALL
 
@@ -25,13 +25,13 @@ class Peer:
         self.dropped, self.closed = reason, True
 
 
-def holding(unread: Unread, *peers: Peer) -> None:
+def holding(unread: UnreadBudget, *peers: Peer) -> None:
     for peer in peers:
         unread.stalls(peer)
 
 
 def test_what_is_small_needs_no_room_and_what_is_larger_than_all_room_may_be_alone() -> None:
-    unread = Unread(LARGE, 10)
+    unread = UnreadBudget(LARGE, 10)
     assert unread.has_room(10 * LARGE)
     holding(unread, Peer(LARGE))
     assert unread.total == LARGE
@@ -40,7 +40,7 @@ def test_what_is_small_needs_no_room_and_what_is_larger_than_all_room_may_be_alo
 
 
 async def test_who_waits_goes_on_once_another_has_read() -> None:
-    unread, slow = Unread(LARGE, 3600), Peer(LARGE)
+    unread, slow = UnreadBudget(LARGE, 3600), Peer(LARGE)
     holding(unread, slow)
     waiting = asyncio.create_task(unread.room(LARGE, Peer()))
     await asyncio.sleep(0)
@@ -52,7 +52,7 @@ async def test_who_waits_goes_on_once_another_has_read() -> None:
 
 
 async def test_those_who_read_nothing_are_cut_the_largest_first_and_no_more_than_needed() -> None:
-    unread = Unread(3 * LARGE, 10)
+    unread = UnreadBudget(3 * LARGE, 10)
     small, large, slow = Peer(SMALL, stuck=60), Peer(2 * LARGE, stuck=10), Peer(2 * SMALL, stuck=9)
     holding(unread, small, large, slow)
     assert await unread.room(2 * LARGE, Peer())
@@ -60,7 +60,7 @@ async def test_those_who_read_nothing_are_cut_the_largest_first_and_no_more_than
 
 
 async def test_whose_connection_is_closed_waits_no_more() -> None:
-    unread, slow, leaving = Unread(LARGE, 3600), Peer(LARGE), Peer()
+    unread, slow, leaving = UnreadBudget(LARGE, 3600), Peer(LARGE), Peer()
     holding(unread, slow)
     waiting = asyncio.create_task(unread.room(LARGE, leaving))
     await asyncio.sleep(0)
@@ -72,7 +72,7 @@ async def test_whose_connection_is_closed_waits_no_more() -> None:
 
 @pytest.mark.parametrize("stuck", [0.0, 9.9])
 async def test_who_reads_however_slowly_is_not_cut(stuck: float) -> None:
-    unread, slow = Unread(LARGE, 10), Peer(LARGE, stuck=stuck)
+    unread, slow = UnreadBudget(LARGE, 10), Peer(LARGE, stuck=stuck)
     holding(unread, slow)
     waiting = asyncio.create_task(unread.room(LARGE, Peer()))
     await asyncio.sleep(0)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from contracts.journal import FakeClock, Opener
-from journal.ages import AgeClock, Limits, Witness, kept, read
+from journal.ages import AgeClock, ClockState, Limits, kept, read
 from journal.base import Entry, Retention
 from journal.sqlite.journal import SqliteJournal
 from journal.timestamps import MICROSECONDS
@@ -14,14 +14,14 @@ from normalize.events.envelope import Cursor
 
 DAY = 86_400.0
 MONTH = 30 * DAY
-LIMITS = Limits.of(MONTH)
+LIMITS = Limits.for_retention(MONTH)
 
 
 def micros(seconds: float) -> int:
     return int(seconds * MICROSECONDS)
 
 
-def aged(clock: FakeClock, known: Witness | None = None, boot: str = "b") -> AgeClock:
+def aged(clock: FakeClock, known: ClockState | None = None, boot: str = "b") -> AgeClock:
     return AgeClock(clock, clock.steady, LIMITS, boot=boot, known=known)
 
 
@@ -99,7 +99,7 @@ def test_time_while_the_machine_was_off_counts_up_to_a_weekend_at_once_and_beyon
 @pytest.mark.parametrize("spoilt", [None, "", "{}", "[]", '{"trusted":"x"}', b"\xff"])
 def test_a_witness_that_cannot_be_read_is_none(spoilt: str | bytes | None) -> None:
     assert read(spoilt) is None
-    witness = Witness(1, 2, 3, "b", 4)
+    witness = ClockState(1, 2, 3, "b", 4)
     assert read(kept(witness)) == witness
 
 

@@ -12,7 +12,7 @@ import pytest
 from journal.base import Entry, Gap, JournalUnavailable, Retention
 from journal.redis import journal as redis_streams
 from journal.redis.journal import RedisJournal
-from journal.redis.server import NOBODY, Ownership, State
+from journal.redis.server import NOBODY, LogState, Ownership
 from journals import RedisProcess
 from normalize.events.envelope import Cursor
 from waiting import until
@@ -268,7 +268,7 @@ async def test_a_listener_that_fails_for_a_reason_of_ours_comes_back_too(
 ) -> None:
     take_over, failures = journal._take_over, 0
 
-    def failing(states: Mapping[str, State]) -> None:
+    def failing(states: Mapping[str, LogState]) -> None:
         nonlocal failures
         if failures < 3:
             failures += 1
@@ -336,7 +336,7 @@ async def test_a_session_can_move_to_another_sidecar_but_not_be_written_by_two(
     assert await journal.append("a", [Entry(b"{}")]) == 12
     await journal.flush()
     assert await seqs(journal) == list(range(1, 13))
-    other._logs.of("a").accepted = 11
+    other._logs.get_or_add("a").accepted = 11
     await other.append("a", [Entry(b"{}")])
     assert "another sidecar writes the same session" in await fails(other)
     await other.close()

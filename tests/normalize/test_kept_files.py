@@ -15,7 +15,7 @@ from normalize.acp.kept.steps import Change
 from normalize.events import AgentEvent
 from normalize.families import FAMILIES, recorded_core
 from normalize.payloads import ModifyFilePayload, ShellExecPayload
-from normalize.recordings.session_files import Outline, SessionFiles
+from normalize.recordings.session_files import ConversationSummary, SessionFiles
 from recordings import recordings
 from tracing.recordings.reading import length, read
 from tracing.recordings.session_file import format_of, survey_of
@@ -26,11 +26,13 @@ def of(agent: str) -> SessionFiles:
     return next(files for files in FAMILIES["acp"].files if agent.startswith(files.agent))
 
 
-def told(lines: Sequence[bytes], agent: str, leaf: str | None = None) -> tuple[list[AgentEvent], Outline]:
+def told(
+    lines: Sequence[bytes], agent: str, leaf: str | None = None
+) -> tuple[list[AgentEvent], ConversationSummary]:
     """What the lines of a file say."""
     survey = of(agent).survey()
     for line in lines:
-        survey.take(line)
+        survey.handle(line)
     reader, core = survey.reader(leaf), recorded_core()
     events = [event for line in lines for dated in reader.read(line) for event in core.handle(dated.input)]
     events += [event for dated in reader.close() for event in core.handle(dated.input)]
@@ -470,7 +472,7 @@ def test_a_call_without_an_id_is_none() -> None:
 def test_a_line_too_long_to_keep_is_counted_as_unreadable(agent: str) -> None:
     survey = of(agent).survey()
     for line in lines_of(agent):
-        survey.take(line)
+        survey.handle(line)
     before = survey.outline().lines
     survey.skip()
     outline = survey.outline()
@@ -481,6 +483,6 @@ def test_a_line_too_long_to_keep_is_counted_as_unreadable(agent: str) -> None:
 def test_a_message_that_nobody_has_said_ends_no_branch(agent: str) -> None:
     survey = of(agent).survey()
     for line in lines_of(agent):
-        survey.take(line)
+        survey.handle(line)
     with pytest.raises(KeyError, match="never said"):
         survey.reader("never said")

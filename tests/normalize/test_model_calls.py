@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from normalize.families import exchanges
-from normalize.model_calls import Asks, Replies, TakesBack
+from normalize.model_calls import RequestAnswered, RequestMade, RequestTakenBack
 from protocol.claude.decode import decode
 
 
@@ -27,11 +27,11 @@ def line(kind: str, **fields: Any) -> bytes:
 )  # fmt: skip
 def test_a_request_names_its_answer(asked: dict[str, Any], name: str, reply: str) -> None:
     message = decode(line("control_request", request_id="r", request=asked))
-    assert exchanges()[type(message)](message) == Asks("r", name, reply)
+    assert exchanges()[type(message)](message) == RequestMade("r", name, reply)
 
 
 def test_an_answer_names_its_request_and_what_is_taken_back_ends_it() -> None:
     answer = decode(line("control_response", response={"subtype": "success", "request_id": "r"}))
-    assert exchanges()[type(answer)](answer) == Replies("r")
+    assert exchanges()[type(answer)](answer) == RequestAnswered("r")
     back = decode(line("control_cancel_request", request_id="r"))
-    assert exchanges()[type(back)](back) == TakesBack()
+    assert exchanges()[type(back)](back) == RequestTakenBack()

@@ -16,7 +16,7 @@ from kept_sessions import Kept, all_kept, kept
 from normalize import events as ev
 from normalize.events import AgentEvent
 from normalize.families import FAMILIES, new_core
-from normalize.recordings.session_files import Outline
+from normalize.recordings.session_files import ConversationSummary
 from protocol.claude import session_lines
 from recordings import recordings
 from tracing.recordings.reading import is_session_file, length, name_of, read
@@ -78,7 +78,7 @@ def transcript(*streams: list[AgentEvent]) -> Transcript:
     return seen
 
 
-def outline(path: Path) -> Outline:
+def outline(path: Path) -> ConversationSummary:
     found = format_of(path)
     assert found is not None
     return survey_of(path, found.files).outline()
@@ -250,7 +250,7 @@ def test_damage_costs_only_what_it_hits(data: st.DataObject) -> None:
     (files,) = FAMILIES["claude"].files
     survey = files.survey()
     for one in lines:
-        survey.take(one)
+        survey.handle(one)
     survey.outline()
     reader, core = survey.reader(), new_core()
     for one in lines:

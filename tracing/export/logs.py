@@ -5,7 +5,7 @@ import logging
 log = logging.getLogger(f"turnwire.{__name__}")
 
 
-class Complaints(logging.Handler):
+class ExporterErrors(logging.Handler):
     """Remembers the first complaint of an attempt, which has the reason. What concerns metrics is told once."""
 
     def __init__(self) -> None:
@@ -28,10 +28,10 @@ class Complaints(logging.Handler):
         return words or "the collector did not take them"
 
 
-_ear = Complaints()
+_ear = ExporterErrors()
 
 
-def listen() -> Complaints:
+def listen() -> ExporterErrors:
     """Take the SDK's log over, and return where its complaints are."""
     sdk = logging.getLogger("opentelemetry")
     sdk.propagate = False

@@ -17,7 +17,7 @@ from protocol.framing import LineFramer, OversizeLine
 from tracing.recordings.recorded import CHUNK, Timed, lines
 
 if TYPE_CHECKING:
-    from normalize.recordings.session_files import Said, SessionFiles, Survey
+    from normalize.recordings.session_files import SearchableText, SessionFiles, Survey
 
 LOOKED_AT = 50
 """Lines in which a session file must show that it is one."""
@@ -97,7 +97,9 @@ def _is_plain(file: Path) -> bool:
     return not file.is_symlink() and file.is_file()
 
 
-def survey_of(path: Path, files: "SessionFiles", tell: "Callable[[Said], None] | None" = None) -> "Survey":
+def survey_of(
+    path: Path, files: "SessionFiles", tell: "Callable[[SearchableText], None] | None" = None
+) -> "Survey":
     """Look over a session file and its subagents'; raises OSError. `tell` gets what can be searched for."""
     survey = files.survey()
     for agent in agent_files(path):
@@ -110,13 +112,13 @@ def survey_of(path: Path, files: "SessionFiles", tell: "Callable[[Said], None] |
 
 
 def _look_over(
-    survey: "Survey", path: Path, agent: str | None, tell: "Callable[[Said], None] | None"
+    survey: "Survey", path: Path, agent: str | None, tell: "Callable[[SearchableText], None] | None"
 ) -> None:
     for line in lines(path):
         if isinstance(line, OversizeLine):
             survey.skip()
             continue
-        said = survey.take(line, agent)
+        said = survey.handle(line, agent)
         if tell is not None:
             for one in said:
                 tell(one)

@@ -1,7 +1,7 @@
 """The API messages of one thread, the main one or a subagent's: when each began, its first chunk, its end, its usage.
 
 A message begins when the model could begin: with the turn, or with what it waited for, the last tool result. It
-ends with the last line that belongs to it. Of an agent that tells no messages (`Untold`), a run of what it says stands
+ends with the last line that belongs to it. Of an agent that tells no messages (`CallsUntold`), a run of what it says stands
 for one: it ends with the first call of a tool, or with the turn.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from normalize.model import JsonObject
-from normalize.model_calls import Began, Measured, Part, Said, Tokens
+from normalize.model_calls import AnswerPart, CallBegan, CallMeasured, PartSaid, Tokens
 from tracing.spans.genai_facts import Facts, answer, tool_answers, usage
 from tracing.spans.span import Attribute, Span, Trace
 
@@ -90,7 +90,7 @@ class Thread:
         """Take prompts as they may be told: the next run answers them."""
         self._asked = messages
 
-    def started(self, began: Began, at: int) -> list[Span]:
+    def started(self, began: CallBegan, at: int) -> list[Span]:
         """Take the start of a streamed message."""
         finished = self._heard(began.message_id, began.model, at)
         if self._chat is not None:
@@ -109,7 +109,7 @@ class Thread:
             seconds = max(at - chat.span.start, 0) / 1e9
             chat.span.update({"gen_ai.response.time_to_first_chunk": seconds})
 
-    def measured(self, delta: Measured, at: int) -> None:
+    def measured(self, delta: CallMeasured, at: int) -> None:
         """Take what is known at the end of a streamed message."""
         chat = self._chat
         if chat is None:
@@ -122,7 +122,7 @@ class Thread:
                 self._sent(chat, delta.tokens)
             chat.span.update({"gen_ai.usage.output_tokens": delta.tokens.written})
 
-    def said(self, said: Said, at: int) -> list[Span]:
+    def said(self, said: PartSaid, at: int) -> list[Span]:
         """Take a part of a message; what the agent wrote in the model's name is a call that failed."""
         if said.is_synthetic:
             return [] if said.error is None else self._failed(said.error, at)
@@ -250,7 +250,9 @@ class Thread:
             block.room -= len(piece.text)
 
     def _part(self, part: JsonObject | _Block) -> JsonObject:
-        return self._facts.part(Part(part.kind, "".join(part.said))) if isinstance(part, _Block) else part
+        return (
+            self._facts.part(AnswerPart(part.kind, "".join(part.said))) if isinstance(part, _Block) else part
+        )
 
     def end_chat(self) -> list[Span]:
         """End the message that was the last."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import msgspec
 
 from normalize.model import JsonObject
-from normalize.model_calls import Part, ToolPart
+from normalize.model_calls import AnswerPart, ToolPart
 from tracing.spans.span import Attribute, cut_text
 
 CONVENTIONS = "1.41.0"
@@ -76,10 +76,10 @@ class Facts:
         data = value.encode("utf-8", "replace") if isinstance(value, str) else msgspec.json.encode(value)
         return cut_text(data, self.limit)
 
-    def part(self, part: Part | ToolPart) -> JsonObject:
+    def part(self, part: AnswerPart | ToolPart) -> JsonObject:
         """Return a part of a message in the conventions' shape."""
         match part:
-            case Part(kind, text):
+            case AnswerPart(kind, text):
                 return {"type": kind, "content": self.told(text)}
             case ToolPart(call_id, name, arguments):
                 return {"type": "tool_call", "id": call_id, "name": name, "arguments": self.told(arguments)}

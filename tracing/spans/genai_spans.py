@@ -11,7 +11,16 @@ from normalize.events import AgentEvent, to_json
 from normalize.families import model_calls
 from normalize.inputs import Received, SessionInput
 from normalize.model import JsonObject
-from normalize.model_calls import Began, Measured, ModelCall, Said, Streamed, ToolAnswered, ToolPart, Untold
+from normalize.model_calls import (
+    CallBegan,
+    CallMeasured,
+    CallsUntold,
+    ModelCall,
+    PartSaid,
+    PieceStreamed,
+    ToolPart,
+    ToolReturned,
+)
 from tracing.spans.genai_chat import Piece, Thread
 from tracing.spans.genai_facts import Facts, prompts, usage
 from tracing.spans.span import Attribute, Span, Trace
@@ -131,24 +140,24 @@ class GenAiSpans:
 
     def _told(self, told: ModelCall, at: int) -> list[Span]:
         match told:
-            case Streamed(parent):
+            case PieceStreamed(parent):
                 if (thread := self._threads.get(parent)) is not None:
                     thread.chunk(at)
-            case Began(parent):
+            case CallBegan(parent):
                 return [] if (thread := self._threads.get(parent)) is None else thread.started(told, at)
-            case Measured(parent):
+            case CallMeasured(parent):
                 if (thread := self._threads.get(parent)) is not None:
                     thread.measured(told, at)
-            case Said(parent, parts=parts):
+            case PartSaid(parent, parts=parts):
                 if self._facts.content:
                     for part in parts:
                         if isinstance(part, ToolPart):
                             self._remember(part.call_id, part.arguments)
                 return [] if (thread := self._thread(parent, at)) is None else thread.said(told, at)
-            case ToolAnswered(call_id, content):
+            case ToolReturned(call_id, content):
                 if self._facts.content:
                     self._remember(call_id, content)
-            case Untold(parent, tokens):
+            case CallsUntold(parent, tokens):
                 self._in_runs, self.concern = True, RUNS
                 if tokens is not None and (thread := self._threads.get(parent)) is not None:
                     return thread.took(tokens, at)

@@ -12,7 +12,7 @@ from normalize.events import AgentEvent, to_json
 from normalize.inputs import Ended, Received, Sent, SessionInput
 from tracing.spans.genai_spans import GenAiSpans
 from tracing.spans.span import Attribute, Span, Trace, TraceSource
-from tracing.spans.streamjson_spans import Place, StreamJsonSpans
+from tracing.spans.streamjson_spans import SpanContext, StreamJsonSpans
 
 DEFAULT_LIMIT = 8192
 """Bytes of a raw line and of an event that a span carries; with 0 it carries neither."""
@@ -80,9 +80,9 @@ class SpanMaker:
             finished += self._ended(at)
         return finished
 
-    def _place(self) -> Place:
+    def _place(self) -> SpanContext:
         """Return where spans of now belong; the session that they name is the agent's as soon as it is known."""
-        return Place(
+        return SpanContext(
             self._trace or self._between, self._root or self._life, self._cli_session or self._session
         )
 

@@ -17,7 +17,7 @@ from normalize.events import AgentEvent, to_json
 from normalize.events.base import ThreadEvent
 from normalize.families import exchanges
 from normalize.inputs import Received, Sent, SessionInput
-from normalize.model_calls import Asks, Replies, TakesBack
+from normalize.model_calls import RequestAnswered, RequestMade, RequestTakenBack
 from tracing.spans.span import Attribute, Span, Trace, cut_text
 
 SYSTEM = frozenset({ev.SessionStatus, ev.SessionInfo, ev.AvailableCommands})
@@ -33,7 +33,7 @@ Piece = ev.MessageChunk | ev.Reasoning
 PIECES = frozenset({ev.MessageChunk, ev.Reasoning})
 
 
-class Place(NamedTuple):
+class SpanContext(NamedTuple):
     """Where spans of a moment belong."""
 
     trace: Trace
@@ -81,7 +81,7 @@ class StreamJsonSpans:
         """Decisions by request: the event that a response stands for."""
         self._block: _Block | None = None
 
-    def of_event(self, event: AgentEvent, raw: bytes, at: int, place: Place) -> None:
+    def of_event(self, event: AgentEvent, raw: bytes, at: int, place: SpanContext) -> None:
         """Make the span of one event; it ends the block that grew before.
 
         Args:
@@ -102,7 +102,9 @@ class StreamJsonSpans:
         self.add_both(span, raw, normalized, at)
         span.finish(at, _error(event))
 
-    def of_control(self, item: SessionInput, events: Sequence[AgentEvent], at: int, place: Place) -> None:
+    def of_control(
+        self, item: SessionInput, events: Sequence[AgentEvent], at: int, place: SpanContext
+    ) -> None:
         """Make the span of a control message, if the input is one."""
         if not isinstance(item, Received | Sent):
             return
@@ -138,7 +140,7 @@ class StreamJsonSpans:
             span.add_event("raw", at, {"raw": cut_text(raw, self._limit)})
         span.add_event("normalized", at, {"normalized": cut_text(normalized, self._limit)})
 
-    def _grow(self, event: Piece, raw: bytes, at: int, place: Place) -> None:
+    def _grow(self, event: Piece, raw: bytes, at: int, place: SpanContext) -> None:
         block = self._block
         if block is None or not block.is_of(event):
             self.end_block()
@@ -158,13 +160,13 @@ class StreamJsonSpans:
         if read is None:
             return None
         match read(item.message):
-            case Asks(request_id, name, reply):
+            case RequestMade(request_id, name, reply):
                 self._asked[request_id] = reply
                 _forget_oldest(self._asked)
                 return f"control_request.{name}"
-            case Replies(request_id):
+            case RequestAnswered(request_id):
                 return self._asked.pop(request_id, "control_response")
-            case TakesBack():
+            case RequestTakenBack():
                 return "control_cancel_request"
 
     def _note_decision(self, event: ev.PermissionResolved | ev.HookActivity, normalized: bytes) -> None:
@@ -181,7 +183,7 @@ class StreamJsonSpans:
             return to_json(events[0])
         read = exchanges().get(type(item.message))
         match None if read is None else read(item.message):
-            case Replies(request_id) if (decided := self._decided.pop(request_id, None)) is not None:
+            case RequestAnswered(request_id) if (decided := self._decided.pop(request_id, None)) is not None:
                 return decided
             case _:
                 pass
@@ -205,7 +207,7 @@ def _name(kind: type[AgentEvent]) -> str:
     return "streamjson.system" if kind in SYSTEM else f"streamjson.{kind.__struct_config__.tag}"
 
 
-def _attributes(event: AgentEvent, place: Place) -> dict[str, Attribute]:
+def _attributes(event: AgentEvent, place: SpanContext) -> dict[str, Attribute]:
     found: dict[str, Attribute] = {"session.id": event.session_id or place.session_id}
     if event.operation_id is not None:
         found["turnwire.operation_id"] = event.operation_id

@@ -13,19 +13,19 @@ import msgspec
 from normalize.acp.facts import command_line
 from normalize.acp.kept.files import KeptFiles, record_of
 from normalize.acp.kept.steps import (
-    About,
     Answered,
-    Asked,
-    Called,
     Change,
+    Compacted,
+    ConversationNamed,
     Failed,
-    Over,
+    Prompted,
     Record,
-    Returned,
-    Shortened,
     Thought,
     Titled,
-    Took,
+    TokensUsed,
+    ToolCalled,
+    ToolReturned,
+    TurnEnded,
 )
 from normalize.payloads.fields import fields, objects, text, whole
 from protocol.json_values import Json, JsonObject
@@ -51,7 +51,7 @@ class CodexRecords:
         self._model = "unknown"
         self._count = 0
         self._patches: dict[str, Sequence[Change]] = {}
-        self._told: dict[str, Returned] = {}
+        self._told: dict[str, ToolReturned] = {}
         """Results as their own items tell them, by call."""
         self._total: tuple[int, ...] = ()
 
@@ -62,20 +62,24 @@ class CodexRecords:
             case "session_meta":
                 git = fields(payload.get("git"))
                 self._session = self._session or text(payload, "id", "session_id") or ""
-                about = About(
+                about = ConversationNamed(
                     text(payload, "id", "session_id"), text(payload, "cwd"), text(payload, "cli_version"), None,
                     text(git, "branch"),
                 )  # fmt: skip
                 return [Record(None, [about])]
             case "turn_context":
                 self._model = text(payload, "model") or self._model
-                return [Record(None, [About(folder=text(payload, "cwd"), model=text(payload, "model"))])]
+                return [
+                    Record(
+                        None, [ConversationNamed(folder=text(payload, "cwd"), model=text(payload, "model"))]
+                    )
+                ]
             case "response_item":
                 return self._item(payload)
             case "event_msg":
                 return self._event(payload)
             case "compacted":
-                return [Record(self._named(None), [Shortened()])]
+                return [Record(self._named(None), [Compacted()])]
             case _:
                 return ()
 
@@ -99,8 +103,10 @@ class CodexRecords:
                 return [Record(name, [self._call(call, "local_shell", fields(item.get("action")))])]
             case "web_search_call":
                 query = text(fields(item.get("action")), "query") or ""
-                searched = Called(call, "web_search", "fetch", f"Search the web: {query}", {"query": query})
-                return [Record(name, [searched, Returned(call, "")])]
+                searched = ToolCalled(
+                    call, "web_search", "fetch", f"Search the web: {query}", {"query": query}
+                )
+                return [Record(name, [searched, ToolReturned(call, "")])]
             case "function_call_output" | "custom_tool_call_output":
                 return [Record(name, [self._result(call, item.get("output"))])]
             case _:
@@ -114,9 +120,9 @@ class CodexRecords:
         if item.get("role") != "user":
             return ()
         asked = "\n".join(part for part in said if not _HARNESS.match(part))
-        return [Record(name, [Asked(asked)])] if asked.strip() else ()
+        return [Record(name, [Prompted(asked)])] if asked.strip() else ()
 
-    def _call(self, call: str, tool: str, given: Json) -> Called:
+    def _call(self, call: str, tool: str, given: Json) -> ToolCalled:
         arguments: JsonObject = fields(given)
         if isinstance(given, str):
             arguments = {"input": given}
@@ -129,14 +135,14 @@ class CodexRecords:
         if patch is not None:
             changes = self._patches[call] = changes_of(patch)
             path = changes[0].path if changes else ""
-            return Called(call, "apply_patch", "edit", f"Edit {path}".strip(), {"file_path": path})
+            return ToolCalled(call, "apply_patch", "edit", f"Edit {path}".strip(), {"file_path": path})
         if tool in _SHELLS and command is not None:
             place = text(arguments, "workdir", "working_directory")
             given_to_shell: JsonObject = {"command": command} | ({"cwd": place} if place else {})
-            return Called(call, tool, "execute", command, given_to_shell)
-        return Called(call, tool, _KINDS.get(tool, "other"), tool, arguments)
+            return ToolCalled(call, tool, "execute", command, given_to_shell)
+        return ToolCalled(call, tool, _KINDS.get(tool, "other"), tool, arguments)
 
-    def _result(self, call: str, given: Json) -> Returned:
+    def _result(self, call: str, given: Json) -> ToolReturned:
         told, changes = self._told.pop(call, None), self._patches.pop(call, ())
         if told is not None:
             return told._replace(changes=told.changes or changes)
@@ -153,7 +159,7 @@ class CodexRecords:
         if found is not None and head.startswith(("Chunk ID:", "Exit code:", "Wall time:")):
             rest = output[found.end() :]
         failed = bool(code)
-        return Returned(call, rest, failed, code, () if failed else changes)
+        return ToolReturned(call, rest, failed, code, () if failed else changes)
 
     def _event(self, event: JsonObject) -> Sequence[Record]:
         match event.get("type"):
@@ -162,9 +168,9 @@ class CodexRecords:
             case "token_count":
                 return self._tokens(fields(event.get("info")))
             case "task_complete":
-                return [Record(None, [Over()])]
+                return [Record(None, [TurnEnded()])]
             case "turn_aborted":
-                return [Record(None, [Over("cancelled")])]
+                return [Record(None, [TurnEnded("cancelled")])]
             case "thread_rolled_back":
                 return [Record(back_by=whole(event, "num_turns") or 0)]
             case "thread_name_updated":
@@ -186,7 +192,7 @@ class CodexRecords:
         match item.get("type"):
             case "CommandExecution":
                 code = whole(item, "exit_code")
-                self._told[call] = Returned(
+                self._told[call] = ToolReturned(
                     call, text(item, "aggregated_output") or "", failed or bool(code), code
                 )
             case "FileChange":
@@ -196,7 +202,7 @@ class CodexRecords:
                     if (change := _change(path, fields(told))) is not None
                 ]
                 output = text(item, "stderr" if failed else "stdout") or ""
-                self._told[call] = Returned(call, output, failed, None, () if failed else changes)
+                self._told[call] = ToolReturned(call, output, failed, None, () if failed else changes)
             case _:
                 pass
 
@@ -211,7 +217,7 @@ class CodexRecords:
         sent, written, read, created = (whole(last, name) or 0 for name in names)
         self._count += 1
         key = f"{self._session}:{':'.join(map(str, now))}"
-        took = Took(key, self._model, max(sent - read - created, 0), written, read, created)
+        took = TokensUsed(key, self._model, max(sent - read - created, 0), written, read, created)
         return [Record(None, [took])]
 
 

@@ -12,25 +12,25 @@ from typing import assert_never
 import msgspec
 
 from normalize.acp.kept.steps import (
-    About,
     Answered,
-    Asked,
-    Called,
+    Compacted,
+    ConversationNamed,
     Failed,
-    Over,
+    Prompted,
     Record,
     RecordReader,
-    Returned,
-    Shortened,
     Step,
     Thought,
     Titled,
-    Took,
+    TokensUsed,
+    ToolCalled,
+    ToolReturned,
+    TurnEnded,
 )
 from normalize.cores.times import moment
 from normalize.events import CompactBoundary, Notice
 from normalize.inputs import Announced, Received, Sent
-from normalize.recordings.session_files import Answer, Branch, Dated, Outline, Said
+from normalize.recordings.session_files import Answer, Branch, ConversationSummary, DatedInput, SearchableText
 from protocol.acp.decode import decode
 from protocol.acp.messages import Response
 from protocol.json_values import JsonObject
@@ -93,7 +93,7 @@ class _Tree:
     nodes: dict[str, _Node] = field(default_factory=dict)
     last: str | None = None
 
-    def take(self, record: Record, at: float | None) -> bool:
+    def add(self, record: Record, at: float | None) -> bool:
         """Take a record in; tell whether its message is new."""
         if record.back_to is not None:
             node = self.nodes.get(record.back_to)
@@ -103,8 +103,8 @@ class _Tree:
         if record.message is None or record.message in self.nodes:
             return False
         parent = record.parent if record.parent in self.nodes else self.last
-        asked = next((step.text for step in record.steps if isinstance(step, Asked)), None)
-        speaks = any(isinstance(step, Asked | Answered | Called) for step in record.steps)
+        asked = next((step.text for step in record.steps if isinstance(step, Prompted)), None)
+        speaks = any(isinstance(step, Prompted | Answered | ToolCalled) for step in record.steps)
         self.nodes[record.message] = _Node(parent, at, None if asked is None else asked[:_SHOWN], speaks)
         self.last = record.message
         return True
@@ -151,12 +151,12 @@ class KeptSurvey:
     def __init__(self, files: "KeptFiles") -> None:
         self._files = files
         self._records = files.reader()
-        self._facts = Outline()
+        self._facts = ConversationSummary()
         self._tree = _Tree()
         self._first_prompt: str | None = None
         self._took: dict[str, Answer] = {}
         self._prompts: list[str] = []
-        self.about = About()
+        self.about = ConversationNamed()
 
     def calls(self, agent: str, call: str) -> None:
         """Take in which call has started a subagent: these agents keep no files of theirs beside a conversation."""
@@ -170,7 +170,7 @@ class KeptSurvey:
         self._facts.lines += 1
         self._facts.unreadable += 1
 
-    def take(self, line: bytes, agent: str | None = None) -> Sequence[Said]:  # noqa: ARG002 - there are no subagents' files
+    def handle(self, line: bytes, agent: str | None = None) -> Sequence[SearchableText]:  # noqa: ARG002 - there are no subagents' files
         """Look at a line."""
         if not line.strip():
             return ()
@@ -179,9 +179,9 @@ class KeptSurvey:
         if told is None:
             self._facts.unreadable += 1
             return ()
-        at, said = time_of(told), list[Said]()
+        at, said = time_of(told), list[SearchableText]()
         for record in self._records.read(told):
-            if self._tree.take(record, at) and at is not None:
+            if self._tree.add(record, at) and at is not None:
                 facts = self._facts
                 facts.began = at if facts.began is None else min(at, facts.began)
                 facts.ended = at if facts.ended is None else max(at, facts.ended)
@@ -189,26 +189,30 @@ class KeptSurvey:
                 said += self._step(record.message or "", step, at)
         return said
 
-    def _step(self, message: str, step: Step, at: float | None) -> Sequence[Said]:
+    def _step(self, message: str, step: Step, at: float | None) -> Sequence[SearchableText]:
         facts = self._facts
         match step:
-            case About():
-                told = About(*(new or old for new, old in zip(step, self.about, strict=True)))
+            case ConversationNamed():
+                told = ConversationNamed(*(new or old for new, old in zip(step, self.about, strict=True)))
                 # a fork begins with its own head, and has its origin's behind it
                 self.about = told._replace(session_id=self.about.session_id or told.session_id)
             case Titled(title=title):
                 facts.title = title
-                return [Said(message, "title", title)]
-            case Asked(text=text):
+                return [SearchableText(message, "title", title)]
+            case Prompted(text=text):
                 self._first_prompt = self._first_prompt or text[:_SHOWN]
                 self._prompts.append(message)
-                return [Said(message, "prompt", text)]
+                return [SearchableText(message, "prompt", text)]
             case Answered(text=text):
-                return [Said(message, "text", text)] if text.strip() else ()
-            case Called(arguments=arguments):
+                return [SearchableText(message, "text", text)] if text.strip() else ()
+            case ToolCalled(arguments=arguments):
                 found = [(what, arguments.get(name)) for name, what in _SEARCHED.items()]
-                return [Said(message, what, text) for what, text in found if isinstance(text, str) and text]
-            case Took():
+                return [
+                    SearchableText(message, what, text)
+                    for what, text in found
+                    if isinstance(text, str) and text
+                ]
+            case TokensUsed():
                 self._took[step.key] = Answer(
                     step.key, at, step.model, _counted(step.sent), _counted(step.written), _counted(step.cache_read),
                     _counted(step.cache_written), None,
@@ -217,7 +221,7 @@ class KeptSurvey:
                 pass
         return ()
 
-    def outline(self) -> Outline:
+    def outline(self) -> ConversationSummary:
         """Return what is known of the conversation."""
         facts, about = self._facts, self.about
         living = self._tree.living(self._tree.last)
@@ -243,7 +247,7 @@ class KeptReader:
     """Makes lines of the protocol of the lines of one branch."""
 
     def __init__(
-        self, files: "KeptFiles", about: About, dead: Collection[str], branches: Sequence[Branch]
+        self, files: "KeptFiles", about: ConversationNamed, dead: Collection[str], branches: Sequence[Branch]
     ) -> None:
         self._files = files
         self._records = files.reader()
@@ -262,13 +266,13 @@ class KeptReader:
         self._is_open = False
         self._told = False
 
-    def read(self, line: bytes, agent: str | None = None) -> Sequence[Dated]:  # noqa: ARG002 - there are no subagents' files
+    def read(self, line: bytes, agent: str | None = None) -> Sequence[DatedInput]:  # noqa: ARG002 - there are no subagents' files
         """Return what a line says."""
         if not line.strip():
             return ()
         told = record_of(line)
         if told is None:
-            return [Dated(self._last, Received(line, decode(line)))]
+            return [DatedInput(self._last, Received(line, decode(line)))]
         self._last = time_of(told) or self._last
         made = [] if self._is_open else self._open()
         for record in self._records.read(told):
@@ -277,13 +281,13 @@ class KeptReader:
                 continue
             for step in record.steps:
                 made += self._step(record.message, step)
-        return made or [Dated(self._last, _COUNTED)]
+        return made or [DatedInput(self._last, _COUNTED)]
 
-    def close(self) -> Sequence[Dated]:
+    def close(self) -> Sequence[DatedInput]:
         """Return the end of the last turn, where it has one."""
         return self._over("end_turn") if self._answered and not self._calls else ()
 
-    def _cut(self) -> list[Dated]:
+    def _cut(self) -> list[DatedInput]:
         if self._told or not self._branches:
             return []
         self._told = True
@@ -293,13 +297,13 @@ class KeptReader:
         notice = Notice(
             session_id=self._session, kind="branches", level="info", text=text, details={"branches": listed}
         )
-        return [Dated(self._last, Announced(notice))]
+        return [DatedInput(self._last, Announced(notice))]
 
-    def _step(self, message: str | None, step: Step) -> list[Dated]:
+    def _step(self, message: str | None, step: Step) -> list[DatedInput]:
         match step:
-            case About(model=model):
+            case ConversationNamed(model=model):
                 return self._model_is(model)
-            case Asked(text=text):
+            case Prompted(text=text):
                 ended = self._over("end_turn")
                 words = {"type": "text", "text": text}
                 prompt = {
@@ -315,7 +319,7 @@ class KeptReader:
                 return [self._chunk("agent_message_chunk", message, text)] if text else []
             case Thought(text=text):
                 return [self._chunk("agent_thought_chunk", message, text)] if text else []
-            case Called():
+            case ToolCalled():
                 self._calls.add(step.call)
                 return [
                     self._update(
@@ -323,25 +327,25 @@ class KeptReader:
                         status="in_progress", rawInput=step.arguments,
                     )
                 ]  # fmt: skip
-            case Returned():
+            case ToolReturned():
                 return [self._returned(step)]
-            case Took():
+            case TokensUsed():
                 kinds = (step.sent, step.written, step.cache_read, step.cache_written)
                 self._used = [used + _counted(count) for used, count in zip(self._used, kinds, strict=True)]
                 return self._model_is(step.model)
-            case Shortened():
-                return [Dated(self._last, Announced(CompactBoundary(session_id=self._session)))]
+            case Compacted():
+                return [DatedInput(self._last, Announced(CompactBoundary(session_id=self._session)))]
             case Failed(text=text):
                 notice = Notice(session_id=self._session, kind="agent_error", level="warning", text=text)
-                return [Dated(self._last, Announced(notice))]
-            case Over(reason=reason):
+                return [DatedInput(self._last, Announced(notice))]
+            case TurnEnded(reason=reason):
                 return self._over(reason)
             case Titled():
                 return []
             case _ as never:
                 assert_never(never)
 
-    def _open(self) -> list[Dated]:
+    def _open(self) -> list[DatedInput]:
         """Say who the agent is, and that it has the conversation."""
         self._is_open, about = True, self._about
         asked = self._ask("initialize", {"protocolVersion": 1})
@@ -350,14 +354,14 @@ class KeptReader:
         begun = self._ask("session/new", {"cwd": about.folder or "/", "mcpServers": []})
         return [asked, greeted, begun, self._answer({"sessionId": self._session})]
 
-    def _model_is(self, model: str | None) -> list[Dated]:
+    def _model_is(self, model: str | None) -> list[DatedInput]:
         if not model or model == self._model or not self._is_open:
             return []
         self._model = model
         asked = self._ask("session/set_model", {"sessionId": self._session, "modelId": model})
         return [asked, self._answer({})]
 
-    def _returned(self, step: Returned) -> Dated:
+    def _returned(self, step: ToolReturned) -> DatedInput:
         self._calls.discard(step.call)
         shown: list[JsonObject] = [
             {
@@ -374,7 +378,7 @@ class KeptReader:
             "tool_call_update", toolCallId=step.call, status=status, content=shown, rawOutput=raw
         )
 
-    def _over(self, reason: str) -> list[Dated]:
+    def _over(self, reason: str) -> list[DatedInput]:
         """Answer the prompt whose turn is open, if one is."""
         if self._prompt is None:
             return []
@@ -389,26 +393,26 @@ class KeptReader:
         self._calls.clear()
         return [ended]
 
-    def _chunk(self, kind: str, message: str | None, text: str) -> Dated:
+    def _chunk(self, kind: str, message: str | None, text: str) -> DatedInput:
         return self._update(kind, content={"type": "text", "text": text}, messageId=message)
 
-    def _update(self, news: str, **members: object) -> Dated:
+    def _update(self, news: str, **members: object) -> DatedInput:
         update = {"sessionUpdate": news, **members}
         return self._received(
             {"method": "session/update", "params": {"sessionId": self._session, "update": update}}
         )
 
-    def _ask(self, method: str, params: JsonObject) -> Dated:
+    def _ask(self, method: str, params: JsonObject) -> DatedInput:
         self._id += 1
         line = _line({"id": self._id, "method": method, "params": params})
-        return Dated(self._last, Sent(line, decode(line)))
+        return DatedInput(self._last, Sent(line, decode(line)))
 
-    def _answer(self, result: JsonObject, request: int | None = None) -> Dated:
+    def _answer(self, result: JsonObject, request: int | None = None) -> DatedInput:
         return self._received({"id": self._id if request is None else request, "result": result})
 
-    def _received(self, wire: JsonObject) -> Dated:
+    def _received(self, wire: JsonObject) -> DatedInput:
         line = _line(wire)
-        return Dated(self._last, Received(line, decode(line)))
+        return DatedInput(self._last, Received(line, decode(line)))
 
 
 def _line(wire: JsonObject) -> bytes:

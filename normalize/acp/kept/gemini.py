@@ -10,18 +10,18 @@ from collections.abc import Iterator, Sequence
 
 from normalize.acp.kept.files import KeptFiles, record_of
 from normalize.acp.kept.steps import (
-    About,
     Answered,
-    Asked,
-    Called,
     Change,
+    ConversationNamed,
     Failed,
+    Prompted,
     Record,
-    Returned,
     Step,
     Thought,
     Titled,
-    Took,
+    TokensUsed,
+    ToolCalled,
+    ToolReturned,
 )
 from normalize.payloads.fields import fields, objects, text, whole
 from protocol.json_values import Json, JsonObject
@@ -50,13 +50,13 @@ def words_of(content: Json) -> str:
     )
 
 
-def called(call: str, name: str, arguments: JsonObject, title: str | None = None) -> Called:
+def called(call: str, name: str, arguments: JsonObject, title: str | None = None) -> ToolCalled:
     """Return a call of a tool of theirs."""
     words = text(arguments, "command", "file_path", "absolute_path", "path", "pattern", "query", "url")
-    return Called(call, name, KINDS.get(name, "other"), title or words or name, arguments)
+    return ToolCalled(call, name, KINDS.get(name, "other"), title or words or name, arguments)
 
 
-def returned(call: str, status: str | None, result: Json, display: Json) -> Returned:
+def returned(call: str, status: str | None, result: Json, display: Json) -> ToolReturned:
     """Return the result of one: `result` as the model got it, `display` as a human did."""
     shown = fields(display)
     output = display if isinstance(display, str) else text(shown, "output", "text", "error")
@@ -76,7 +76,7 @@ def returned(call: str, status: str | None, result: Json, display: Json) -> Retu
     if path is not None and "fileDiff" in shown and not failed:
         before = None if shown.get("isNewFile") is True else text(shown, "originalContent")
         changes = [Change(path, before or None, text(shown, "newContent") or "")]
-    return Returned(call, output, failed, code, changes)
+    return ToolReturned(call, output, failed, code, changes)
 
 
 def _items(value: Json) -> Iterator[JsonObject]:
@@ -99,7 +99,7 @@ class GeminiRecords:
         if "projectHash" in record:
             self._is_aside = record.get("kind") == "subagent"
             title = text(record, "summary")
-            about = About(session_id=text(record, "sessionId"))
+            about = ConversationNamed(session_id=text(record, "sessionId"))
             return [Record(None, [about, Titled(title)] if title else [about])]
         back = text(record, "$rewindTo")
         if back is not None:
@@ -135,8 +135,8 @@ class GeminiRecords:
     def _asked(self, words: str) -> list[Step]:
         if _CONTEXT.match(words):
             folder = _FOLDER.search(words)
-            return [About(folder=folder[1].strip())] if folder else []
-        return [Asked(words)] if words.strip() else []
+            return [ConversationNamed(folder=folder[1].strip())] if folder else []
+        return [Prompted(words)] if words.strip() else []
 
     def _answered(self, name: str, message: JsonObject) -> list[Step]:
         steps: list[Step] = []
@@ -153,8 +153,8 @@ class GeminiRecords:
             self._done.add(f"tokens:{name}")
             sent, cached = whole(tokens, "input") or 0, whole(tokens, "cached") or 0
             written = (whole(tokens, "output") or 0) + (whole(tokens, "thoughts") or 0)
-            steps.append(Took(name, model or "unknown", max(sent - cached, 0), written, cached))
-            steps.append(About(model=model))
+            steps.append(TokensUsed(name, model or "unknown", max(sent - cached, 0), written, cached))
+            steps.append(ConversationNamed(model=model))
         for call in objects(message, "toolCalls"):
             steps += self._call(call)
         return steps

@@ -8,7 +8,17 @@ from collections.abc import Sequence
 
 from normalize.acp.kept.files import KeptFiles, record_of
 from normalize.acp.kept.gemini import called, returned
-from normalize.acp.kept.steps import About, Answered, Asked, Record, Shortened, Step, Thought, Titled, Took
+from normalize.acp.kept.steps import (
+    Answered,
+    Compacted,
+    ConversationNamed,
+    Prompted,
+    Record,
+    Step,
+    Thought,
+    Titled,
+    TokensUsed,
+)
 from normalize.payloads.fields import fields, objects, text, whole
 from protocol.json_values import JsonObject
 
@@ -23,7 +33,7 @@ class QwenRecords:
             return ()
         message = fields(record.get("message"))
         parts = objects(message, "parts")
-        about = About(
+        about = ConversationNamed(
             text(record, "sessionId"), text(record, "cwd"), text(record, "version"), text(record, "model"),
             text(record, "gitBranch"),
         )  # fmt: skip
@@ -32,7 +42,7 @@ class QwenRecords:
             case "user":
                 words = "\n".join(said for part in parts if (said := text(part, "text")))
                 steps += (
-                    [Asked(words)]
+                    [Prompted(words)]
                     if words.strip() and record.get("provenance") in (None, "real_user")
                     else []
                 )
@@ -59,7 +69,9 @@ def _answered(uuid: str, record: JsonObject, parts: Sequence[JsonObject]) -> lis
     if usage:
         sent, cached = whole(usage, "promptTokenCount") or 0, whole(usage, "cachedContentTokenCount") or 0
         written = (whole(usage, "candidatesTokenCount") or 0) + (whole(usage, "thoughtsTokenCount") or 0)
-        steps.append(Took(uuid, text(record, "model") or "unknown", max(sent - cached, 0), written, cached))
+        steps.append(
+            TokensUsed(uuid, text(record, "model") or "unknown", max(sent - cached, 0), written, cached)
+        )
     return steps
 
 
@@ -78,7 +90,7 @@ def _system(record: JsonObject) -> list[Step]:
             title = text(payload, "customTitle")
             return [Titled(title)] if title else []
         case "chat_compression":
-            return [Shortened()]
+            return [Compacted()]
         case _:
             return []
 

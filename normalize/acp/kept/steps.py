@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 from protocol.json_values import JsonObject
 
 
-class About(NamedTuple):
+class ConversationNamed(NamedTuple):
     """The conversation says what it is."""
 
     session_id: str | None = None
@@ -23,7 +23,7 @@ class Titled(NamedTuple):
     title: str
 
 
-class Asked(NamedTuple):
+class Prompted(NamedTuple):
     """A human said something."""
 
     text: str
@@ -41,7 +41,7 @@ class Thought(NamedTuple):
     text: str
 
 
-class Called(NamedTuple):
+class ToolCalled(NamedTuple):
     """A tool was called."""
 
     call: str
@@ -62,7 +62,7 @@ class Change(NamedTuple):
     """None of one that was removed."""
 
 
-class Returned(NamedTuple):
+class ToolReturned(NamedTuple):
     """A tool has given its result."""
 
     call: str
@@ -72,7 +72,7 @@ class Returned(NamedTuple):
     changes: Sequence[Change] = ()
 
 
-class Took(NamedTuple):
+class TokensUsed(NamedTuple):
     """A call of the model took tokens."""
 
     key: str
@@ -84,7 +84,7 @@ class Took(NamedTuple):
     cache_written: int = 0
 
 
-class Shortened(NamedTuple):
+class Compacted(NamedTuple):
     """What was said before was replaced by a summary."""
 
 
@@ -94,14 +94,24 @@ class Failed(NamedTuple):
     text: str
 
 
-class Over(NamedTuple):
+class TurnEnded(NamedTuple):
     """The turn has ended."""
 
     reason: Literal["end_turn", "cancelled"] = "end_turn"
 
 
 Step: TypeAlias = (
-    About | Titled | Asked | Answered | Thought | Called | Returned | Took | Shortened | Failed | Over
+    ConversationNamed
+    | Titled
+    | Prompted
+    | Answered
+    | Thought
+    | ToolCalled
+    | ToolReturned
+    | TokensUsed
+    | Compacted
+    | Failed
+    | TurnEnded
 )
 
 

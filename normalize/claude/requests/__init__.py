@@ -15,8 +15,8 @@ from normalize.claude.calls import Call, Calls
 from normalize.claude.requests import dialog as permission_dialog
 from normalize.claude.requests import hook_answers
 from normalize.cores import outcomes
-from normalize.cores.place import Place
-from normalize.cores.recent import Recent
+from normalize.cores.bounded_dict import BoundedDict
+from normalize.cores.event_context import EventContext
 from normalize.events import (
     AgentEvent,
     HookActivity,
@@ -53,11 +53,11 @@ class Pending(Struct, gc=False):
 class Requests:
     """The requests that are pending."""
 
-    def __init__(self, place: Place, calls: Calls) -> None:
+    def __init__(self, place: EventContext, calls: Calls) -> None:
         self._place = place
         self._calls = calls
         self._pending: dict[str, Pending] = {}
-        self._settled: Recent[None] = Recent(MAX_SETTLED)
+        self._settled: BoundedDict[None] = BoundedDict(MAX_SETTLED)
         """Ids of those of this process that wait no more."""
         self._plans: set[str] = set()
         self.hooks_edit = True
@@ -166,7 +166,7 @@ class Requests:
         self._settle(decision.pending_id)
         self._calls.left(pending.tool_call_id, "denied" if behavior == "deny" else "allowed")
         return [
-            outcomes.decided(self._place, pending, decision, behavior),
+            outcomes.resolution(self._place, pending, decision, behavior),
             *self._edited(pending, decision.updated_input),
         ]
 

@@ -5,7 +5,7 @@ from typing import Literal
 from normalize.claude.calls import Call
 from normalize.claude.requests.options import options
 from normalize.claude.requests.suggestions import suggestions
-from normalize.cores.place import Here
+from normalize.cores.event_context import EventFields
 from normalize.events import AgentPlan, PermissionRequest
 from normalize.model import JsonObject
 from normalize.payloads import (
@@ -24,7 +24,7 @@ ActionType = Literal["command", "file_write", "file_read", "network", "mcp_tool"
 
 
 def request(
-    here: Here,
+    here: EventFields,
     pending_id: str,
     asked: CanUseTool,
     *,
@@ -58,7 +58,7 @@ def request(
     )
 
 
-def plan(here: Here, body: ShowPlan, tool_call_id: str | None, call: Call | None) -> AgentPlan:
+def plan(here: EventFields, body: ShowPlan, tool_call_id: str | None, call: Call | None) -> AgentPlan:
     """Return the event of a plan."""
     return AgentPlan(
         **here,

@@ -53,7 +53,7 @@ def response(state: State, message: control.ControlResponse) -> list[AgentEvent]
     return events
 
 
-def sent(state: State, message: Message) -> list[AgentEvent]:
+def on_sent(state: State, message: Message) -> list[AgentEvent]:
     """We wrote a line to the CLI."""
     match message:
         case User():

@@ -37,7 +37,7 @@ from protocol.claude.blocks import ToolResultBlock
 from protocol.json_values import Json
 
 
-class Enriched(Struct, gc=False):
+class CallResult(Struct, gc=False):
     """What a result makes of a call."""
 
     payload: NormalizedPayload
@@ -58,14 +58,14 @@ def enrich(
     tool_use_result: Json | None,
     *,
     leave: Leave | None = None,
-) -> Enriched:
+) -> CallResult:
     """Return the payload with its output; `leave` says what is known of the permission for this call."""
     answer = results_answer.read(block, tool_use_result, leave=leave)
     if answer.reason == "failed" and answer.ran and isinstance(payload, ShowPlanPayload | AskUserPayload):
         # These two only ask; when nothing is wrong with the question, a failure is a human's no.
         answer = replace(answer, reason="denied")
     enriched = _with_output(payload, answer)
-    return Enriched(
+    return CallResult(
         payload=enriched,
         status="complete" if answer.reason is None else "error",
         error=answer.error,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 _NUMBERED = re.compile(r" *(\d{1,9})(?:→|\t)")
 
 
-class Numbered(NamedTuple):
+class NumberedLines(NamedTuple):
     """Numbered lines, and what followed them."""
 
     start: int
@@ -21,7 +21,7 @@ class Numbered(NamedTuple):
     """What followed."""
 
 
-def parse(text: str) -> Numbered:
+def parse(text: str) -> NumberedLines:
     """Take the numbered lines from the beginning of a text; their numbers must be consecutive."""
     lines: list[str] = []
     start = at = 0
@@ -36,4 +36,4 @@ def parse(text: str) -> Numbered:
             break
         lines.append(line[found.end() :])
         at += len(line) + 1
-    return Numbered(start, lines, text[at:])
+    return NumberedLines(start, lines, text[at:])

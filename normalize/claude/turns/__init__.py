@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from normalize.cores.place import Place
+from normalize.cores.event_context import EventContext
 from normalize.events import Complete, CompleteData, TurnStarted
 
 Origin = Literal["user", "queued", "background", "autonomous"]
@@ -43,7 +43,7 @@ class Turn(Struct):
 class Turns:
     """Opens and closes turns."""
 
-    def __init__(self, place: Place, first: int) -> None:
+    def __init__(self, place: EventContext, first: int) -> None:
         self._place = place
         self._next = first
         self.current: Turn | None = None

@@ -5,7 +5,7 @@ complete, error.
 """
 
 from normalize.claude.calls import LostReason
-from normalize.claude.costs import Bill
+from normalize.claude.costs import CostReport
 from normalize.claude.state import State
 from normalize.claude.turns import Turn, outcomes
 from normalize.claude.turns.starting import start
@@ -45,7 +45,7 @@ def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
         prompts = list(dict.fromkeys([*prompts, *message.user_message_uuids]))
     background = message.origin is not None and message.origin.get("kind") == "task-notification"
     usage = message.usage
-    bill: Bill = state.costs.bill(message)
+    bill: CostReport = state.costs.bill(message)
     data = CompleteData(
         outcome=outcome,
         is_error=is_error,

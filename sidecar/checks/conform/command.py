@@ -13,7 +13,7 @@ import typer
 from frontends.conform.agent import AgentTrial
 from frontends.conform.report import Finding, as_json, line_of, summary
 from hub.hub import Hub
-from sidecar.checks.conform.play import SESSION, Play
+from sidecar.checks.conform.scripted_host import SESSION, ScriptedHost
 from sidecar.config.agents import find, with_spoken
 from sidecar.config.known_agents import Family
 from sidecar.config.settings import Settings
@@ -62,15 +62,15 @@ async def try_agent(
 
 async def try_frontend(argv: tuple[str, ...], port: int, patience: float, *, json: bool) -> None:
     """Play to a frontend and print what came of it; raises typer.Exit(1) when something is broken, and StartError."""
-    play = Play(port, patience)
+    hub = ScriptedHost(port, patience)
     try:
-        url = await play.start()
+        url = await hub.start()
     except OSError as error:
         raise StartError(
             f"cannot listen on port {port} ({error.strerror or error}); give another with --port"
         ) from error
     async with AsyncExitStack() as places:
-        places.push_async_callback(play.stop)
+        places.push_async_callback(hub.stop)
         if argv:
             places.push_async_callback(await _started(argv, url))
         else:
@@ -78,9 +78,9 @@ async def try_frontend(argv: tuple[str, ...], port: int, patience: float, *, jso
                 f"the play begins when a frontend follows the session `{SESSION}`; connect it to {url}",
                 err=True,
             )
-            while not play.is_followed:  # noqa: ASYNC110 - a person starts it some time
+            while not hub.is_followed:  # noqa: ASYNC110 - a person starts it some time
                 await asyncio.sleep(0.2)
-        findings = [finding async for finding in _told(play.findings(), quietly=json)]
+        findings = [finding async for finding in _told(hub.findings(), quietly=json)]
     _close(findings, json=json)
 
 

@@ -23,7 +23,7 @@ from sidecar.config.settings import ConfigurationError, Settings
 from sidecar.config.state_directory import located
 from sidecar.config.storage import journal_file
 from sidecar.serving.listening import hub_config
-from sidecar.sessions.floor import Floor
+from sidecar.sessions.frontend_limits import FrontendLimits
 from tracing.export.wanted import TracingError, metrics_wanted, tracing_wanted
 from tracing.recordings.reading import RecordingError, read
 from tracing.recordings.recorder import check_folder
@@ -95,7 +95,7 @@ async def agent(settings: Settings) -> Finding:
 async def access(settings: Settings) -> Finding:
     """Would the hub let in whom it should, and can its certificate be read?"""
     try:
-        Tokens.of(hub_config(settings))
+        Tokens.from_config(hub_config(settings))
     except AccessError as error:
         return Finding("access", "broken", str(error), "set TURNWIRE_TOKEN, or listen on 127.0.0.1")
     for name, path in (("tls_certificate", settings.tls_certificate), ("tls_key", settings.tls_key)):
@@ -112,10 +112,10 @@ async def access(settings: Settings) -> Finding:
 
 async def frontends(settings: Settings) -> Finding:
     """How far may a frontend go beyond what is configured?"""
-    floor = Floor(settings, Path())
-    folders = ", ".join(map(str, floor.workspaces)) or "nowhere"
+    limits = FrontendLimits(settings, Path())
+    folders = ", ".join(map(str, limits.workspaces)) or "nowhere"
     more = f"; may choose {', '.join(settings.frontend_options)}" if settings.frontend_options else ""
-    policies = ", ".join(floor.policies)
+    policies = ", ".join(limits.policies)
     return Finding("frontends", "ok", f"policies {policies}; agents work below {folders}{more}")
 
 

@@ -10,7 +10,14 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from sidecar.outbound.push.endpoints import EndpointRefused, Lookup, Place, address_of, looked_up, place_of
+from sidecar.outbound.push.endpoints import (
+    EndpointAddress,
+    EndpointRefused,
+    Lookup,
+    address_of,
+    looked_up,
+    place_of,
+)
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -32,7 +39,7 @@ GONE = frozenset({404, 410})
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class EncryptedMessage:
     """A message for one browser, encrypted."""
 
     endpoint: str
@@ -40,7 +47,7 @@ class Letter:
     headers: Mapping[str, str]
 
 
-Post = Callable[[Letter], int]
+Post = Callable[[EncryptedMessage], int]
 """Sends a letter and returns the status; raises OSError, EndpointRefused."""
 
 
@@ -54,14 +61,14 @@ class Sender:
         self._post = post
         self._gone = gone
         self._pause_s = pause_s
-        self._waiting: deque[Letter] = deque(maxlen=queue)
+        self._waiting: deque[EncryptedMessage] = deque(maxlen=queue)
         self._changed = threading.Condition()
         self._stopped = False
         self._threads: list[threading.Thread] = []
         self.dropped = 0
         """Letters that were not delivered and will not be."""
 
-    def put(self, letter: Letter) -> None:
+    def put(self, letter: EncryptedMessage) -> None:
         """Have a letter sent; never waits."""
         with self._changed:
             if self._stopped:
@@ -95,7 +102,7 @@ class Sender:
                 self._drop("the sidecar failed")
                 log.exception("a notification could not be sent")
 
-    def _deliver(self, letter: Letter) -> None:
+    def _deliver(self, letter: EncryptedMessage) -> None:
         for attempt in range(ATTEMPTS):
             try:
                 status = self._post(letter)
@@ -125,10 +132,10 @@ class Sender:
 def posting(named: tuple[str, ...], *, lookup: Lookup = looked_up, timeout_s: float = TIMEOUT_S) -> Post:
     """Return how letters are posted: to the address that was looked at, certificates checked, without redirects or proxies."""
 
-    def post(letter: Letter) -> int:
+    def post(letter: EncryptedMessage) -> int:
         import urllib3  # noqa: PLC0415 - costs a start what few need
 
-        place: Place = place_of(letter.endpoint, named)
+        place: EndpointAddress = place_of(letter.endpoint, named)
         address = address_of(place, lookup)
         pool = urllib3.HTTPSConnectionPool(
             address,

@@ -32,7 +32,7 @@ class EndpointRefused(TurnwireError):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class EndpointAddress:
     """Where an endpoint is."""
 
     host: str
@@ -63,7 +63,7 @@ def looked_up(host: str, port: int) -> list[str]:
     return [str(found[4][0]) for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
-def place_of(endpoint: str, named: Sequence[str] = ()) -> Place:
+def place_of(endpoint: str, named: Sequence[str] = ()) -> EndpointAddress:
     """Return where an endpoint is; `named` are the operator's services, as HOST or HOST:PORT. Raises EndpointRefused."""
     if len(endpoint) > LONGEST or not endpoint.isascii() or not endpoint.isprintable() or " " in endpoint:
         raise EndpointRefused("the endpoint is no URL of a push service")
@@ -81,10 +81,10 @@ def place_of(endpoint: str, named: Sequence[str] = ()) -> Place:
             f"{host} is no push service of a browser that turnwire knows; push_services can name more"
         )
     target = parts.path or "/"
-    return Place(host, port, f"{target}?{parts.query}" if parts.query else target, is_named)
+    return EndpointAddress(host, port, f"{target}?{parts.query}" if parts.query else target, is_named)
 
 
-def address_of(place: Place, lookup: Lookup = looked_up) -> str:
+def address_of(place: EndpointAddress, lookup: Lookup = looked_up) -> str:
     """Return the address to connect to; raises EndpointRefused for one that is not public, OSError where there is none."""
     literal = _address(place.host)
     if literal is not None:

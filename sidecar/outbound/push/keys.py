@@ -36,14 +36,14 @@ def is_installed() -> bool:
     return all(find_spec(name) is not None for name in ("http_ece", "py_vapid"))
 
 
-class Signing:
+class VapidKeys:
     """The key pair of one turnwire."""
 
     def __init__(self, key: "EllipticCurvePrivateKey") -> None:
         self._key = key
 
     @classmethod
-    def kept(cls, path: Path) -> "Signing":
+    def kept(cls, path: Path) -> "VapidKeys":
         """Read the key's file, or make both: a PEM for its owner alone. Raises KeyRefused."""
         from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - an extra
         from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415 - an extra

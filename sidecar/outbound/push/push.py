@@ -13,9 +13,9 @@ from hub.wire import frames
 from hub.wire.frames_out import SessionSummary
 from normalize.events.envelope import Envelope
 from normalize.vocabulary import Role
-from sidecar.outbound.push.delivery import Letter, Post, Sender, posting
+from sidecar.outbound.push.delivery import EncryptedMessage, Post, Sender, posting
 from sidecar.outbound.push.endpoints import EndpointRefused, place_of
-from sidecar.outbound.push.keys import KeyRefused, Signing, encrypted, is_installed
+from sidecar.outbound.push.keys import KeyRefused, VapidKeys, encrypted, is_installed
 from sidecar.outbound.push.message import KINDS, Told, body_of, told
 from sidecar.outbound.push.subscriptions import Subscription, Subscriptions
 
@@ -50,7 +50,7 @@ class Push:
         self._installed = is_installed()
         self._sender: Sender | None = None
         self._principals: Principals = NoPrincipals()
-        self._signing: Signing | None = None
+        self._signing: VapidKeys | None = None
         self._subscriptions: Subscriptions | None = None
 
     def admit(self, tokens: Mapping[Role, str], principals: Principals | None = None) -> None:
@@ -124,10 +124,10 @@ class Push:
             case _:
                 raise AssertionError(f"{type(command).__name__} is no command of web push")
 
-    def _sign(self) -> Signing:
+    def _sign(self) -> VapidKeys:
         if self._signing is None:
             try:
-                self._signing = Signing.kept(self._directory / "vapid.pem")
+                self._signing = VapidKeys.kept(self._directory / "vapid.pem")
             except KeyRefused as refused:
                 raise CommandRefused("no_push", str(refused)) from refused
         return self._signing
@@ -149,7 +149,7 @@ class Push:
             log.warning("a browser is not notified", extra={"reason": str(error)})
             self._forget(to.endpoint)
             return
-        self._sender.put(Letter(to.endpoint, body, headers))
+        self._sender.put(EncryptedMessage(to.endpoint, body, headers))
 
     def _forget(self, endpoint: str) -> None:
         if self._subscriptions is not None:

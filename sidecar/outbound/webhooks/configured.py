@@ -10,24 +10,24 @@ from sidecar.config import secrecy
 from sidecar.config.settings import ConfigurationError, Webhook
 from sidecar.outbound.webhooks.delivery import Deliverer, receiver
 from sidecar.outbound.webhooks.message import BadSecret, key_of
-from sidecar.outbound.webhooks.watching import Wanted, Watching
+from sidecar.outbound.webhooks.watcher import EventFilter, EventWatcher
 
 LIMIT = 4096
 """Characters of a secret."""
 
 
-def wanted(webhooks: list[Webhook]) -> list[Wanted]:
+def wanted(webhooks: list[Webhook]) -> list[EventFilter]:
     """Return who is told what; raises ConfigurationError."""
     return [
-        Wanted(frozenset(one.events), Deliverer(receiver(number, one.url, _key(number, one))))
+        EventFilter(frozenset(one.events), Deliverer(receiver(number, one.url, _key(number, one))))
         for number, one in enumerate(webhooks, 1)
     ]
 
 
 @asynccontextmanager
-async def watching(journal: Journal, those: list[Wanted]) -> AsyncIterator[Watching]:
+async def watching(journal: Journal, those: list[EventFilter]) -> AsyncIterator[EventWatcher]:
     """Watch a journal for them, until the context closes; `run` is for the caller to keep up."""
-    watched = Watching(journal, those)
+    watched = EventWatcher(journal, those)
     await watched.begin()
     try:
         yield watched

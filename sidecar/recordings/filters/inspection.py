@@ -15,8 +15,8 @@ from normalize.core import Stats
 from normalize.events import AgentEvent, CompleteData
 from normalize.families import model_calls, recorded_core
 from normalize.inputs import Received, SessionInput
-from normalize.model_calls import Said, Tokens
-from sidecar.prices import Prices, Took
+from normalize.model_calls import PartSaid, Tokens
+from sidecar.prices import Prices, TokenCounts
 from tracing.recordings.reading import Timed
 
 STALLED_S = 30.0
@@ -41,7 +41,7 @@ class Span:
 
 
 @dataclass(slots=True)
-class Where:
+class WaitTimes:
     """Seconds by what was waited for."""
 
     model: float = 0.0
@@ -68,7 +68,7 @@ class Turn:
     prompts: list[str] = field(default_factory=list)
     tools: dict[str, Span] = field(default_factory=dict)
     asked: dict[str, Span] = field(default_factory=dict)
-    where: Where = field(default_factory=Where)
+    where: WaitTimes = field(default_factory=WaitTimes)
     characters: int = 0
     retries: int = 0
     errors: list[str] = field(default_factory=list)
@@ -200,7 +200,7 @@ class Inspector:
         took = [
             (
                 call.model,
-                Took(
+                TokenCounts(
                     call.tokens.sent,
                     call.tokens.written,
                     call.tokens.cache_read,
@@ -214,12 +214,12 @@ class Inspector:
         models = {model for model, _ in took} or ({self.report.model} if self.report.model else set())
         rest = (told.output_tokens or 0) - sum(one.output_tokens for _, one in took)
         if not took and told.input_tokens is not None:
-            whole = Took(
+            whole = TokenCounts(
                 told.input_tokens, 0, told.cache_read_input_tokens or 0, told.cache_creation_input_tokens or 0
             )
             took = [(model, whole) for model in models]
         if took and rest > 0 and len(models) == 1:
-            took.append((took[0][0], Took(0, rest)))
+            took.append((took[0][0], TokenCounts(0, rest)))
         prices = self._prices() if took else None
         shares = [
             None if prices is None else prices.estimate(model, one, at if at > EPOCH_S else None)
@@ -233,7 +233,7 @@ def _count(turn: Turn, item: Received) -> None:
     """Note the call of the model that a line tells of; the last line of one has its tokens whole."""
     read = model_calls().get(type(item.message))
     for call in () if read is None else read(item.message):
-        if isinstance(call, Said) and call.tokens is not None and call.model and not call.is_synthetic:
+        if isinstance(call, PartSaid) and call.tokens is not None and call.model and not call.is_synthetic:
             turn.calls[call.message_id or f"call-{len(turn.calls)}"] = Call(call.model, call.tokens)
 
 

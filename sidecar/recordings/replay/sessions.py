@@ -20,7 +20,7 @@ from normalize.inputs import SessionInput
 from sidecar.recordings.replay.player import Player
 from sidecar.sessions.hosted import Changed, refuse, timestamp
 from sidecar.sessions.pipeline import Pipeline
-from sidecar.sessions.registry import Registry
+from sidecar.sessions.registry import SessionRegistry
 from sidecar.sessions.state import ObservedState, short
 from tracing.recordings.reading import length, read
 
@@ -141,7 +141,7 @@ class ReplayHost:
         self._spawn = spawn
         self._speed = speed
         self._field_limit = field_limit
-        self._registry: Registry[ReplaySession] = Registry()
+        self._registry: SessionRegistry[ReplaySession] = SessionRegistry()
         self._playing: set[asyncio.Task[None]] = set()
         for number, file in enumerate(files, 1):
             self._start(f"replay-{number}", file, speed, 0.0)

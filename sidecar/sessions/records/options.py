@@ -32,7 +32,7 @@ class RecordOptions:
     """What another version keeps."""
 
     @classmethod
-    def of(cls, record: SessionRecord) -> "RecordOptions":
+    def from_record(cls, record: SessionRecord) -> "RecordOptions":
         """Read the options of a record."""
         kept = record.options
         return cls(
@@ -61,7 +61,7 @@ _NAMES = tuple(field.name for field in fields(RecordOptions) if field.name != "u
 
 def with_options(record: SessionRecord, **changes: object) -> SessionRecord:
     """Return a record with some of its options changed."""
-    return replace(RecordOptions.of(record), **changes).put(record)  # type: ignore[arg-type]  # names are the fields
+    return replace(RecordOptions.from_record(record), **changes).put(record)  # type: ignore[arg-type]  # names are the fields
 
 
 def _object(value: object) -> JsonObject | None:

@@ -22,7 +22,7 @@ log = logging.getLogger(f"turnwire.{__name__}")
 LOST = "the sidecar ended before the agent did"
 
 
-class LeftOpen:
+class OpenAtEnd:
     """Folds a log into what is open at its end."""
 
     def __init__(self) -> None:
@@ -122,7 +122,7 @@ def _number(operation_id: str | None) -> int:
     return int(digits) if digits.isdecimal() else 0
 
 
-def brought_up_to(record: SessionRecord, left: LeftOpen) -> SessionRecord:
+def brought_up_to(record: SessionRecord, left: OpenAtEnd) -> SessionRecord:
     """Return the record with what only the log knows: the sidecar was killed before it wrote the record again."""
     state = left.state
     return replace(
@@ -137,16 +137,16 @@ def brought_up_to(record: SessionRecord, left: LeftOpen) -> SessionRecord:
         total_cost_usd=max(filter(None, (record.total_cost_usd, state.total_cost_usd)), default=None),
         # Where a session went back to is known to its record alone, until the next turn's end.
         resume_token=record.resume_token
-        if RecordOptions.of(record).going is not None
+        if RecordOptions.from_record(record).going is not None
         else state.resume_token or record.resume_token,
     )
 
 
 async def close_left_open(
     journal: Journal, session: str, reason: str = LOST
-) -> tuple[LeftOpen, list[AgentEvent]]:
+) -> tuple[OpenAtEnd, list[AgentEvent]]:
     """Append what the log of a session lacks; return what the log says, and what was appended. Raises JournalError."""
-    left = LeftOpen()
+    left = OpenAtEnd()
     cursor = Cursor(journal.epoch, 0)
     # What was accepted and cannot be read yet would be missing.
     await journal.flush()

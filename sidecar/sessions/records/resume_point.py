@@ -30,7 +30,7 @@ class ResumePoint:
     @classmethod
     def on(cls, record: SessionRecord, at: str | None = None) -> "ResumePoint":
         """Go on where the session was, or at a message of it; a way that the last CLI did not take is taken now."""
-        left = cls.read(RecordOptions.of(record).going)
+        left = cls.read(RecordOptions.from_record(record).going)
         if left is None:
             return cls(record.cli_session_id, at)
         return left if at is None else replace(left, at=at)
@@ -42,7 +42,7 @@ class ResumePoint:
             return replace(cls.on(record), at=record.retry_token)
         if record.turns > 1 and can.resumes and can.resume_at == "nothing":
             return cls.on(record)  # there is no way back in 1.0: what failed stays in the conversation
-        return cls.read(RecordOptions.of(record).origin) or NEW
+        return cls.read(RecordOptions.from_record(record).origin) or NEW
 
     @classmethod
     def fork(cls, origin: SessionRecord, at: str | None = None) -> "ResumePoint":

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from frontends.acp.agent import HubStarter, Starter, Wish, serve
+from frontends.acp.agent import HubStarter, SessionParams, Starter, serve
 from hub.host import CommandRefused
 from hub.hub import Hub
 from hub.wire.frames import AgentOptions, SessionCreate
@@ -50,7 +50,7 @@ class OperatorStarter:
         self._host = host
         self._settings = settings
 
-    async def begin(self, wish: Wish) -> str:
+    async def begin(self, wish: SessionParams) -> str:
         """Begin a session."""
         options = AgentOptions(add_dirs=list(wish.directories)) if wish.directories else None
         command = SessionCreate(
@@ -66,14 +66,14 @@ class OperatorStarter:
         except CommandRefused as refused:
             raise _failed(refused) from refused
 
-    async def take_up(self, session: str, wish: Wish) -> None:
+    async def take_up(self, session: str, wish: SessionParams) -> None:
         """Have a session of before go on with the MCP servers that the editor has now."""
         try:
             self._host.take_up(session, self._servers(wish))
         except CommandRefused as refused:
             raise _failed(refused) from refused
 
-    def _servers(self, wish: Wish) -> dict[str, JsonValue]:
+    def _servers(self, wish: SessionParams) -> dict[str, JsonValue]:
         return {**self._settings.mcp_servers, **wish.mcp_servers}
 
 

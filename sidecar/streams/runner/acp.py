@@ -30,7 +30,7 @@ from runner.wire import Run
 from sidecar.config.agents import Agent
 from sidecar.config.rulebook import Rulebook
 from sidecar.config.settings import Settings
-from sidecar.streams.runner.performance import AHEAD, Performance, how_it_ended
+from sidecar.streams.runner.execution import AHEAD, RunExecution, how_it_ended
 
 STOP = StopDeadlines(interrupt=2.0, close=3.0, terminate=2.0)
 """A turn that is cancelled has a moment to end, and an agent that has answered one to write down what it keeps."""
@@ -43,7 +43,7 @@ def acp_runs(
 
     async def perform(run: Run, streams: Streams, is_normalized: bool) -> None:
         conversation = _Conversation(run, agent, rulebook, settings, is_normalized=is_normalized)
-        await Performance(run, streams, conversation, opener, watchdog).perform()
+        await RunExecution(run, streams, conversation, opener, watchdog).perform()
 
     return RunFamily(AcpParams, perform)
 
@@ -80,7 +80,7 @@ def _options(run: Run, agent: Agent, rulebook: Rulebook, settings: Settings) -> 
 
 
 class _Conversation:
-    """A sidecar.streams.runner.performance.Conversation."""
+    """A sidecar.streams.runner.execution.Conversation."""
 
     agent = "the agent"
     answers: frozenset[type[Message]] = frozenset({Response, Batch})

@@ -26,8 +26,8 @@ from runner.family import RunFailed, RunFamily, Streams
 from runner.retry import RateLimitRetry, Wait
 from runner.run_core import RunCore
 from runner.wire import ClaudeParams, Run
+from sidecar.streams.runner.execution import AHEAD, RunExecution, how_it_ended
 from sidecar.streams.runner.mcp import ServerDeadlines, connect_servers
-from sidecar.streams.runner.performance import AHEAD, Performance, how_it_ended
 
 STOP = StopDeadlines(interrupt=0.0, close=0.5, terminate=2.0)
 """A run that is cancelled is to be over soon; a turn that was refused is over by itself."""
@@ -60,7 +60,7 @@ def claude_runs(
             lingers=lingers,
             servers=servers,
         )
-        await Performance(run, streams, conversation, opener, watchdog).perform()
+        await RunExecution(run, streams, conversation, opener, watchdog).perform()
 
     return RunFamily(ClaudeParams, perform)
 
@@ -70,7 +70,7 @@ _UNTOLD = frozenset({ControlRequest, ControlResponse, ControlCancelRequest, Malf
 
 
 class _Conversation:
-    """A sidecar.streams.runner.performance.Conversation."""
+    """A sidecar.streams.runner.execution.Conversation."""
 
     agent = "the CLI"
     answers: frozenset[type[Message]] = frozenset({Result})

@@ -39,7 +39,7 @@ HOOKS: JsonObject = {
 
 
 @dataclass(slots=True)
-class Moves:
+class BridgeOutput:
     """What is to be done, in this order on each side."""
 
     to_caller: list[bytes] = field(default_factory=list)
@@ -73,16 +73,16 @@ class StdioBridge:
         self._greeters: list[str] = []
         self._hooks: set[str] = set()
 
-    def begin(self) -> Moves:
+    def begin(self) -> BridgeOutput:
         """Introduce ourselves to the CLI, where it is ours to do."""
-        moves = Moves()
+        moves = BridgeOutput()
         if self._queues:
             self._tell(ControlRequest(OUR_GREETING, Initialize(hooks=HOOKS)), moves)
         return moves
 
-    def on_caller_line(self, line: bytes) -> Moves:
+    def on_caller_line(self, line: bytes) -> BridgeOutput:
         """Take a line of the caller."""
-        moves = Moves()
+        moves = BridgeOutput()
         heard = self._caller.read(line)
         moves.to_caller += heard.lines
         for message in heard.messages:
@@ -92,11 +92,11 @@ class StdioBridge:
                 self._serve(message, line, moves)
         return moves
 
-    def on_cli_line(self, line: bytes) -> Moves:
+    def on_cli_line(self, line: bytes) -> BridgeOutput:
         """Take a line of the CLI."""
         if not line:
-            return Moves([b"\n"] if self._relays else [])
-        moves = Moves()
+            return BridgeOutput([b"\n"] if self._relays else [])
+        moves = BridgeOutput()
         heard = self._agent.read(line)
         moves.to_cli += heard.lines
         if self._relays and not heard.messages:
@@ -105,14 +105,14 @@ class StdioBridge:
             self._hear(message, line, moves)
         return moves
 
-    def on_close(self) -> Moves:
+    def on_close(self) -> BridgeOutput:
         """The caller has closed our stdin: what was asked for is still done."""
         self._is_closed = True
-        return Moves(close=self._relays or not self._is_running)
+        return BridgeOutput(close=self._relays or not self._is_running)
 
-    def on_exit(self, ended: Ended) -> Moves:
+    def on_exit(self, ended: Ended) -> BridgeOutput:
         """The CLI has gone; a turn that runs has failed, and its caller is told in a dialect that has words for it."""
-        moves = Moves(seen=[ended])
+        moves = BridgeOutput(seen=[ended])
         if self._is_running and not self._relays:
             how = f"was ended by {ended.signal}" if ended.signal else f"exited with code {ended.exit_code}"
             text = f"the agent {how} in the middle of a turn"
@@ -125,7 +125,7 @@ class StdioBridge:
             self._is_running = False
         return moves
 
-    def _relay(self, message: Message, line: bytes, moves: Moves) -> None:
+    def _relay(self, message: Message, line: bytes, moves: BridgeOutput) -> None:
         match message:
             case Malformed(reason=reason) if reason == TOO_DEEP:
                 moves.to_caller += self._refused(message).lines
@@ -148,7 +148,7 @@ class StdioBridge:
             return self._caller.write(failure(message.asks, message.reason))
         return self._caller.refuse(message, f"a line of yours is {message.reason}")
 
-    def _control(self, line: bytes, moves: Moves) -> None:
+    def _control(self, line: bytes, moves: BridgeOutput) -> None:
         """Do what a caller asks in spec 1's words that was taken for one of Claude's, since its prompts look alike."""
         heard = self._miriad.read(line)
         moves.to_caller += heard.lines
@@ -159,7 +159,7 @@ class StdioBridge:
                 case _:
                     self._tell(message, moves)
 
-    def _serve(self, message: Message, line: bytes, moves: Moves) -> None:
+    def _serve(self, message: Message, line: bytes, moves: BridgeOutput) -> None:
         match message:
             case User():
                 self._prompt(message, moves)
@@ -179,7 +179,7 @@ class StdioBridge:
             case _:
                 self._pass_on(line, message, moves)
 
-    def _prompt(self, prompt: User, moves: Moves) -> None:
+    def _prompt(self, prompt: User, moves: BridgeOutput) -> None:
         try:
             size = len(encode_input(prompt))
         except EncodeError as error:
@@ -196,7 +196,7 @@ class StdioBridge:
             self._queued_bytes += size
             self._say(Queued(position=len(self._queue), session_id=self._session_id), moves)
 
-    def _hear(self, message: Message, line: bytes, moves: Moves) -> None:
+    def _hear(self, message: Message, line: bytes, moves: BridgeOutput) -> None:
         moves.seen.append(Received(line, message))
         match message:
             case ControlRequest(request_id, HookCallback(callback_id=callback)) if callback == OUR_HOOK:
@@ -222,7 +222,7 @@ class StdioBridge:
         if isinstance(message, Result):
             self._turn_ended(moves)
 
-    def _turn_ended(self, moves: Moves) -> None:
+    def _turn_ended(self, moves: BridgeOutput) -> None:
         self._is_running = False
         if self._queue:
             self._is_running = True
@@ -230,7 +230,7 @@ class StdioBridge:
         elif self._is_closed:
             moves.close = True
 
-    def _inject(self, moves: Moves) -> None:
+    def _inject(self, moves: BridgeOutput) -> None:
         """Say all that waits, as one message."""
         if not self._queue:
             return
@@ -244,7 +244,7 @@ class StdioBridge:
         )
         self._say(injected, moves)
 
-    def _greet(self, response: ControlResponse, moves: Moves) -> None:
+    def _greet(self, response: ControlResponse, moves: BridgeOutput) -> None:
         self._greeting = response.payload if isinstance(response.payload, dict) else {}
         for request_id in self._greeters:
             self._say(success(request_id, self._greeting), moves)
@@ -254,7 +254,7 @@ class StdioBridge:
         status: JsonObject = {"running": self._is_running, "queued_messages": len(self._queue)}
         return status if self._session_id is None else {**status, "session_id": self._session_id}
 
-    def _tell(self, message: Message, moves: Moves) -> None:
+    def _tell(self, message: Message, moves: BridgeOutput) -> None:
         """Say something to the CLI; what may not be said is told to the caller."""
         try:
             said = self._agent.write(message)
@@ -266,7 +266,7 @@ class StdioBridge:
         for answer in said.messages:
             self._hear(answer, encode(answer)[:-1], moves)
 
-    def _pass_on(self, line: bytes, message: Message, moves: Moves) -> None:
+    def _pass_on(self, line: bytes, message: Message, moves: BridgeOutput) -> None:
         try:
             moves.to_cli.append(checked_input(line))
         except EncodeError as error:
@@ -274,7 +274,7 @@ class StdioBridge:
             return
         moves.seen.append(Sent(line, message))
 
-    def _say(self, message: Message, moves: Moves, line: bytes | None = None) -> None:
+    def _say(self, message: Message, moves: BridgeOutput, line: bytes | None = None) -> None:
         if self._relays and line is not None:
             moves.to_caller.append(line + b"\n")
         else:

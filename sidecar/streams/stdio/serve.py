@@ -23,7 +23,7 @@ from protocol.framing import LineFramer
 from runner.input import Input
 from runner.output import Output, OutputLost
 from sidecar.process.signals import on_stop
-from sidecar.streams.stdio.bridge import Moves, StdioBridge
+from sidecar.streams.stdio.bridge import BridgeOutput, StdioBridge
 from sidecar.streams.stdio.observed import ObservedInputs
 
 STOP = StopDeadlines(interrupt=0.0, close=0.5, terminate=3.0)
@@ -165,13 +165,13 @@ class Relay:
             self._post(self._bridge.begin())
         return self._bridge
 
-    async def _do(self, *moves: Moves) -> None:
+    async def _do(self, *moves: BridgeOutput) -> None:
         for move in moves:
             self._post(move)
         if said := b"".join(line for move in moves for line in move.to_caller):
             await self._output.put(said)
 
-    def _post(self, moves: Moves) -> None:
+    def _post(self, moves: BridgeOutput) -> None:
         self._observed.on_inputs(moves.seen)
         if moves.to_cli:
             self._lines.post(b"".join(moves.to_cli))

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from adapter.permissions.calls import ToolCall
-from adapter.permissions.places import real_paths, real_paths_of, session_places
 from adapter.permissions.policies import PermissionSettings, judge_by_rule
+from adapter.permissions.real_paths import real_paths, real_paths_of, session_places
 from adapter.permissions.rules import read_rules
 
 

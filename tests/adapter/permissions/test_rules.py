@@ -1,13 +1,13 @@
 import pytest
 
 from adapter.permissions.calls import ToolCall
-from adapter.permissions.rules import Places, Rule, RuleError, first_match, read_rules
+from adapter.permissions.rules import PathContext, Rule, RuleError, first_match, read_rules
 
 WORKSPACE = "/here/project"
 
 
 def number(rules: tuple[Rule, ...], tool: str, **arguments: object) -> int | None:
-    found = first_match(rules, ToolCall(tool, arguments), Places(WORKSPACE))
+    found = first_match(rules, ToolCall(tool, arguments), PathContext(WORKSPACE))
     return found.number if found else None
 
 

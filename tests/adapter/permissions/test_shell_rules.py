@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from adapter.permissions.calls import ToolCall
 from adapter.permissions.grants import Grant
 from adapter.permissions.patterns import covers, finds, is_plain, may_match
-from adapter.permissions.rules import Found, Places, first_match, read_rules
+from adapter.permissions.rules import PathContext, RuleMatch, first_match, read_rules
 from adapter.permissions.shell import MAX_TEXT, UNKNOWN, read_line
 from cases import for_each
 from shell_spellings import CERTAIN, DOUBTFUL, OTHER
 
 
-def judge(command: str, *entries: Mapping[str, object]) -> Found | None:
-    return first_match(read_rules(entries), ToolCall("Bash", {"command": command}), Places("/here"))
+def judge(command: str, *entries: Mapping[str, object]) -> RuleMatch | None:
+    return first_match(read_rules(entries), ToolCall("Bash", {"command": command}), PathContext("/here"))
 
 
 DENY = {"action": "deny", "tool": "Bash", "input": {"command": "rm *"}}

@@ -86,7 +86,7 @@ async def test_nobody_has_to_read_what_is_left_of_an_output(tmp_path: Path) -> N
 
 async def test_an_end_is_an_end_before_any_exit() -> None:
     reading, writing = pipe()
-    incoming = await Incoming.of(reading, OutputGrace())
+    incoming = await Incoming.open(reading, OutputGrace())
     writing.write(b"all")
     writing.close()
     async with asyncio.timeout(60):

@@ -5,12 +5,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from frontends.acp.dialogs import BadAnswer, Dialog, Offered, Reply, Respond, Stop, dialog
+from frontends.acp.dialogs import BadAnswer, Dialog, DialogCapabilities, Reply, Respond, TurnCancelled, dialog
 from frontends.acp.tool_calls import ToolCalls
 from turnwire_client import events as ev
 from turnwire_client.requests import Answer
 
-FORMS = Offered(form=True, url=True)
+FORMS = DialogCapabilities(form=True, url=True)
 QUESTIONS = [
     {
         "question": "Which?",
@@ -22,7 +22,7 @@ QUESTIONS = [
 ]
 
 
-def question(offered: Offered = FORMS, **fields: Any) -> Dialog:
+def question(offered: DialogCapabilities = FORMS, **fields: Any) -> Dialog:
     raw = {"type": "question_request", "pending_id": "q", **fields}
     return dialog(msgspec.convert(raw, ev.QuestionRequest), ToolCalls(), offered)
 
@@ -57,9 +57,9 @@ def test_a_form_has_a_field_for_each_question_and_one_for_another_answer() -> No
 def test_an_answer_that_is_none_is_said_to_be(result: Any) -> None:
     for asked in (
         question(kind="ask_user", questions=QUESTIONS),
-        question(Offered(), kind="ask_user", questions=QUESTIONS),
+        question(DialogCapabilities(), kind="ask_user", questions=QUESTIONS),
         question(kind="elicitation", mode="url", url="http://x"),
-        question(Offered(), kind="elicitation", mode="url", url="http://x"),
+        question(DialogCapabilities(), kind="elicitation", mode="url", url="http://x"),
         question(kind="elicitation", requested_schema={"type": "object", "properties": {}}),
         question(kind="dialog"),
     ):
@@ -68,7 +68,7 @@ def test_an_answer_that_is_none_is_said_to_be(result: Any) -> None:
 
 
 def test_without_forms_questions_are_asked_one_after_the_other() -> None:
-    asked = question(Offered(), kind="ask_user", questions=QUESTIONS)
+    asked = question(DialogCapabilities(), kind="ask_user", questions=QUESTIONS)
     method, params = asked.request()
     assert method == "session/request_permission"
     assert [option["name"] for option in params["options"]] == ["Red", "Blue", "Decline"]
@@ -76,10 +76,13 @@ def test_without_forms_questions_are_asked_one_after_the_other() -> None:
     _, params = asked.request()
     assert params["toolCall"]["title"] == "What more?"
     assert asked.on_answer(chosen("0")) == Reply(Answer(answers={"Which?": "Blue", "What more?": ["Auth"]}))
-    assert question(Offered(), kind="ask_user", questions=QUESTIONS).on_answer(chosen("decline")) == Reply(
-        Answer(action="decline")
+    assert question(DialogCapabilities(), kind="ask_user", questions=QUESTIONS).on_answer(
+        chosen("decline")
+    ) == Reply(Answer(action="decline"))
+    assert (
+        question(DialogCapabilities(), kind="ask_user", questions=QUESTIONS).on_answer(CANCELLED)
+        == TurnCancelled()
     )
-    assert question(Offered(), kind="ask_user", questions=QUESTIONS).on_answer(CANCELLED) == Stop()
 
 
 def test_an_address_is_opened_or_shown() -> None:
@@ -96,11 +99,11 @@ def test_an_address_is_opened_or_shown() -> None:
         "q",
     )
     assert question(**fields).on_answer({"action": "accept"}) == Reply(Answer(action="accept"))
-    shown = question(Offered(), **fields)
+    shown = question(DialogCapabilities(), **fields)
     assert shown.request()[1]["toolCall"]["content"][0]["content"]["text"] == "https://login.example/x"
     assert shown.on_answer(chosen("0")) == Reply(Answer(action="accept"))
     assert shown.on_answer(chosen("decline")) == Reply(Answer(action="decline"))
-    assert shown.on_answer(CANCELLED) == Stop()
+    assert shown.on_answer(CANCELLED) == TurnCancelled()
 
 
 @pytest.mark.parametrize(
@@ -116,13 +119,13 @@ def test_without_forms_a_form_of_one_choice_is_asked_and_any_other_can_be_declin
     field: dict[str, Any], values: list[Any]
 ) -> None:
     schema = {"type": "object", "properties": {"name": field}}
-    asked = question(Offered(), kind="elicitation", message="So?", requested_schema=schema)
+    asked = question(DialogCapabilities(), kind="elicitation", message="So?", requested_schema=schema)
     options = asked.request()[1]["options"]
     assert [option["name"] for option in options] == [*map(str, values), "Decline"]
     for number, value in enumerate(values):
         assert asked.on_answer(chosen(str(number))) == Reply(Answer(content={"name": value}))
     assert asked.on_answer(chosen("decline")) == Reply(Answer(action="decline"))
-    assert asked.on_answer(CANCELLED) == Stop()
+    assert asked.on_answer(CANCELLED) == TurnCancelled()
 
 
 def test_a_servers_form_is_handed_on_as_it_came() -> None:
@@ -149,6 +152,6 @@ def test_a_permission_is_answered_by_its_own_options_alone() -> None:
     assert (call["toolCallId"], call["rawInput"], call["status"]) == ("p", {"a": 1}, "pending")
     assert call["content"][0]["content"]["text"] == "outside of the workspace"
     assert asked.on_answer(chosen("yes")) == Respond("yes")
-    assert asked.on_answer(CANCELLED) == Stop()
+    assert asked.on_answer(CANCELLED) == TurnCancelled()
     with pytest.raises(BadAnswer, match="yes"):
         asked.on_answer(chosen("no"))

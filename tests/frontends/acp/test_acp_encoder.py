@@ -10,7 +10,7 @@ from acp import schema
 from pydantic import BaseModel, TypeAdapter
 
 from acp_updates import GOLDENS, is_whole, read, valid
-from frontends.acp.dialogs import Offered, dialog
+from frontends.acp.dialogs import DialogCapabilities, dialog
 from frontends.acp.encoder import Encoder
 from frontends.acp.tool_calls import ToolCalls
 from frontends.acp.turns import Prompts
@@ -112,8 +112,8 @@ def test_every_prompt_of_every_recording_is_answered_by_the_end_of_a_turn() -> N
     assert {"end_turn", "cancelled", "max_turn_requests", None} <= reasons.keys()
 
 
-@pytest.mark.parametrize("offered", [Offered(), Offered(form=True, url=True)])
-def test_the_official_models_take_every_question_of_every_recording(offered: Offered) -> None:
+@pytest.mark.parametrize("offered", [DialogCapabilities(), DialogCapabilities(form=True, url=True)])
+def test_the_official_models_take_every_question_of_every_recording(offered: DialogCapabilities) -> None:
     asked: Counter[str] = Counter()
     for golden in GOLDENS:
         for event in read(golden):

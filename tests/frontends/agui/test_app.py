@@ -9,7 +9,7 @@ from hub_harness import SESSION, StubHost
 from hub_harness import hub_harness as stand_of
 from pydantic import JsonValue, SecretStr
 
-from agui_stand import AguiStand, Answer, agui, input_of
+from agui_harness import AguiHarness, Answer, agui, input_of
 from frontends.agui.app import create_app
 from frontends.agui.runs import Limits
 from hub.config import HubConfig
@@ -66,7 +66,7 @@ def types(events: list[dict[str, Any]]) -> list[str]:
     return [event["type"] for event in events if event["type"] not in {"CUSTOM", "STATE_DELTA"}]
 
 
-async def answering(hub_harness: AguiStand, kind: str, *happened: AgentEvent) -> list[AnyCommand]:
+async def answering(hub_harness: AguiHarness, kind: str, *happened: AgentEvent) -> list[AnyCommand]:
     """Let events follow a command; return where the commands of that kind will be."""
     taken: list[AnyCommand] = []
 
@@ -462,7 +462,7 @@ async def test_a_run_outlives_its_hub_and_misses_nothing() -> None:
     journal = MemoryJournal()
     async with AsyncExitStack() as lives:
         first = await lives.enter_async_context(stand_of(config, journal=journal))
-        there = AguiStand(create_app(first.base, limits=Limits()), first)
+        there = AguiHarness(create_app(first.base, limits=Limits()), first)
         await there.append(*turn(text("One. ", is_delta=True))[:-1])
         run = await there.run()
         assert (await run.until("MESSAGES_SNAPSHOT"))["messages"][0]["content"] == "One. "

@@ -58,7 +58,7 @@ def output_in_small_pieces(count: int) -> Lines:
 def work(lines: Lines) -> int:
     """Return how many lines of Python run."""
     core = AcpCore()
-    core.sent(decode(encode.request(1, "session/prompt", {"sessionId": "s", "prompt": []}).rstrip()))
+    core.on_sent(decode(encode.request(1, "session/prompt", {"sessionId": "s", "prompt": []}).rstrip()))
     messages = [decode(line) for line in lines]
     steps = 0
 

@@ -50,7 +50,7 @@ def translate(rows: Rows) -> tuple[list[AgentEvent], AcpCore]:
     events: list[AgentEvent] = []
     for direction, line in rows:
         message = decode(line)
-        events += core.receive(message, line) if direction == "recv" else core.sent(message)
+        events += core.receive(message, line) if direction == "recv" else core.on_sent(message)
     events += core.handle(Ended("end_of_input"))
     return events, core
 

@@ -8,7 +8,7 @@ from patches import patched
 from tool_pairs import Pair, pairs
 
 from cases import for_each
-from normalize.claude.results import Enriched
+from normalize.claude.results import CallResult
 from normalize.claude.tools import TOOLS, call, title
 from normalize.payloads import (
     CodeSearchPayload,
@@ -27,7 +27,7 @@ def body(payload: NormalizedPayload) -> dict[str, Any]:
     return found
 
 
-def check_status(pair: Pair, done: Enriched) -> None:
+def check_status(pair: Pair, done: CallResult) -> None:
     assert done.status == ("error" if pair.is_error else "complete")
     assert (done.error is None) == (not pair.is_error)
     assert (done.reason is None) == (not pair.is_error)

@@ -21,7 +21,7 @@ from sidecar.config.agents import (
 from sidecar.config.known_agents import KNOWN, recognised
 from sidecar.config.settings import Settings, load
 from sidecar.sessions.choices import agent_choices
-from sidecar.sessions.floor import Floor
+from sidecar.sessions.frontend_limits import FrontendLimits
 from turnwire_process import environment
 
 
@@ -136,7 +136,7 @@ def test_an_agent_without_any_command_says_so() -> None:
 
 def test_a_frontend_takes_no_known_agent_that_is_not_configured(tmp_path: Path) -> None:
     settings = Settings(agent="gemini", agents={"boxed": AgentSetting(command=["box"])})
-    floor = Floor(settings, tmp_path)
+    floor = FrontendLimits(settings, tmp_path)
     assert floor.agents == ["gemini", "boxed"]
 
     def create(name: str) -> SessionRecord:
@@ -147,7 +147,7 @@ def test_a_frontend_takes_no_known_agent_that_is_not_configured(tmp_path: Path) 
     for name in ("claude", "opencode", "qwen"):
         with pytest.raises(CommandRefused, match=f"{name!r} is none of the configured"):
             create(name)
-    assert {*KNOWN} <= {*Floor(Settings(frontend_options=["agent"]), tmp_path).agents}
+    assert {*KNOWN} <= {*FrontendLimits(Settings(frontend_options=["agent"]), tmp_path).agents}
 
 
 def test_a_login_is_seen_by_its_variable_or_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,7 +210,7 @@ def test_frontends_are_told_of_the_agents_that_are_here_and_may_be_chosen(
     settings = Settings(
         agent="gemini", agents={"mine": AgentSetting(command=["mine"])}, frontend_options=["agent"]
     )
-    told = agent_choices(settings, Floor(settings, tmp_path).agents)
+    told = agent_choices(settings, FrontendLimits(settings, tmp_path).agents)
     assert [(one.agent, one.title, one.family) for one in told] == [
         ("gemini", "Gemini CLI", "acp"),
         ("mine", "mine", "claude"),

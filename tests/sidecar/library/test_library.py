@@ -29,9 +29,9 @@ from normalize.payloads.work import ShellExec
 from protocol.claude.messages import Unknown
 from sidecar.cli.commands import app
 from sidecar.config.settings import Settings
-from sidecar.library.asked import lists_itself
+from sidecar.library.agent_listing import lists_itself
 from sidecar.library.conversation import folded
-from sidecar.library.export import Heading, as_html, as_markdown
+from sidecar.library.export import ExportHeading, as_html, as_markdown
 from sidecar.library.folders import SessionPath, files_in, running
 from sidecar.library.following import Follower
 from sidecar.library.index import BATCH, Index, LibraryError, query_of
@@ -292,7 +292,7 @@ class Tags(HTMLParser):
 
 
 def test_an_exported_page_has_no_script_and_nothing_of_others_as_html() -> None:
-    page = as_html(Heading(HOSTILE, [("Folder", HOSTILE)]), folded(hostile()), str)
+    page = as_html(ExportHeading(HOSTILE, [("Folder", HOSTILE)]), folded(hostile()), str)
     found = Tags()
     found.feed(page)
     allowed = "html head meta title style body h1 dl dt dd div details summary pre span"
@@ -303,7 +303,7 @@ def test_an_exported_page_has_no_script_and_nothing_of_others_as_html() -> None:
 
 
 def test_exported_markdown_shuts_others_text_in() -> None:
-    text = as_markdown(Heading(HOSTILE, [("Folder", HOSTILE)]), folded(hostile()), str)
+    text = as_markdown(ExportHeading(HOSTILE, [("Folder", HOSTILE)]), folded(hostile()), str)
     outside: list[str] = []
     fence = ""
     for line in text.split("\n"):

@@ -30,11 +30,11 @@ from recordings import ROOT
 from sidecar.config.rulebook import Rulebook
 from sidecar.config.settings import Settings
 from sidecar.process.supervision import supervised
-from sidecar.sessions.history import Pace
+from sidecar.sessions.history import LibraryTimes
 from sidecar.sessions.host import LiveHost
 from sidecar.sessions.live import LiveSession
 from sidecar.sessions.records.writer import RecordWriter
-from sidecar.sessions.registry import Registry
+from sidecar.sessions.registry import SessionRegistry
 from sidecar.sessions.services import SessionServices
 
 SOMEBODY = Frontend("somebody", "control")
@@ -102,7 +102,7 @@ class Place:
 
 @asynccontextmanager
 async def place(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, pace: Pace | None = None, **options: object
+    folder: Path, monkeypatch: pytest.MonkeyPatch, pace: LibraryTimes | None = None, **options: object
 ) -> AsyncIterator[Place]:
     script = folder / "echo.yaml"
     script.write_text(ECHO)
@@ -121,7 +121,7 @@ async def place(
             **options,
         }
     )
-    store, registry, journal = MemorySessions(), Registry[LiveSession](), MemoryJournal()
+    store, registry, journal = MemorySessions(), SessionRegistry[LiveSession](), MemoryJournal()
     record_writer = RecordWriter(store)
     async with Watchdog.start() as watchdog, supervised() as supervisor:
         services = SessionServices(
@@ -517,7 +517,7 @@ async def test_pages_of_the_list_go_on_where_the_last_ended(
         assert await here.refused("library.list", before="nonsense") == "invalid_params"
 
 
-EAGER = Pace(fresh_s=0, every_s=0.01, share=1, wait_s=60)
+EAGER = LibraryTimes(fresh_s=0, every_s=0.01, share=1, wait_s=60)
 
 
 async def test_who_waits_for_another_list_is_answered_when_a_file_has_changed(
@@ -598,8 +598,8 @@ async def test_waiting_for_another_list_ends_after_a_while_and_only_so_many_wait
 
 
 async def test_looks_are_fewer_where_one_takes_long() -> None:
-    assert Pace(every_s=2, share=0.05).pause(0.01) == 2
-    assert Pace(every_s=2, share=0.05).pause(1) == 20
+    assert LibraryTimes(every_s=2, share=0.05).pause(0.01) == 2
+    assert LibraryTimes(every_s=2, share=0.05).pause(1) == 20
 
 
 async def test_the_library_can_be_switched_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

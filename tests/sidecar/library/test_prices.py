@@ -12,12 +12,12 @@ from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import scripted_messages_api
 from sidecar.config.settings import Settings
 from sidecar.library.library import Library
-from sidecar.prices import PricesError, Took, prices
+from sidecar.prices import PricesError, TokenCounts, prices
 from sidecar.recordings.filters.inspection import inspect
 from tracing.recordings.reading import read
 from tracing.recordings.session_file import format_of, survey_of
 
-TOOK = Took(100, 20, 7, 5)
+TOOK = TokenCounts(100, 20, 7, 5)
 """What each answer of the scripted API takes."""
 
 
@@ -29,7 +29,7 @@ def test_answers_whose_cost_the_cli_tells_are_estimated_alike() -> None:
             assert found is not None
             for answer in survey_of(path, found.files).outline().answers:
                 if answer.cost_usd is not None:
-                    took = Took(*answer[3:7], answer.cache_creation_1h_input_tokens)
+                    took = TokenCounts(*answer[3:7], answer.cache_creation_1h_input_tokens)
                     assert prices().estimate(answer.model, took, answer.at) == pytest.approx(answer.cost_usd)
                     estimated += 1
     assert estimated > 20
@@ -69,7 +69,7 @@ def test_the_real_cli_counts_with_the_same_prices(model: str, tmp_path: Path) ->
     ],
 )
 def test_a_model_is_known_by_each_of_its_names(name: str) -> None:
-    assert prices().estimate(name, Took(1_000_000, 1_000_000)) == 18
+    assert prices().estimate(name, TokenCounts(1_000_000, 1_000_000)) == 18
 
 
 @pytest.mark.parametrize(
@@ -81,16 +81,18 @@ def test_of_a_model_that_is_not_known_nothing_is_guessed(name: str) -> None:
 
 def test_the_day_the_hour_in_the_cache_and_the_length_of_a_prompt_count() -> None:
     def read_from_cache(day: float | None) -> float | None:
-        return prices().estimate("claude-sonnet-5-5", Took(0, 0, 1_000_000), day)
+        return prices().estimate("claude-sonnet-5-5", TokenCounts(0, 0, 1_000_000), day)
 
     assert (read_from_cache(1_790_000_000), read_from_cache(1_792_000_000), read_from_cache(None)) == (
         0.2,
         0.1,
         0.1,
     )
-    assert prices().estimate("claude-opus-5", Took(0, 0, 0, 1_000_000, 400_000)) == 0.6 * 6.25 + 0.4 * 10
-    assert prices().estimate("claude-haiku-5-5", Took(90_000, 10, 10_000)) == pytest.approx(0.009105)
-    assert prices().estimate("claude-haiku-5-5", Took(90_000, 10, 10_001)) == pytest.approx(0.04552505)
+    assert (
+        prices().estimate("claude-opus-5", TokenCounts(0, 0, 0, 1_000_000, 400_000)) == 0.6 * 6.25 + 0.4 * 10
+    )
+    assert prices().estimate("claude-haiku-5-5", TokenCounts(90_000, 10, 10_000)) == pytest.approx(0.009105)
+    assert prices().estimate("claude-haiku-5-5", TokenCounts(90_000, 10, 10_001)) == pytest.approx(0.04552505)
 
 
 def test_a_file_of_prices_comes_before_the_table(tmp_path: Path) -> None:
@@ -98,9 +100,11 @@ def test_a_file_of_prices_comes_before_the_table(tmp_path: Path) -> None:
     file.write_text(
         '{"models": {"claude-opus-5": [{"input": 1, "output": 2}], "mine": [{"input": 3, "output": 4}]}}'
     )
-    assert prices(file).estimate("claude-opus-5", Took(1_000_000, 1_000_000, 1_000_000, 1_000_000)) == 5
-    assert prices(file).estimate("mine-20260101", Took(1_000_000, 0)) == 3
-    assert prices(file).estimate("gpt-5.5", Took(1_000_000, 0)) == 5
+    assert (
+        prices(file).estimate("claude-opus-5", TokenCounts(1_000_000, 1_000_000, 1_000_000, 1_000_000)) == 5
+    )
+    assert prices(file).estimate("mine-20260101", TokenCounts(1_000_000, 0)) == 3
+    assert prices(file).estimate("gpt-5.5", TokenCounts(1_000_000, 0)) == 5
 
 
 @pytest.mark.parametrize(
@@ -137,7 +141,9 @@ def test_usage_and_lists_estimate_what_older_clis_do_not_tell(tmp_path: Path) ->
     library = a_library(tmp_path, ("2.0.14", "compact"))
     (listed,) = library.index.newest(limit=9)
     (spent,) = library.index.usage([])
-    expected = sum(prices().estimate(answer.model, Took(*answer[3:7])) or 0 for answer in _answers(one.file))
+    expected = sum(
+        prices().estimate(answer.model, TokenCounts(*answer[3:7])) or 0 for answer in _answers(one.file)
+    )
     assert expected > 0
     assert (
         listed.cost_usd
@@ -185,7 +191,9 @@ def test_copies_of_a_conversation_are_estimated_once(tmp_path: Path) -> None:
 def test_inspect_estimates_a_session_file_and_says_so(version: str) -> None:
     path = kept(version, "subagent").file
     report = inspect(read(path), prices)
-    expected = sum(prices().estimate(answer.model, Took(*answer[3:7])) or 0 for answer in _answers(path))
+    expected = sum(
+        prices().estimate(answer.model, TokenCounts(*answer[3:7])) or 0 for answer in _answers(path)
+    )
     assert report.cost_usd == report.estimated_usd == pytest.approx(expected)
     assert report.cost_is_whole
 

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from hub.principals import BadPrincipal, Principal, Scope
 from sidecar.cli.commands import app
 from sidecar.principals.file import FilePrincipals, FileTokens, TokensUnusable, token_file
-from sidecar.principals.kept import Roll, new_token, read_all
-from sidecar.principals.watched import WatchedRoll
+from sidecar.principals.kept import TokenTable, new_token, read_all
+from sidecar.principals.watched import WatchedTokens
 
 OWN = Scope(own=True)
 
@@ -22,7 +22,7 @@ def test_a_token_is_not_in_what_is_kept_of_it() -> None:
     assert token != again
     assert token not in str(kept)
     assert len(token) > 40
-    roll = Roll([kept])
+    roll = TokenTable([kept])
     ann = Principal("control", "ann", OWN, kept.id, 160.0)
     assert (roll.of_token(token, 159.9), roll.of_id(kept.id, 159.9)) == (ann, ann)
     assert (roll.of_token(token, 160), roll.of_id(kept.id, 160)) == (None, None)
@@ -86,9 +86,9 @@ def test_a_file_that_cannot_be_believed_lets_nobody_in(tmp_path: Path, spoilt: s
 
 async def test_who_watches_is_told_when_a_token_expires() -> None:
     now = 100.0
-    roll, told = WatchedRoll(lambda: now), asyncio.Event()
+    roll, told = WatchedTokens(lambda: now), asyncio.Event()
     token, kept = new_token("ann", "control", OWN, now=now, lasts_s=0.05)
-    roll.take(Roll([kept]))
+    roll.replace(TokenTable([kept]))
     roll.watch(told.set)
     expiring = asyncio.create_task(roll.expire())
     assert roll.of_token(token) is not None

@@ -115,7 +115,9 @@ def test_asyncio_tells_of_a_callback_without_its_arguments() -> None:
         (),
         None,
     )
-    assert logs.Plain("%(name)s: %(message)s").format(record) == "asyncio: Exception in callback take"
+    assert (
+        logs.PlainFormatter("%(name)s: %(message)s").format(record) == "asyncio: Exception in callback take"
+    )
 
 
 def test_lines_below_the_level_are_left_out() -> None:

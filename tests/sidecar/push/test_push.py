@@ -22,9 +22,9 @@ from normalize.events import (
     to_json,
 )
 from normalize.events.envelope import Envelope
-from sidecar.outbound.push.delivery import Letter, Sender
+from sidecar.outbound.push.delivery import EncryptedMessage, Sender
 from sidecar.outbound.push.endpoints import EndpointRefused, address_of, place_of
-from sidecar.outbound.push.keys import KeyRefused, Signing
+from sidecar.outbound.push.keys import KeyRefused, VapidKeys
 from sidecar.outbound.push.message import Told, body_of, told
 from sidecar.outbound.push.push import Push
 from sidecar.outbound.push.subscriptions import MOST
@@ -224,7 +224,7 @@ async def test_a_principal_is_told_of_what_it_may_see_for_as_long_as_its_token_c
 
     posted: list[str] = []
 
-    def post(letter: Letter) -> int:
+    def post(letter: EncryptedMessage) -> int:
         posted.append(letter.endpoint[-1])
         return 201
 
@@ -253,14 +253,14 @@ async def test_a_principal_is_told_of_what_it_may_see_for_as_long_as_its_token_c
 
 def test_a_key_that_others_could_read_is_not_used(tmp_path: Path) -> None:
     path = tmp_path / "vapid.pem"
-    Signing.kept(path)
+    VapidKeys.kept(path)
     path.chmod(0o644)
     with pytest.raises(KeyRefused, match="others could read"):
-        Signing.kept(path)
+        VapidKeys.kept(path)
     path.chmod(0o600)
     path.write_text("no key")
     with pytest.raises(KeyRefused, match="holds no key"):
-        Signing.kept(path)
+        VapidKeys.kept(path)
 
 
 def test_letters_are_tried_again_and_those_of_who_is_gone_are_not() -> None:
@@ -268,12 +268,12 @@ def test_letters_are_tried_again_and_those_of_who_is_gone_are_not() -> None:
     gone: list[str] = []
     tried: list[str] = []
 
-    def post(letter: Letter) -> int:
+    def post(letter: EncryptedMessage) -> int:
         tried.append(letter.endpoint)
         return answers[letter.endpoint].pop(0)
 
     sender = Sender(post, gone.append, pause_s=0)
     for name in answers:
-        sender._deliver(Letter(name, b"", {}))
+        sender._deliver(EncryptedMessage(name, b"", {}))
     assert tried == ["ok", "ok", "gone", "never", "never", "never", "no"]
     assert (gone, sender.dropped) == (["gone"], 3)

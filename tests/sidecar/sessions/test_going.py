@@ -33,7 +33,7 @@ def test_a_way_that_was_not_gone_to_its_end_is_gone_again(way: ResumePoint) -> N
     assert ResumePoint.on(left, "t0") == replace(way, at="t0")
     gone = with_options(left, going=None)
     assert ResumePoint.on(gone) == ResumePoint("cli")
-    assert RecordOptions.of(gone) == RecordOptions(attached=2)
+    assert RecordOptions.from_record(gone) == RecordOptions(attached=2)
 
 
 def test_a_retry_goes_back_to_before_the_last_prompt_or_to_how_the_session_began() -> None:

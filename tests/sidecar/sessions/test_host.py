@@ -31,7 +31,7 @@ from sidecar.process.supervision import supervised
 from sidecar.sessions.host import LiveHost, workspace_of
 from sidecar.sessions.live import LiveSession
 from sidecar.sessions.records.writer import RecordWriter
-from sidecar.sessions.registry import Registry
+from sidecar.sessions.registry import SessionRegistry
 from sidecar.sessions.services import SessionServices
 from waiting import until
 
@@ -107,7 +107,7 @@ async def place(folder: Path, monkeypatch: pytest.MonkeyPatch, **more: object) -
     broken = folder / "broken"
     broken.write_text("#!/no/such/interpreter\n")
     broken.chmod(0o755)
-    store, registry = MemorySessions(), Registry[LiveSession]()
+    store, registry = MemorySessions(), SessionRegistry[LiveSession]()
     record_writer = RecordWriter(store)
     async with Watchdog.start() as watchdog, supervised() as supervisor:
         values: dict[str, object] = {

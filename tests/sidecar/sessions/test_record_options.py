@@ -20,8 +20,8 @@ FULL = RecordOptions(
 
 
 def test_options_are_read_as_they_were_kept() -> None:
-    assert RecordOptions.of(FRESH) == RecordOptions()
-    assert RecordOptions.of(FULL.put(FRESH)) == FULL
+    assert RecordOptions.from_record(FRESH) == RecordOptions()
+    assert RecordOptions.from_record(FULL.put(FRESH)) == FULL
     assert FULL.put(FRESH).options.keys() == {
         *("agent_options", "mcp_servers", "going", "origin", "attached", "conversation", "reading")
     }
@@ -33,7 +33,7 @@ def test_a_change_leaves_the_rest_and_what_another_version_keeps() -> None:
     assert changed.title == "t"
     assert changed.options["novelty"] == [1]
     assert {"going", "reading"}.isdisjoint(changed.options)
-    assert RecordOptions.of(changed).mcp_servers == FULL.mcp_servers
+    assert RecordOptions.from_record(changed).mcp_servers == FULL.mcp_servers
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_change_leaves_the_rest_and_what_another_version_keeps() -> None:
 )
 @pytest.mark.parametrize("damage", [None, 7.5, "x" * 3, [1], {"a": "b"}])
 def test_what_does_not_fit_counts_as_absent(name: str, damage: object) -> None:
-    kept = RecordOptions.of(replace(FRESH, options={name: damage}))
+    kept = RecordOptions.from_record(replace(FRESH, options={name: damage}))
     if damage == {"a": "b"} and name in ("agent_options", "going", "origin"):
         assert getattr(kept, name) == damage
     elif damage == "xxx" and name == "conversation":

@@ -8,13 +8,13 @@ from normalize.events import AgentEvent, from_json, to_json
 from normalize.events.envelope import Cursor
 from normalize.payloads import ShellExecPayload
 from normalize.payloads.work import ShellExec
-from sidecar.sessions.records.recovery import LeftOpen, brought_up_to, close_left_open
+from sidecar.sessions.records.recovery import OpenAtEnd, brought_up_to, close_left_open
 
 PAYLOAD = ShellExecPayload(shell_exec=ShellExec(command="ls"))
 
 
 def left_open(*events: AgentEvent) -> list[AgentEvent]:
-    left = LeftOpen()
+    left = OpenAtEnd()
     for event in events:
         left.observe(event)
     return left.closing()
@@ -80,7 +80,7 @@ def test_a_log_that_ended_well_needs_nothing() -> None:
 
 
 def test_a_record_older_than_the_log_is_brought_up_to_it() -> None:
-    left = LeftOpen()
+    left = OpenAtEnd()
     data = ev.CompleteData(
         outcome="completed", is_error=False, cost_usd=0.5, last_message_uuid="u-2", resume_token="u-2"
     )

@@ -11,7 +11,7 @@ from protocol.dialects import CLAUDE, JSON_RPC, MIRIAD
 from protocol.parsing.depth import TOO_DEEP
 from recordings import Recording, recordings
 from sidecar.streams.stdio import bridge as switchboard
-from sidecar.streams.stdio.bridge import OUR_GREETING, OUR_HOOK, Moves, StdioBridge
+from sidecar.streams.stdio.bridge import OUR_GREETING, OUR_HOOK, BridgeOutput, StdioBridge
 
 JSON = dict[str, Any]
 
@@ -55,7 +55,7 @@ class Transcript:
         self.to_caller: list[JSON] = []
         self.closes = False
 
-    def _done(self, moves: Moves) -> "Transcript":
+    def _done(self, moves: BridgeOutput) -> "Transcript":
         self.to_cli, self.to_caller = objects(moves.to_cli), objects(moves.to_caller)
         self.closes = moves.close
         return self

@@ -14,7 +14,7 @@ from sidecar.config import secrecy
 from sidecar.config.settings import ConfigurationError, Webhook, load
 from sidecar.outbound.webhooks.configured import wanted
 from sidecar.outbound.webhooks.delivery import Deliverer, receiver
-from sidecar.outbound.webhooks.watching import Wanted, Watching
+from sidecar.outbound.webhooks.watcher import EventFilter, EventWatcher
 
 DONE = Complete(data=CompleteData(outcome="completed", is_error=False))
 
@@ -37,7 +37,7 @@ async def test_receivers_are_told_of_what_they_want_from_now_on() -> None:
     journal = MemoryJournal()
     await append(journal, "old", DONE)
     to = Deliverer(receiver(1, "http://127.0.0.1:9/", b"k" * 16), post=post)
-    watching = Watching(journal, [Wanted(frozenset({"complete"}), to)])
+    watching = EventWatcher(journal, [EventFilter(frozenset({"complete"}), to)])
     await watching.begin()
     running = asyncio.create_task(watching.run())
     await asyncio.sleep(0)

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from normalize.claude import results, tools
-from normalize.claude.results import Enriched
+from normalize.claude.results import CallResult
 from normalize.claude.results.answer import Leave
 from protocol.claude.blocks import ToolResultBlock
 from protocol.claude.decode import decode
@@ -40,7 +40,7 @@ class Pair:
             return content
         return "\n".join(part["text"] for part in content or [] if part["type"] == "text")
 
-    def enriched(self, *, leave: Leave | None = None) -> Enriched:
+    def enriched(self, *, leave: Leave | None = None) -> CallResult:
         """What the normalizer makes of it."""
         message = decode(self.line)
         assert isinstance(message, User)
@@ -91,7 +91,7 @@ def answered(
     *,
     is_error: bool = False,
     leave: Leave | None = None,
-) -> Enriched:
+) -> CallResult:
     """What the normalizer makes of a made-up call and result."""
     block = lenient.build(
         ToolResultBlock, {"tool_use_id": "t", "content": content, **({"is_error": True} if is_error else {})}
@@ -99,20 +99,20 @@ def answered(
     return results.enrich(tools.call(name, call), block, structured, leave=leave)
 
 
-def body(done: Enriched) -> dict[str, Any]:
+def body(done: CallResult) -> dict[str, Any]:
     """The one populated body of a payload, without empty fields."""
     populated: dict[str, Any] = to_builtins(done.payload)[done.payload.kind]
     return populated
 
 
-def output(done: Enriched) -> Any:
+def output(done: CallResult) -> Any:
     """What the result added to the body."""
     return body(done).get("output")
 
 
 def recorded(
     version: str, scenario: str, name: str, number: int = 0, *, leave: Leave | None = None
-) -> Enriched:
+) -> CallResult:
     """What the normalizer makes of one call of a recording: the `number`-th of the named tool, from 0."""
     found = [pair for pair in pairs(recording(version, scenario)) if pair.name == name]
     return found[number].enriched(leave=leave)

@@ -28,7 +28,7 @@ class Talk:
         return self._told(self.core.receive(decode(line.rstrip()), line.rstrip()))
 
     def says(self, line: bytes) -> list[Event]:
-        return self._told(self.core.sent(decode(line.rstrip())))
+        return self._told(self.core.on_sent(decode(line.rstrip())))
 
     def sends(self, number: int, method: str, **params: Any) -> list[Event]:
         return self.says(encode.request(number, method, params))

@@ -1,26 +1,26 @@
 """Where an event belongs: the CLI's session and the turn.
 
-One `Place` is shared by the parts of a core; `here` holds the fields that every event repeats, made anew
+One `EventContext` is shared by the parts of a core; `here` holds the fields that every event repeats, made anew
 only when the session or the turn changes.
 """
 
 from typing import TypedDict
 
 
-class Here(TypedDict):
+class EventFields(TypedDict):
     """The fields that every event takes: `MessageChunk(**place.here, text="…")`."""
 
     session_id: str | None
     operation_id: str | None
 
 
-class Place:
+class EventContext:
     """The session and the turn of what happens now."""
 
     __slots__ = ("here",)
 
     def __init__(self) -> None:
-        self.here: Here = {"session_id": None, "operation_id": None}
+        self.here: EventFields = {"session_id": None, "operation_id": None}
 
     @property
     def session_id(self) -> str | None:

@@ -9,7 +9,7 @@ from normalize.claude.notices import notice
 from normalize.claude.state import State
 from normalize.claude.tasks import AnyTaskMessage, why_lost
 from normalize.claude.turns import Failure
-from normalize.cores.place import Here
+from normalize.cores.event_context import EventFields
 from normalize.events import AgentEvent, CompactBoundary, Error, Injected, MessageChunk, Queued, Retraction
 from normalize.events.limits import pieces
 from protocol.claude import incidents, system, tasks
@@ -18,7 +18,7 @@ from protocol.json_values import Json
 from protocol.miriad import system as miriad
 
 
-def single(event: Callable[[Here, Any], AgentEvent]) -> Callable[[State, Any], list[AgentEvent]]:
+def single(event: Callable[[EventFields, Any], AgentEvent]) -> Callable[[State, Any], list[AgentEvent]]:
     """Return the function of a message that is one event, whatever the state."""
     return lambda state, message: [event(state.place.here, message)]
 

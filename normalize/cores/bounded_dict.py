@@ -5,7 +5,7 @@ from typing import Generic, TypeVar
 Value = TypeVar("Value")
 
 
-class Recent(Generic[Value]):
+class BoundedDict(Generic[Value]):
     """Keeps the entries that were put last."""
 
     def __init__(self, limit: int) -> None:

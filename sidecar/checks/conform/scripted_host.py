@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from frontends.conform.report import Broken, Finding, NotSupported
+from frontends.conform.report import Finding, NotSupported, PromiseBroken
 from hub.config import HubConfig
 from hub.host import CommandRefused, Frontend
 from hub.hub import Hub
@@ -50,7 +50,7 @@ AWAY_S = 0.5
 """How long the hub is gone at a restart."""
 
 
-class Play:
+class ScriptedHost:
     """The host of the hub, and what happens on it."""
 
     def __init__(self, port: int, patience: float) -> None:
@@ -95,7 +95,7 @@ class Play:
                 yield Finding(name, "held", await act(self), monotonic() - began)
             except NotSupported as why:
                 yield Finding(name, "not supported", str(why), monotonic() - began)
-            except Broken as why:
+            except PromiseBroken as why:
                 yield Finding(name, "broken", str(why), monotonic() - began)
                 going = False  # what it has delivered is not known any more
 
@@ -189,7 +189,7 @@ class Play:
         self._pending = 0
         answer = self._answers[0]
         if answer.option_id not in {option.option_id for option in options}:
-            raise Broken(f"it answered with {answer.option_id!r}, which was not offered")
+            raise PromiseBroken(f"it answered with {answer.option_id!r}, which was not offered")
         behavior: Literal["allow", "deny"] = "allow" if answer.option_id == "allow_once" else "deny"
         await self._publish(
             [
@@ -202,7 +202,7 @@ class Play:
         )
         await self._acknowledged()
         if len(self._answers) > 1:
-            raise Broken(f"it answered {len(self._answers)} times")
+            raise PromiseBroken(f"it answered {len(self._answers)} times")
         return f"with {answer.option_id}"
 
     # What the acts are made of.
@@ -218,7 +218,7 @@ class Play:
         self._count += len(numbers)
 
     async def _acknowledged(self) -> None:
-        """Ask what was delivered, and compare; raises Broken."""
+        """Ask what was delivered, and compare; raises PromiseBroken."""
         ask = Notice(
             kind="conform",
             level="info",
@@ -232,20 +232,20 @@ class Play:
                 said = await self._said.get()
         except TimeoutError:
             connected = self._hub.frontends
-            raise Broken(
+            raise PromiseBroken(
                 f"nothing was acknowledged within {self._patience:g} s; {connected} frontends are connected"
             ) from None
         try:
             told = json.loads(said)
             events, digest = int(told["events"]), str(told["digest"])
         except (ValueError, KeyError, TypeError):
-            raise Broken(
+            raise PromiseBroken(
                 f"the acknowledgement is {said[:200]!r}, not JSON with `events` and `digest`"
             ) from None
         if events != self._count:
-            raise Broken(f"it delivered {events} events, of {self._count}")
+            raise PromiseBroken(f"it delivered {events} events, of {self._count}")
         if digest != self._delivered.hexdigest():
-            raise Broken(f"it delivered {events} events, but others, or in another order")
+            raise PromiseBroken(f"it delivered {events} events, but others, or in another order")
 
     async def _restart(self, meanwhile: Callable[[], Awaitable[None]]) -> None:
         await self._hub.stop()
@@ -295,14 +295,14 @@ class Play:
         return lambda: None
 
 
-ACTS: tuple[Callable[[Play], Awaitable[str]], ...] = (
-    Play.every_event,
-    Play.of_tomorrow,
-    Play.goes_on_after_a_restart,
-    Play.takes_a_flood,
-    Play.is_told_of_a_gap,
-    Play.begins_again,
-    Play.answers,
+ACTS: tuple[Callable[[ScriptedHost], Awaitable[str]], ...] = (
+    ScriptedHost.every_event,
+    ScriptedHost.of_tomorrow,
+    ScriptedHost.goes_on_after_a_restart,
+    ScriptedHost.takes_a_flood,
+    ScriptedHost.is_told_of_a_gap,
+    ScriptedHost.begins_again,
+    ScriptedHost.answers,
 )
 """In this order."""
 

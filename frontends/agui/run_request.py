@@ -27,7 +27,7 @@ class BadInput(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RunRequest:
     """An input, and what is new in it."""
 
     input: RunAgentInput
@@ -61,7 +61,7 @@ class Asked:
         return given
 
 
-def read(body: bytes) -> Asked:
+def read(body: bytes) -> RunRequest:
     """Read a request's body; raises BadInput."""
     try:
         asked = RunAgentInput.model_validate_json(body)
@@ -72,9 +72,9 @@ def read(body: bytes) -> Asked:
         raise BadInput("threadId", f"must be of 1 to {THREAD_ID} printable characters")
     last = asked.messages[-1] if asked.messages else None
     if not isinstance(last, UserMessage):
-        return Asked(asked, None, "", ())
+        return RunRequest(asked, None, "", ())
     text, attachments = _content(last, f"messages.{len(asked.messages) - 1}.content")
-    return Asked(asked, last, text, attachments)
+    return RunRequest(asked, last, text, attachments)
 
 
 def _content(message: UserMessage, field: str) -> tuple[str, tuple[Attachment, ...]]:

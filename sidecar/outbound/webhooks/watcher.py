@@ -20,7 +20,7 @@ _kind = re.compile(rb'\{"type":"(\w+)"')
 """The beginning of an event's JSON."""
 
 
-class Receiving(Protocol):
+class EventReceiver(Protocol):
     """Who is told; waits for nothing when it is."""
 
     def start(self) -> None:
@@ -37,17 +37,17 @@ class Receiving(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class EventFilter:
     """What a receiver is told."""
 
     kinds: frozenset[str]
-    to: Receiving
+    to: EventReceiver
 
 
-class Watching:
+class EventWatcher:
     """Hands events to receivers."""
 
-    def __init__(self, journal: Journal, wanted: Sequence[Wanted]) -> None:
+    def __init__(self, journal: Journal, wanted: Sequence[EventFilter]) -> None:
         self._journal = journal
         self._wanted = wanted
         self._kinds = frozenset[str]().union(*(each.kinds for each in wanted))

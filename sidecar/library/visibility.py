@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 
 @dataclass(frozen=True, slots=True)
-class Within:
+class VisibleConversations:
     """Those in some folders, and some by their ids."""
 
     folders: tuple[str, ...] = ()

@@ -94,7 +94,7 @@ class Answer:
 
 
 @dataclass
-class AguiStand:
+class AguiHarness:
     """The application and the hub behind it."""
 
     app: ASGIApp
@@ -185,10 +185,10 @@ def input_of(said: str | None = None, message: str = "u1", **more: Any) -> dict[
 @asynccontextmanager
 async def agui(
     limits: Limits | None = None, host: StubHost | None = None, **options: Any
-) -> AsyncIterator[AguiStand]:
+) -> AsyncIterator[AguiHarness]:
     """Run a hub and the application on it."""
     async with hub_harness(host=host) as hub:
-        there = AguiStand(create_app(hub.base, limits=limits, **options), hub)
+        there = AguiHarness(create_app(hub.base, limits=limits, **options), hub)
         try:
             yield there
         finally:

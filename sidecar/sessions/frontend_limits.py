@@ -1,4 +1,4 @@
-"""What frontends may ask for beyond what the operator configured: the floor under every session that they start or steer.
+"""What frontends may ask for beyond what the operator configured: limits of every session that they start or steer.
 
 Whoever has the control token may make a session stricter than configured, never looser, unless a setting lets them: the
 token is there to steer agents, and a page or a script that has lost it must not become a way to run any program in any
@@ -69,7 +69,7 @@ CONTROLS = frozenset(
 """Control requests that are no way around: others run commands, read files, add directories or servers."""
 
 
-class Floor:
+class FrontendLimits:
     """Refuses what frontends may not ask for, each time with the setting that would allow it."""
 
     def __init__(self, settings: Settings, start: Path) -> None:
@@ -129,7 +129,7 @@ class Floor:
     def check_folder(self, record: SessionRecord) -> None:
         """Refuse to look into a session's workspace, if it may not be worked in: of a conversation that is only read, say."""
         workspace = record.workspace or "."
-        reading = RecordOptions.of(record).reading
+        reading = RecordOptions.from_record(record).reading
         if (
             reading
             or self._settings.frontend_workspaces is not None
@@ -177,7 +177,7 @@ class Floor:
                 'frontend_options ("agent")',
                 "agent",
             )
-        asked = RecordOptions.of(record)
+        asked = RecordOptions.from_record(record)
         if asked.mcp_servers != settings.mcp_servers and "mcp_servers" not in self._options:
             _refuse("frontends may not choose MCP servers", 'frontend_options ("mcp_servers")', "mcp_servers")
         options = self._checked_options(asked.agent_options, Path(record.workspace or "."))

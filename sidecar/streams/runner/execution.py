@@ -98,7 +98,7 @@ def how_it_ended(ended: Ended, agent: str, lacking: str) -> str:
     return f"{agent} {how} {lacking}{said}"
 
 
-class Performance:
+class RunExecution:
     """Performs one run."""
 
     def __init__(

@@ -10,7 +10,7 @@ from hub.wire.frames import AgentOptions
 from journal.sessions import SessionRecord
 from sidecar.config.agents import AgentSetting
 from sidecar.config.settings import Settings
-from sidecar.sessions.floor import STRICTNESS, Floor
+from sidecar.sessions.frontend_limits import STRICTNESS, FrontendLimits
 from sidecar.sessions.launch import merged
 
 
@@ -37,7 +37,9 @@ def refusal(
     settings: Settings, start: Path, env: dict[str, str] | None = None, **asked: Any
 ) -> CommandRefused:
     with pytest.raises(CommandRefused) as refused:
-        Floor(settings, start).new(record(settings, asked.pop("workspace", start), **asked), env or {})
+        FrontendLimits(settings, start).new(
+            record(settings, asked.pop("workspace", start), **asked), env or {}
+        )
     assert refused.value.code == "not_allowed"
     return refused.value
 
@@ -45,7 +47,9 @@ def refusal(
 def allowed(
     settings: Settings, start: Path, env: dict[str, str] | None = None, **asked: Any
 ) -> SessionRecord:
-    return Floor(settings, start).new(record(settings, asked.pop("workspace", start), **asked), env or {})
+    return FrontendLimits(settings, start).new(
+        record(settings, asked.pop("workspace", start), **asked), env or {}
+    )
 
 
 @pytest.mark.parametrize("configured", [None, "supervised", "plan", "autonomous"])
@@ -120,7 +124,7 @@ def test_started_in_the_root_folder_only_that_is_meant(tmp_path: Path) -> None:
 
 def test_where_the_operator_has_an_agent_work_frontends_may_have_one_too(tmp_path: Path) -> None:
     start, project = tmp_path / "start", tmp_path / "project"
-    floor = Floor(Settings(), start)
+    floor = FrontendLimits(Settings(), start)
     floor.allow_workspace(project)
     floor.new(record(Settings(), project), {})
 
@@ -226,12 +230,12 @@ def test_an_agent_is_one_that_is_configured(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_control_requests_are_those_that_are_no_way_around(subtype: str, tmp_path: Path) -> None:
     with pytest.raises(CommandRefused, match="frontend_options"):
-        Floor(Settings(), tmp_path).check_control({"subtype": subtype})
-    Floor(Settings(frontend_options=["control"]), tmp_path).check_control({"subtype": subtype})
+        FrontendLimits(Settings(), tmp_path).check_control({"subtype": subtype})
+    FrontendLimits(Settings(frontend_options=["control"]), tmp_path).check_control({"subtype": subtype})
 
 
 def test_a_mode_is_the_same_as_a_control_request(tmp_path: Path) -> None:
-    floor = Floor(Settings(policy="supervised"), tmp_path)
+    floor = FrontendLimits(Settings(policy="supervised"), tmp_path)
     floor.check_control({"subtype": "set_permission_mode", "mode": "plan"})
     for mode in ("bypassPermissions", None, ["plan"]):
         with pytest.raises(CommandRefused, match="frontend_policy"):
@@ -245,7 +249,7 @@ def test_a_session_of_earlier_settings_goes_on_only_as_the_present_ones_allow(tm
             "session_options": {"max_turns": 9, "allowed_tools": ["Bash"], "disallowed_tools": ["Write"]},
         }
     )
-    floor = Floor(Settings(policy="supervised"), tmp_path)
+    floor = FrontendLimits(Settings(policy="supervised"), tmp_path)
     with pytest.raises(CommandRefused, match="frontend_policy"):
         floor.again(record(old, tmp_path))
     with pytest.raises(CommandRefused, match="allowed_tools"):
@@ -255,9 +259,13 @@ def test_a_session_of_earlier_settings_goes_on_only_as_the_present_ones_allow(tm
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     away = record(Settings(policy="supervised"), elsewhere)
-    assert Floor(Settings(policy="supervised"), tmp_path / "start").again(away).workspace == str(elsewhere)
+    assert FrontendLimits(Settings(policy="supervised"), tmp_path / "start").again(away).workspace == str(
+        elsewhere
+    )
     with pytest.raises(CommandRefused, match="frontend_workspaces"):
-        Floor(Settings(policy="supervised", frontend_workspaces=[tmp_path / "start"]), tmp_path).again(away)
+        FrontendLimits(
+            Settings(policy="supervised", frontend_workspaces=[tmp_path / "start"]), tmp_path
+        ).again(away)
 
 
 def test_a_workspace_that_has_become_a_link_is_looked_at_again(tmp_path: Path) -> None:
@@ -268,4 +276,4 @@ def test_a_workspace_that_has_become_a_link_is_looked_at_again(tmp_path: Path) -
     (start / "project").rmdir()
     (start / "project").symlink_to(outside)
     with pytest.raises(CommandRefused, match="frontend_workspaces"):
-        Floor(Settings(), start).again(known)
+        FrontendLimits(Settings(), start).again(known)

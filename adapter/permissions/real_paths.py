@@ -9,21 +9,21 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from adapter.permissions.calls import ToolCall
 from adapter.permissions.policies import PermissionSettings
-from adapter.permissions.rules import PATHS, Places, Rule, absolute, literal_base
+from adapter.permissions.rules import PATHS, PathContext, Rule, absolute, literal_base
 
 _LONGEST = 4096
 """Characters of a path that a system takes."""
 
 
-def session_places(rules: Sequence[Rule], workspace: str, home: str) -> Places:
+def session_places(rules: Sequence[Rule], workspace: str, home: str) -> PathContext:
     """Return the places that a session's rules begin at; resolved once, before an agent can put links there."""
     workspace = absolute(workspace, "/", "")
     if not any(rule.knows_paths for rule in rules):
-        return Places(workspace, home)
+        return PathContext(workspace, home)
     bases = {
         literal_base(absolute(pattern, workspace, home)) for rule in rules for pattern in rule.path_patterns
     }
-    return Places(workspace, home, real_paths([workspace, *bases]))
+    return PathContext(workspace, home, real_paths([workspace, *bases]))
 
 
 def real_paths_of_call(call: ToolCall, settings: PermissionSettings) -> Mapping[str, str | None]:
@@ -33,7 +33,7 @@ def real_paths_of_call(call: ToolCall, settings: PermissionSettings) -> Mapping[
     return real_paths_of(call, settings.rules, settings.places)
 
 
-def real_paths_of(call: ToolCall, rules: Sequence[Rule], places: Places) -> Mapping[str, str | None]:
+def real_paths_of(call: ToolCall, rules: Sequence[Rule], places: PathContext) -> Mapping[str, str | None]:
     """Return where the paths of a call lead, by their absolute spelling; nothing when no rule is about paths."""
     if not any(rule.knows_paths for rule in rules):
         return {}

@@ -16,7 +16,7 @@ from adapter.session.agent import RequestFailed, RequestTimeout
 from sidecar.config.agents import AgentNotFoundError, family_named, find
 from sidecar.config.known_agents import KNOWN, recognised
 from sidecar.config.settings import Settings
-from sidecar.library.index import LibraryError, Listed
+from sidecar.library.index import LibraryError, ListedConversation
 
 READ = frozenset({"claude", "codex", "gemini", "qwen"})
 """Agents whose files are read."""
@@ -36,7 +36,7 @@ def lists_itself(name: str, settings: Settings) -> bool:
     ].list_conversations is not None
 
 
-async def listed_by_agent(name: str, settings: Settings, folder: Path) -> list[Listed]:
+async def listed_by_agent(name: str, settings: Settings, folder: Path) -> list[ListedConversation]:
     """Start an agent in a folder and return the conversations that it lists, the newest first; raises LibraryError."""
     try:
         agent = find(name, settings.agents)
@@ -55,7 +55,7 @@ async def listed_by_agent(name: str, settings: Settings, folder: Path) -> list[L
     ) as error:  # fmt: skip
         raise LibraryError(f"the agent {name!r} does not tell its conversations: {error}") from error
     found = [
-        Listed(
+        ListedConversation(
             id=one.id,
             path="",
             agent=name,
