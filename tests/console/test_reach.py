@@ -1,5 +1,6 @@
 """What reaches people who do not look at the page: pushed notifications, with answers in them; and a phone's way in."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -47,37 +48,53 @@ def subscribing(browser: Subscriber) -> str:
 
 SHOWN = """async () => (await registration.getNotifications()).map(({ title, body, actions }) =>
   [title, body, ...(actions ?? []).map(({ action }) => action)])"""
+EXPECT_WORK = """() => {
+  const { waitUntil } = (self.browsers ??= { waitUntil: ExtendableEvent.prototype.waitUntil });
+  self.worked = new Promise((tell) => {
+    ExtendableEvent.prototype.waitUntil = function (work) {
+      tell(work);
+      if (this.isTrusted) waitUntil.call(this, work);
+    };
+  });
+}"""
 CLICK = """async (action) => {
   const [notification] = await registration.getNotifications();
   self.dispatchEvent(new NotificationEvent('notificationclick', { notification, action }));
+  await self.worked;
 }"""
 
 
 async def deliver(page: Page, origin: str, message: dict[str, Any]) -> Worker:
-    """Hand a message to an origin's service worker as a push service would, and return the worker."""
-    devtools = await page.context.new_cdp_session(page)
-    found: list[dict[str, Any]] = []
-    devtools.on("ServiceWorker.workerRegistrationUpdated", lambda event: found.extend(event["registrations"]))
-    await devtools.send("ServiceWorker.enable")
-    while not found:
-        await page.wait_for_timeout(20)
-    await devtools.send(
-        "ServiceWorker.deliverPushMessage",
-        {"origin": origin, "registrationId": found[-1]["registrationId"], "data": json.dumps(message)},
-    )
-    await devtools.detach()
+    """Hand a message to an origin's service worker as a push service would; returns the worker once it has done its work."""
     (worker,) = page.context.service_workers
+    devtools = await page.context.new_cdp_session(page)
+    registration: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    def told(event: dict[str, Any]) -> None:
+        if event["registrations"] and not registration.done():
+            registration.set_result(event["registrations"][-1]["registrationId"])
+
+    devtools.on("ServiceWorker.workerRegistrationUpdated", told)
+    await devtools.send("ServiceWorker.enable")
+    await worker.evaluate(EXPECT_WORK)
+    async with asyncio.timeout(60):
+        push = {"origin": origin, "registrationId": await registration, "data": json.dumps(message)}
+        await devtools.send("ServiceWorker.deliverPushMessage", push)
+        await worker.evaluate("self.worked")
+    await devtools.detach()
     return worker
 
 
-async def shown(page: Page, worker: Worker, count: int = 1) -> Any:
-    """Wait for so many notifications and return them."""
-    for _ in range(500):
-        told = await worker.evaluate(SHOWN)
-        if len(told) == count:
-            return told
-        await page.wait_for_timeout(50)
-    raise AssertionError(told)
+async def shown(worker: Worker) -> Any:
+    """What is shown, asked for once, when nothing is on its way: chromium forgets what is not displayed yet while somebody asks."""
+    return await worker.evaluate(SHOWN)
+
+
+async def click(worker: Worker, action: str) -> None:
+    """Click in the one notification that is shown; returns once the worker has done its work."""
+    await worker.evaluate(EXPECT_WORK)
+    async with asyncio.timeout(60):
+        await worker.evaluate(CLICK, action)
 
 
 async def test_a_request_is_answered_from_its_notification_and_the_first_answer_counts(
@@ -117,21 +134,21 @@ async def test_a_request_is_answered_from_its_notification_and_the_first_answer_
             message = mine.read((await service.next()).body)
             # A page that is looked at tells it by itself.
             worker = await deliver(page, served.base, message)
-            assert await worker.evaluate(SHOWN) == []
+            assert await shown(worker) == []
             await page.goto("about:blank")
             worker = await deliver(page, served.base, message)
-            (told,) = await shown(page, worker)
+            (told,) = await shown(worker)
             assert told[1:] == ["asks: touch made.txt", "allow", "reject"]
-            await worker.evaluate(CLICK, "allow")
+            await click(worker, "allow")
             done = mine.read((await service.next()).body)
             assert done["body"] == "has finished"
-            await shown(page, worker, 0)
+            assert await shown(worker) == []
 
             # The same once more: somebody was faster.
             worker = await deliver(page, served.base, message)
-            await shown(page, worker)
-            await worker.evaluate(CLICK, "reject")
-            (late,) = await shown(page, worker)
+            assert len(await shown(worker)) == 1
+            await click(worker, "reject")
+            (late,) = await shown(worker)
             assert late[1:] == ["Not answered: notification has already decided: allow_once"]
 
             # And after a logout nothing of it opens anything.
@@ -144,9 +161,9 @@ async def test_a_request_is_answered_from_its_notification_and_the_first_answer_
             )
             await page.goto("about:blank")
             worker = await deliver(page, served.base, message)
-            await shown(page, worker)
-            await worker.evaluate(CLICK, "allow")
-            (out,) = await shown(page, worker)
+            assert len(await shown(worker)) == 1
+            await click(worker, "allow")
+            (out,) = await shown(worker)
             assert out[1] == "Not answered: this browser is logged out."
 
 
