@@ -206,7 +206,7 @@ test("calls that only look share the row of the first, until something comes bet
   const [, a, b, c, , d] = conversation.rows as ToolRow[];
   expect(a?.group).toEqual([b, c]);
   expect([a?.leader, b?.leader, d?.leader]).toEqual([undefined, a, undefined]);
-  expect(a && groupHead([a, ...a.group])).toEqual({ verb: "Read 2 files", names: "a.py, b.py" });
+  expect(a && groupHead([a, ...a.group])).toEqual({ icon: "file", verb: "Read 2 files", names: "a.py, b.py" });
   conversation.changes();
   conversation.fold(frame(9, done("c")));
   expect(conversation.changes().rows).toContain(a);
@@ -296,6 +296,50 @@ describe("the rest", () => {
     );
     expect(kinds(rows)).toEqual(["fact"]);
     expect(rows[0]).toMatchObject({ event: { type: "error" }, exit: { stderr_tail: "out of memory" } });
+  });
+
+  test("what the agent's program says of an error is told by the error alone", () => {
+    const said = (text: string, source?: "synthetic"): AgentEvent => ({
+      type: "message_chunk",
+      text,
+      message_id: text,
+      ...(source && { source }),
+    });
+    const { rows } = fold(
+      turn(),
+      said("No.", "synthetic"),
+      said("Broken.", "synthetic"),
+      { type: "complete", operation_id: "turn-1", data: { outcome: "error", is_error: true } } as AgentEvent,
+      { type: "error", error: "Broken.", code: "server_error" },
+      said("Later."),
+      { type: "error", error: "Later.", code: "server_error" },
+    );
+    expect(rows.flatMap((row) => (row.kind === "text" ? [[row.text, row.told]] : []))).toEqual([
+      ["No.", false],
+      ["Broken.", true],
+      ["Later.", false],
+    ]);
+  });
+
+  test("what becomes of the to-do list shares a row, and calls that look at things another", () => {
+    const call = (id: string, normalized: unknown) =>
+      ({ type: "tool_call", tool_call_id: id, tool_name: id, tool_title: id, tool_status: "running", normalized }) as AgentEvent;
+    const { rows } = fold(
+      turn(),
+      call("a", { kind: "create_task", create_task: { title: "Write code" } }),
+      call("b", { kind: "create_task", create_task: { title: "Run tests" } }),
+      call("c", {
+        kind: "manage_todos",
+        manage_todos: { operation: "update", items: [{ id: "1", description: "Write code", status: "completed" }] },
+      }),
+      call("d", { kind: "read_file", read_file: { file_path: "/a" } }),
+      call("e", { kind: "read_file", read_file: { file_path: "/b" } }),
+    );
+    const heads = rows.flatMap((row) => (row.kind === "tool" && !row.leader ? [groupHead([row, ...row.group])] : []));
+    expect(heads).toEqual([
+      { icon: "list", verb: "To-do list changed 3×", names: "Write code, Run tests" },
+      { icon: "file", verb: "Read 2 files", names: "a, b" },
+    ]);
   });
 
   test("a tool's time is without the time a human was waited for", () => {

@@ -9,7 +9,15 @@ from playwright.async_api import Browser, expect
 
 from console_page import console, go_to, violations
 from console_states import empty_hub, entries, hub_harness, made, show
-from normalize.events import AgentEvent, MessageChunk, ToolCall, ToolUpdate, TurnStarted, UserMessage
+from normalize.events import (
+    AgentEvent,
+    MessageChunk,
+    SessionMode,
+    ToolCall,
+    ToolUpdate,
+    TurnStarted,
+    UserMessage,
+)
 from normalize.payloads import ModifyFilePayload
 from normalize.payloads.files import ModifyFile, ModifyOutput, Mutation
 
@@ -111,7 +119,20 @@ SMALL = """() => [...document.querySelectorAll('button, select, input, textarea,
   .map(node => [node, node.getBoundingClientRect()])
   .filter(([, { width, height }]) => width > 0 && (height < 43.5 || width < 43.5))
   .map(([node, { width, height }]) => `${node.outerHTML.slice(0, 90)} ${width}x${height}`)"""
+LISTS = "\n\nwords\n\n".join("".join(f"{n}. step\n" for n in range(1, last + 1)) for last in (9, 120, 1001))
+ROOM = """lists => lists.map(list => {
+  const { paddingLeft, fontSize } = getComputedStyle(list);
+  return `${Math.floor(parseFloat(paddingLeft) / parseFloat(fontSize))}em`;
+})"""
 NUMBERS = "| bytes | what it is |\n|--:|:--|\n| 1234567890 |" + " many words" * 60 + " |\n"
+CUT_SHORT = """selects => selects.filter(select => {
+  const context = document.createElement('canvas').getContext('2d');
+  const { font, paddingLeft, paddingRight } = getComputedStyle(select);
+  context.font = font;
+  const text = context.measureText(select.selectedOptions[0].text).width;
+  const arrow = 20;
+  return text > select.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) - arrow;
+}).map(select => `${select.ariaLabel} ${select.clientWidth}`)"""
 LINES_OF = """node => {
   const range = document.createRange();
   range.selectNodeContents(node);
@@ -127,7 +148,7 @@ async def test_on_a_phone_a_finger_hits_what_it_means(browser: Browser) -> None:
         asked = entries("perm-allow-always", up_to="permission_request")
         await show(where, "asked", [*entries("tool-bash"), *asked], agent="demo", state="waiting", pending=1)
         await show(where, "question", entries("ask-denied", up_to="question_request"))
-        await show(where, "table", made([MessageChunk(text=NUMBERS, message_id="m")]))
+        await show(where, "table", made([MessageChunk(text=NUMBERS + "\n" + LISTS, message_id="m")]))
         async with console(browser, f"{where.url}&session=asked", width=390, height=844, **PHONE) as page:
             await expect(page.locator(".request")).to_be_visible()
             assert await page.evaluate(SMALL) == []
@@ -137,6 +158,12 @@ async def test_on_a_phone_a_finger_hits_what_it_means(browser: Browser) -> None:
             tools = await page.locator(".composer .tools").bounding_box()
             assert tools is not None
             assert tools["height"] < 60
+
+            # What can be chosen while the agent works can be read.
+            await expect(page.locator(".stop")).to_be_visible()
+            await where.journal.append("asked", made([SessionMode(current_mode_id="bypassPermissions")]))
+            await expect(page.get_by_label("Permission mode")).to_have_value("bypassPermissions")
+            assert await page.locator(".composer select:visible").evaluate_all(CUT_SHORT) == []
 
             field = page.get_by_role("textbox", name="Prompt")
             await field.tap()
@@ -163,6 +190,11 @@ async def test_on_a_phone_a_finger_hits_what_it_means(browser: Browser) -> None:
             number = page.locator(".prose td").first
             await expect(number).to_be_visible()
             assert await number.evaluate(LINES_OF) == 1
+            # Numbers of a list are as wide as the longest.
+            assert await page.locator(".prose ol").evaluate_all(ROOM) == ["2em", "3em", "4em"]
+
+            await page.keyboard.press("?")
+            await expect(page.get_by_role("dialog").locator("kbd").first).to_be_visible()
 
 
 @pytest.mark.parametrize(("width", "role"), [(1280, "control"), (390, "control"), (390, "view")])

@@ -3,6 +3,7 @@
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 from hub_harness import until
@@ -56,7 +57,8 @@ async def session(
     """A session with a conversation behind it, in which these requests wait."""
     async with hub_harness(host=empty_hub()) as where:
         await show(where, "asked", [*entries("tool-bash"), *made(requests)], workspace="/home/ada/greeting")
-        async with console(browser, where.url, width=width, height=height) as page:
+        touched: dict[str, Any] = {"has_touch": True, "is_mobile": True} if width < 500 else {}
+        async with console(browser, where.url, width=width, height=height, **touched) as page:
             await expect(page.locator(".row").first).to_be_visible()
             yield where, page
 
@@ -271,6 +273,48 @@ async def test_what_decides_a_request_is_in_sight_however_long_the_request_is(
 
         await page.locator(".scroller[aria-label=Conversation]").evaluate("node => node.scrollTo(0, 0)")
         await in_sight(page, dock.locator("h2"), dock.get_by_role("button", name="Answer"))
+
+
+NAMES = "Allow and " + "say much about it, so that the rest is out of sight, " * 60
+TALKATIVE = PermissionRequest(
+    pending_id="talkative",
+    permission_title="touch made.txt",
+    permission_options=[
+        PermissionOption(option_id="long", name=NAMES, kind="allow_once"),
+        PermissionOption(option_id="word", name="x" * 3000, kind="allow_once"),
+        *(
+            PermissionOption(option_id=f"one {n}", name=f"Allow, number {n}", kind="allow_once")
+            for n in range(60)
+        ),
+        PermissionOption(option_id="no", name="Reject", kind="reject_once"),
+    ],
+    action_type="command",
+    normalized=ShellExecPayload(shell_exec=ShellExec(command="touch made.txt")),
+    tool_input={"command": "touch made.txt"},
+)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+async def test_an_agent_cannot_talk_the_refusal_out_of_sight(
+    browser: Browser, width: int, height: int
+) -> None:
+    async with session(browser, TALKATIVE, width=width, height=height) as (where, page):
+        dock = page.locator(".request")
+        await in_sight(page, dock.locator("h2"), dock.locator("input.message"), dock.locator(".code"))
+        await in_sight(page, page.get_by_role("textbox", name="Prompt"))
+        refusal = dock.locator("[data-option=no]")
+        await in_sight(page, dock.locator("[data-option=long]"), refusal)
+        await dock.locator("[data-option='one 59']").scroll_into_view_if_needed()
+        await in_sight(
+            page, dock.locator("[data-option='one 59']"), dock.locator("h2"), dock.locator(".code")
+        )
+        assert await dock.evaluate(
+            "node => [...node.querySelectorAll('*')].every(one => one.scrollWidth <= innerWidth)"
+        )
+        await expect(refusal).to_be_enabled()
+        await refusal.click()
+        await until(lambda: len(where.host.commands) == 1)
+        assert where.host.commands[0][0].model_dump()["option_id"] == "no"
 
 
 CUT_AT = "node => [getComputedStyle(node).direction, getComputedStyle(node).textOverflow]"

@@ -19,7 +19,8 @@ export interface News {
   readonly session: boolean;
 }
 
-const LOOKS = new Set<string | undefined>(["read_file", "code_search"]);
+/** What calls that share a row have in common. */
+const SHARED: Record<string, "looks" | "todos"> = { read_file: "looks", code_search: "looks", create_task: "todos", manage_todos: "todos" };
 
 export class Conversation {
   /** The main thread. Rows of subagents are the children of their tool row. */
@@ -45,7 +46,7 @@ export class Conversation {
   private sessionChanged = false;
   private keys = 0;
   private retry: FactRow | undefined;
-  private looking: ToolRow | undefined;
+  private leading: ToolRow | undefined;
   /** The message that the next prompt follows, as the hub takes it to go back to. */
   private end: string | undefined;
 
@@ -125,6 +126,7 @@ export class Conversation {
       case "compact_boundary":
         return void this.add(frame, undefined, { kind: "fact", event, over: true });
       case "error":
+        this.toldBy(event.error, frame.seq);
         return void this.add(frame, this.thread(event.parent_tool_call_id), { kind: "fact", event, over: true });
       case "unknown":
       case "malformed":
@@ -207,7 +209,7 @@ export class Conversation {
     } else {
       const source = event.type === "message_chunk" ? event.source : undefined;
       const redacted = event.type === "reasoning" && event.redacted === true;
-      row = this.add(frame, thread, { kind, text: piece, live: false, redacted, source });
+      row = this.add(frame, thread, { kind, text: piece, live: false, redacted, source, told: false });
       if (id !== undefined) this.blocks.set(id, row);
       if (event.message_id !== undefined) this.belongs(event.message_id, row);
     }
@@ -391,16 +393,26 @@ export class Conversation {
     return row as Made<Fields>;
   }
 
-  /** Calls that only look at things share a row while nothing comes between them. */
+  /** Calls that only look at things share a row while nothing comes between them; so do those that change the to-do list. */
   private join(row: Row): void {
-    if (row.kind !== "tool" || !LOOKS.has(row.payload?.kind)) {
-      this.looking = undefined;
-    } else if (!this.looking) {
-      this.looking = row;
+    const shared = row.kind === "tool" ? SHARED[row.payload?.kind ?? ""] : undefined;
+    if (row.kind !== "tool" || shared === undefined) {
+      this.leading = undefined;
+    } else if (!this.leading || SHARED[this.leading.payload?.kind ?? ""] !== shared) {
+      this.leading = row;
     } else {
-      row.leader = this.looking;
+      row.leader = this.leading;
       row.leader.group.push(row);
       this.touch(row.leader, row.seq);
+    }
+  }
+
+  /** The agent's program says an error in words of its own, before the error comes. */
+  private toldBy(error: string, seq: number): void {
+    for (const row of this.rows.slice(-3)) {
+      if (row.kind !== "text" || row.source !== "synthetic" || row.text.trim() !== error.trim()) continue;
+      row.told = true;
+      this.touch(row, seq);
     }
   }
 

@@ -113,6 +113,8 @@ export interface TextRow extends RowBase {
   live: boolean;
   redacted: boolean;
   readonly source: string | undefined;
+  /** The row of an error says it. */
+  told: boolean;
 }
 
 export interface ToolRow extends RowBase {
@@ -126,7 +128,7 @@ export interface ToolRow extends RowBase {
   plan: AgentPlan | undefined;
   task: TaskUpdate | undefined;
   readonly children: Row[];
-  /** Calls right after it that only look at things, as it does: they are shown with it. */
+  /** Calls right after it that only look at things, or only change the to-do list, as it does: they are shown with it. */
   readonly group: ToolRow[];
   /** The call it is shown with. */
   leader: ToolRow | undefined;

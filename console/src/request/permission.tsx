@@ -29,8 +29,18 @@ const DESTINATIONS = {
   userSettings: "everywhere, for me",
 };
 const MODES = { "": "as before planning", default: "ask for each tool", acceptEdits: "accept edits", bypassPermissions: "ask nothing" };
+/** Characters above which a name may be cut where it stands. */
+const LONG_NAME = 60;
 const remembers = (option: PermissionOption) => option.kind.endsWith("_always");
 const rejects = (option: PermissionOption) => option.kind.startsWith("reject");
+
+/** What counts once; a refusal is the second at the latest, however much else is offered. */
+function onceFirst(offered: readonly PermissionOption[]): PermissionOption[] {
+  const [first, ...others] = offered.filter((option) => !remembers(option));
+  if (!first) return [];
+  const refusal = rejects(first) ? undefined : others.find(rejects);
+  return refusal ? [first, refusal, ...others.filter((option) => option !== refusal)] : [first, ...others];
+}
 
 interface Props {
   row: RequestRow;
@@ -50,7 +60,7 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
   const [wrong, setWrong] = useState("");
   // Once first, then no, then what is remembered: the keys count in the order in which the buttons stand.
   const always = request.permission_options.filter(remembers);
-  const options = [...request.permission_options.filter((option) => !remembers(option)), ...always];
+  const options = [...onceFirst(request.permission_options), ...always];
   const open = options.some(
     (option) => option.kind === "allow_always" && option.destination === undefined && !option.option_id.includes(":"),
   );
@@ -132,7 +142,10 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
       class={option.kind === "allow_once" ? "primary" : rejects(option) ? "danger" : "secondary"}
       onClick={() => void answer(option)}
     >
-      {visibleCode(option.name)} {index < 9 && <kbd>{index + 1}</kbd>}
+      <span class="name" title={option.name.length > LONG_NAME ? visibleCode(option.name) : undefined}>
+        {visibleCode(option.name)}
+      </span>{" "}
+      {index < 9 && <kbd>{index + 1}</kbd>}
     </button>
   );
   return (

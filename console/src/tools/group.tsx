@@ -1,4 +1,4 @@
-/** Calls that only looked at things, one after another, as one row: `Read 10 files`. */
+/** Calls of one sort, one after another, as one row: `Read 10 files`, `To-do list changed 3×`. */
 import { useState } from "preact/hooks";
 import type { ToolRow } from "../model/rows.js";
 import { visibleCode } from "../text/visible.js";
@@ -13,7 +13,7 @@ export function ToolGroup({ row }: { row: ToolRow }) {
   const failed = calls.filter(({ status }) => status === "error").length;
   const running = calls.some(({ status }) => status === "running");
   const open = row.view.grouped ?? failed > 0;
-  const { verb, names } = groupHead(calls);
+  const { icon, verb, names } = groupHead(calls);
   const tone = failed > 0 ? "bad" : running ? "busy" : "good";
   return (
     <article class={`card tool ${tone}`} aria-label={verb}>
@@ -25,9 +25,9 @@ export function ToolGroup({ row }: { row: ToolRow }) {
         }}
         head={
           <>
-            <Icon name="file" />
+            <Icon name={icon} />
             <span class="verb">{verb}</span>
-            <span class="subject mono">{visibleCode(names)}</span>
+            <span class={`subject ${icon === "list" ? "" : "mono"}`}>{visibleCode(names)}</span>
             <Badge tone={tone}>{failed > 0 ? `${failed} failed` : running ? "running" : "done"}</Badge>
           </>
         }

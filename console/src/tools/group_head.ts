@@ -2,15 +2,35 @@
 import type { ToolRow } from "../model/rows.js";
 import { plural } from "../text/format.js";
 import { namedPath } from "../text/path.js";
+import type { IconName } from "../view/icons.js";
 
 /** Names told beside the number. */
 const NAMED = 12;
 
-export function groupHead(calls: readonly ToolRow[]): { verb: string; names: string } {
+interface GroupHead {
+  readonly icon: IconName;
+  readonly verb: string;
+  readonly names: string;
+}
+
+/** Names of to-dos that a call tells. */
+function todos({ payload }: ToolRow): string[] {
+  if (payload?.kind === "create_task") return [payload.create_task.title];
+  return payload?.kind === "manage_todos" ? payload.manage_todos.items.map(({ description }) => description) : [];
+}
+
+const named = (names: readonly string[]) => [...new Set(names)].slice(0, NAMED).join(", ");
+
+export function groupHead(calls: readonly ToolRow[]): GroupHead {
+  if (calls.some(({ payload }) => payload?.kind === "create_task" || payload?.kind === "manage_todos"))
+    return { icon: "list", verb: `To-do list changed ${calls.length}×`, names: named(calls.flatMap(todos)) };
   const reads = calls.flatMap(({ payload }) => (payload?.kind === "read_file" ? [payload.read_file.file_path] : []));
   const files = new Set(reads).size;
   const searches = calls.length - reads.length;
   const verb = [files > 0 && `Read ${plural(files, "file")}`, searches > 0 && `${files > 0 ? "searched" : "Searched"} ${searches}×`];
-  const names = [...new Set(reads)].slice(0, NAMED).map((path) => namedPath(path).name);
-  return { verb: verb.filter(Boolean).join(", "), names: names.join(", ") };
+  return {
+    icon: files > 0 ? "file" : "search",
+    verb: verb.filter(Boolean).join(", "),
+    names: named(reads.map((path) => namedPath(path).name)),
+  };
 }

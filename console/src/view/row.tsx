@@ -74,7 +74,8 @@ export function RowView({ row }: { row: Row }) {
   useRow(row);
   const { inspect } = usePage();
   const found = useFound(row);
-  if ((row.kind === "request" && !standsAlone(row)) || (row.kind === "tool" && row.leader)) return null;
+  if ((row.kind === "request" && !standsAlone(row)) || (row.kind === "tool" && row.leader) || (row.kind === "text" && row.told))
+    return null;
   return (
     <div
       class={`row row-${row.kind} ${row.withdrawn ? "withdrawn" : ""} ${row.voided ? "voided" : ""} ${found ? "found" : ""}`}
