@@ -10,6 +10,7 @@
 | `{hub}:replies` | stream of answers; gone soon after its hub |
 | `sessions` | set of the ids of sessions |
 | `{session}:entry` | hash: worker, fence, summary, group, record; of a session that was deleted while its worker was gone the fence alone |
+| `{code}:invitation` | whose a code is that logs one more browser in, by its SHA-256; gone once it is used |
 | `logins` | hash: when each login began that is over, by its id |
 | `changes` | stream that names sessions (`s`), workers (`w`) and logins (`l`) of which something is another now |
 
@@ -69,6 +70,13 @@ if tonumber(redis.call('HGET', KEYS[1], 'fence') or '0') > tonumber(ARGV[1]) the
 redis.call('DEL', KEYS[1])
 redis.call('HSET', KEYS[1], 'fence', ARGV[1])
 return 1
+"""
+
+_TAKE_OUT = """
+-- KEYS any
+local kept = redis.call('GET', KEYS[1])
+redis.call('DEL', KEYS[1])
+return kept
 """
 
 
@@ -215,6 +223,15 @@ class FleetStore:
         """Return which logins are over: when each began, by its id."""
         kept = cast("dict[bytes, bytes]", await self._redis.hgetall(f"{self._prefix}logins"))
         return {_text(name): int(began) for name, began in kept.items() if began.isdigit()}
+
+    async def invite(self, code: str, invited: bytes, keep_ms: int) -> None:
+        """Keep whose a code is."""
+        await self._redis.set(self._of(code, "invitation"), invited, px=keep_ms)
+
+    async def invited(self, code: str) -> bytes | None:
+        """Return whose a code is, to the first who asks; None where nothing is kept of it."""
+        found = await self._redis.eval(_TAKE_OUT, 1, self._of(code, "invitation"))
+        return cast("bytes | None", found)
 
     async def changes(self, after: str, block_ms: int) -> tuple[str, DirectoryChanges] | None:
         """Wait for changes after a place; return the next place, and them; None where some were dropped meanwhile."""

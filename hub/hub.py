@@ -20,7 +20,7 @@ from hub.server.access import AccessError, Allowance, Proxies, TokenCheck, Token
 from hub.server.connection_limit import ConnectionLimit
 from hub.server.conversation import HubContext
 from hub.server.cookies import Cookies, LoggedOut
-from hub.server.invitations import Invitations
+from hub.server.invitations import Invitations, OwnInvitations
 from hub.server.listener import Listener
 from hub.server.refusals import Refusals
 from hub.server.routes import Probes, Routes
@@ -84,11 +84,12 @@ class Hub:
         keep_logged_out: Callable[[LoggedOut], None] = lambda _: None,
         principals: Principals | None = None,
         fleet: Fleet | None = None,
+        invitations: Invitations | None = None,
     ) -> None:
         """Take `kept` tokens where none are configured, and the logins that are over; `keep_logged_out` is told of more.
 
         `principals` have tokens of their own; what they do with these is looked after by who makes them. `fleet` is given to
-        a hub that is one of several.
+        a hub that is one of several, and `invitations` that all of them know.
 
         Raises AccessError when the configuration would let in whom it should not.
         """
@@ -104,6 +105,7 @@ class Hub:
         self._events = events
         self._host = host
         self._fleet = fleet
+        self._invitations = invitations
         self._version = version
         self._probes = probes or Probes()
         self.refusals = Refusals()
@@ -231,7 +233,7 @@ class Hub:
             frontends=frontends,
             tokens=self.tokens,
             cookies=self._cookies,
-            invitations=Invitations(),
+            invitations=self._invitations or OwnInvitations(asyncio.get_running_loop().time),
             check=TokenCheck(
                 self.tokens,
                 Allowance(limits.failed_tokens, limits.failed_tokens_per_s),

@@ -283,12 +283,6 @@ class Conversation:
                     self._subscribe(command)
                 case Unsubscribe():
                     self._reply(command, {"subscribed": self.reader.unsubscribe(command.session)})
-                case AccessInvite(role=role):
-                    invited = principal.as_viewer() if role == "view" else principal
-                    if principal.name is not None and principal.id is None:
-                        raise CommandRefused("forbidden", "Who is named by a proxy logs in there.", "type")
-                    code = self._context.invitations.give(invited, asyncio.get_running_loop().time())
-                    self._reply(command, {"code": code, "seconds": LIFE_S})
                 case SessionList():
                     self._reply(
                         command,
@@ -304,6 +298,8 @@ class Conversation:
         try:
             if isinstance(command, PayloadGet):
                 await self._answer_with_payload(command)
+            elif isinstance(command, AccessInvite):
+                await self._invite(command)
             else:
                 result = await self._context.host.execute(command, frontend)
                 async with self._answering:
@@ -320,6 +316,15 @@ class Conversation:
             )
         finally:
             self._slots.release()
+
+    async def _invite(self, command: AccessInvite) -> None:
+        principal = self._principal
+        assert principal is not None, "it was welcomed"
+        if principal.name is not None and principal.id is None:
+            raise CommandRefused("forbidden", "Who is named by a proxy logs in there.", "type")
+        invited = principal.as_viewer() if command.role == "view" else principal
+        code = await self._context.invitations.give(invited)
+        self._reply(command, {"code": code, "seconds": LIFE_S})
 
     async def _rename(self, hello: Hello, frontend: Frontend) -> None:
         before = self._principal

@@ -1,4 +1,4 @@
-"""Codes that log one more browser in, shown as a picture to a phone's camera. Pure; time is an argument.
+"""Codes that log one more browser in, shown as a picture to a phone's camera.
 
 A code is good once and for a short time, so that whoever sees the picture later, or in a recording of the screen, has nothing.
 """
@@ -6,7 +6,9 @@ A code is good once and for a short time, so that whoever sees the picture later
 import hmac
 import secrets
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from hub.principals import Principal
 
@@ -14,7 +16,30 @@ LIFE_S = 180.0
 """Seconds that a code is good for."""
 
 MOST = 8
-"""Codes at once; one more ends the oldest."""
+"""Codes of one hub at once; one more ends the oldest."""
+
+PREFIX = "twi-"
+"""How a code begins, so that it is told from a token."""
+
+
+def new_code() -> str:
+    """Return a code that nobody guesses."""
+    return f"{PREFIX}{secrets.token_urlsafe(24)}"
+
+
+class Invitations(Protocol):
+    """Codes that were given and not yet used."""
+
+    async def give(self, principal: Principal) -> str:
+        """Return a new code, which is for this principal again; raises hub.host.CommandRefused when it cannot be kept."""
+        ...
+
+    async def redeem(self, code: str) -> Principal | None:
+        """Return whose a code is, which is used up by that; None for one that opens nothing.
+
+        Raises hub.host.CommandRefused when that cannot be looked up.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +49,22 @@ class _Invitation:
     until: float
 
 
-class Invitations:
-    """Codes that were given and not yet used."""
+class OwnInvitations:
+    """Implements `Invitations` for a hub that is the only one."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float]) -> None:
+        """`now` tells seconds of any clock."""
+        self._now = now
         self._open: deque[_Invitation] = deque(maxlen=MOST)
 
-    def give(self, principal: Principal, now: float) -> str:
-        """Return a new code, which is for this principal again; `now` in seconds of any clock."""
-        made = _Invitation(secrets.token_urlsafe(24), principal, now + LIFE_S)
+    async def give(self, principal: Principal) -> str:
+        """Return a new code."""
+        made = _Invitation(new_code(), principal, self._now() + LIFE_S)
         self._open.append(made)
         return made.code
 
-    def redeem(self, code: str, now: float) -> Principal | None:
-        """Return whose a code is, which is used up by that; None for one that opens nothing."""
+    async def redeem(self, code: str) -> Principal | None:
+        """Return whose a code is, once."""
         found = None
         for one in list(self._open):
             if hmac.compare_digest(one.code.encode(), code.encode(errors="replace")):
@@ -45,4 +72,4 @@ class Invitations:
         if found is None:
             return None
         self._open.remove(found)
-        return found.principal if now < found.until else None
+        return found.principal if self._now() < found.until else None

@@ -453,7 +453,7 @@ class Listener:
         if client != connection.address:
             connection.comes_from(client)
         request = Request(head.method, head.path, headers, connection.address, by_proxy)
-        match self._routes.decide(request):
+        match await self._routes.decide(request):
             case Upgrade() as upgrade:
                 connection.upgrade = upgrade
                 connection.login = upgrade.login

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from msgspec import to_builtins
 
+from hub.host import CommandRefused
 from hub.principals import BadPrincipal, Principal, ProxyUsers, Scope
 from hub.server import http
 from hub.server.access import OriginPolicy, WrongToken, token_of
@@ -66,7 +67,7 @@ class Routes:
             config.proxy_user_header, config.proxy_user_role, Scope.parse(config.proxy_user_sessions)
         )
 
-    def decide(self, request: Request) -> Answer | Stream | Upgrade:
+    async def decide(self, request: Request) -> Answer | Stream | Upgrade:
         """Return what a request gets."""
         host, origin = request.headers.get("host"), request.headers.get("origin")
         if not self._origins.host_allowed(host):
@@ -78,7 +79,7 @@ class Routes:
         if request.path == WEBSOCKET_PATH:
             return self._upgrade(request)
         if request.path in {"/login", "/logout"}:
-            return self._session_cookie(request)
+            return await self._session_cookie(request)
         if request.method not in {"GET", "HEAD"}:
             return refuse("method_not_allowed", headers={"Allow": "GET, HEAD"})
         answer = self._get(request)
@@ -129,7 +130,7 @@ class Routes:
             return self._login(request) or self._user(request) or _unauthorized()
         return self._principal_of(token, request.address)
 
-    def _session_cookie(self, request: Request) -> Answer:
+    async def _session_cookie(self, request: Request) -> Answer:
         if request.method != "POST":
             return refuse("method_not_allowed", headers={"Allow": "POST"})
         if http.from_elsewhere(request):
@@ -142,8 +143,11 @@ class Routes:
         token, _ = token_of(request.headers.get("authorization"), None)
         if token is None:
             return _unauthorized()
-        now = asyncio.get_running_loop().time()
-        principal = self._context.invitations.redeem(token, now) or self._principal_of(token, request.address)
+        try:
+            invited = await self._context.invitations.redeem(token)
+        except CommandRefused as refused:
+            return refuse("not_ready", refused.message)
+        principal = invited or self._principal_of(token, request.address)
         if isinstance(principal, Answer):
             return principal
         value = self._context.cookies.give(principal, time.time())

@@ -1,4 +1,4 @@
-"""The logins of browsers, the same at all hubs of a fleet: one that logs out at one hub is out at all."""
+"""The logins of browsers, the same at all hubs of a fleet: one that was invited at one hub gets in at any, and one that logs out is out at all."""
 
 import asyncio
 import logging
@@ -9,6 +9,7 @@ from redis.exceptions import RedisError
 from fleet.host import FleetHost
 from fleet.store import FleetStore
 from hub.server.cookies import REMEMBERED, LoggedOut
+from sidecar.fleet.invitations import FleetInvitations
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -20,6 +21,7 @@ class FleetLogins:
 
     def __init__(self, store: FleetStore, host: FleetHost, *, pause_s: float = 0.5) -> None:
         """`pause_s`: how long a Redis that failed is left alone."""
+        self.invitations = FleetInvitations(store)
         self._store = store
         self._host = host
         self._pause_s = pause_s

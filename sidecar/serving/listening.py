@@ -16,6 +16,7 @@ from hub.config import HubConfig, Limits
 from hub.host import Fleet, Host
 from hub.hub import Hub
 from hub.server.cookies import LoggedOut
+from hub.server.invitations import Invitations
 from hub.server.routes import Probes
 from journal.base import Journal, JournalError
 from protocol.errors import TurnwireError
@@ -42,6 +43,8 @@ class Logins(Protocol):
 
     cookie: str
     """Name of the browsers' cookie."""
+    invitations: Invitations
+    """Codes that log in at any of them."""
 
     def log_out(self, logged_out: LoggedOut) -> None:
         """Keep which are over."""
@@ -104,6 +107,7 @@ async def with_hub(
                 keep_logged_out=access.log_out if logins is None else logins.log_out,
                 principals=principals,
                 fleet=fleet,
+                invitations=None if logins is None else logins.invitations,
             )
 
         hub = await _listening(settings, access, hub_at, logins)

@@ -20,11 +20,13 @@ from fleet.timing import Timing
 from fleet.wire import WorkerSummary
 from fleet.worker import Worker
 from hub.host import CommandRefused, Frontend
+from hub.principals import Principal, Scope
 from hub.server.cookies import LoggedOut
 from hub.wire import frames
 from hub.wire.frames_out import AgentChoice, SessionSummary
 from journal.redis.server import NOBODY, Ownership
 from journals import RedisProcess
+from sidecar.fleet.invitations import FleetInvitations
 from sidecar.fleet.logins import FleetLogins
 from waiting import until
 
@@ -527,6 +529,42 @@ async def test_who_logs_out_at_one_hub_is_out_at_all_also_at_those_that_begin_la
                 assert over[-1] == {"a-login": 1_800_000_000}
         finally:
             await store.close()
+
+
+async def test_a_code_that_one_hub_gave_logs_in_at_any_hub_once_and_for_a_while(
+    fleet: Fleet, redis: RedisProcess
+) -> None:
+    bob = Principal("control", "bob", Scope(own=True, folders=("/code",)), "an-id", 1_900_000_000.5)
+    one, two = FleetStore(fleet.url), FleetStore(fleet.url)
+    client = redis_library.Redis.from_url(fleet.url)
+    try:
+        here, there = FleetInvitations(one), FleetInvitations(two)
+        code = await here.give(bob)
+        (kept,) = [name async for name in client.scan_iter("*invitation*")]
+        assert code not in f"{kept!r} {await client.get(kept)!r}", "who reads there cannot use it"
+        assert await there.redeem(code[:-1]) is None
+        both = await asyncio.gather(*(each.redeem(code) for each in (here, there, here, there)))
+        assert [whose for whose in both if whose is not None] == [bob]
+        over = await FleetInvitations(one, life_s=0.001).give(bob)
+        async with asyncio.timeout(60):
+            while await client.keys("*invitation*"):  # noqa: ASYNC110 - its end is Redis's clock's
+                await asyncio.sleep(0.005)
+        assert await there.redeem(over) is None
+        spoilt = await here.give(Principal("view"))
+        (kept,) = [name async for name in client.scan_iter("*invitation*")]
+        await client.set(
+            kept, '{"role": "control", "name": "../x", "sessions": [], "id": null, "expires": null}'
+        )
+        assert await there.redeem(spoilt) is None
+        redis.kill()
+        for asked in (here.give(bob), there.redeem(spoilt)):
+            with pytest.raises(CommandRefused, match="Redis cannot be used"):
+                await asked
+        assert await there.redeem("a token, which is nobody's invitation") is None, "and asks nobody"
+    finally:
+        await client.aclose()
+        await one.close()
+        await two.close()
 
 
 @pytest.mark.long

@@ -3,24 +3,27 @@
 from hub_harness import hub_harness
 
 from hub.principals import Principal
-from hub.server.invitations import LIFE_S, MOST, Invitations
+from hub.server.invitations import LIFE_S, MOST, OwnInvitations
 from turnwire_client import connect
 from turnwire_client.commands import AccessInvite
 
 CONTROL, VIEW = Principal("control"), Principal("view")
 
 
-def test_a_code_is_good_once_and_for_a_while() -> None:
-    invitations = Invitations()
-    code = invitations.give(VIEW, 0)
-    assert invitations.redeem("another", 1) is None
-    assert invitations.redeem(code, 1) == VIEW
-    assert invitations.redeem(code, 1) is None
-    late = invitations.give(CONTROL, 0)
-    assert invitations.redeem(late, LIFE_S) is None
-    codes = [invitations.give(CONTROL, 0) for _ in range(MOST + 1)]
-    assert invitations.redeem(codes[0], 1) is None
-    assert invitations.redeem(codes[-1], 1) == CONTROL
+async def test_a_code_is_good_once_and_for_a_while() -> None:
+    now = 0.0
+    invitations = OwnInvitations(lambda: now)
+    code = await invitations.give(VIEW)
+    now = 1
+    assert await invitations.redeem("another") is None
+    assert await invitations.redeem(code) == VIEW
+    assert await invitations.redeem(code) is None
+    late = await invitations.give(CONTROL)
+    now += LIFE_S
+    assert await invitations.redeem(late) is None
+    codes = [await invitations.give(CONTROL) for _ in range(MOST + 1)]
+    assert await invitations.redeem(codes[0]) is None
+    assert await invitations.redeem(codes[-1]) == CONTROL
 
 
 async def test_an_invited_browser_logs_in_once_with_the_role_it_was_invited_for() -> None:

@@ -7,6 +7,8 @@ import sys
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 from redis_topologies import cluster
@@ -33,6 +35,23 @@ async def made(url: str, name: str, scope: Scope) -> str:
     token, kept = new_token(name, "control", scope, now=time.time(), lasts_s=None)
     await asyncio.to_thread(RedisTokens(url).add, kept)
     return token
+
+
+def logged_in(base: str, token: str) -> tuple[int, str]:
+    """Show a token, or a code, for a cookie; return the status and the cookie."""
+    request = Request(f"{base}/login", method="POST", headers={"Authorization": f"Bearer {token}"})
+    try:
+        with urlopen(request, timeout=DEADLINE) as answer:
+            return answer.status, str(answer.headers["Set-Cookie"]).partition(";")[0]
+    except HTTPError as refused:
+        return refused.code, ""
+
+
+def listed(base: str, cookie: str) -> list[dict[str, object]]:
+    """The sessions that a cookie shows."""
+    with urlopen(Request(f"{base}/sessions", headers={"Cookie": cookie}), timeout=DEADLINE) as answer:
+        rows: list[dict[str, object]] = json.load(answer)
+        return rows
 
 
 async def test_a_hub_shows_a_principal_its_own_sessions_alone_and_lets_it_go_at_once(tmp_path: Path) -> None:
@@ -91,6 +110,16 @@ async def test_a_hub_shows_a_principal_its_own_sessions_alone_and_lets_it_go_at_
                     nothing = await bobs.command(search)
                     assert isinstance(nothing, dict)
                     assert [nothing.get("hits"), nothing.get("conversations")].count([]) == 1
+                # a phone that one hub invited reaches the other one, through whatever is in front of them: once, as who invited it
+                told = await anns.command(ask.AccessInvite(role="view"))
+                assert isinstance(told, dict)
+                code = str(told["code"])
+                status, cookie = await asyncio.to_thread(logged_in, second.base, code)
+                assert status == 200
+                assert (await asyncio.to_thread(logged_in, first.base, code))[0] == 401, "it was used"
+                for served in (first, second):
+                    rows = await asyncio.to_thread(listed, served.base, cookie)
+                    assert [row["session"] for row in rows] == [session], "Ann's alone"
                 # out at all hubs at once
                 opened = []
                 for served in (first, second):
