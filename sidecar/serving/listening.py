@@ -43,8 +43,11 @@ class Logins(Protocol):
 
     cookie: str
     """Name of the browsers' cookie."""
-    invitations: Invitations
-    """Codes that log in at any of them."""
+
+    @property
+    def invitations(self) -> Invitations:
+        """Codes that log in at any of these hubs."""
+        ...
 
     def log_out(self, logged_out: LoggedOut) -> None:
         """Keep which are over."""
