@@ -30,6 +30,8 @@ class Feed:
         self.live: set[Subscription] = set()
         self.position = 0
         """Newest number handed to the live subscriptions."""
+        self._epoch = ""
+        """The life of the log that this number is of."""
         self.session = session
         self._events = events
         self._progress = asyncio.Event()
@@ -40,35 +42,43 @@ class Feed:
 
     def join(self, subscription: Subscription) -> bool:
         """Take a subscription that has read all there was; False when the feed is ahead of it."""
-        seq = subscription.cursor.seq
+        cursor = subscription.cursor
+        if cursor.epoch != self._epoch:
+            self.let_go()
         if not self.live:
-            self.position = seq
-        elif seq < self.position:
+            self.position, self._epoch = cursor.seq, cursor.epoch
+        elif cursor.seq < self.position:
             return False
         self.live.add(subscription)
-        if self._events.last(self.session) != self.position:
+        if self.is_behind:
             self.wake()
         return True
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the log is another than the live subscriptions have."""
+        return self._events.last(self.session) != self.position or self._events.epoch != self._epoch
 
     async def run(self) -> None:
         """Deliver; runs until it is cancelled."""
         while True:
             await self._progress.wait()
             self._progress.clear()
-            while self.live and self._events.last(self.session) != self.position:
+            while self.live and self.is_behind:
                 if not await self._deliver_page():
                     break
 
     async def _deliver_page(self) -> bool:
         start = self.position
         page = await self._events.read_after(
-            self.session, Cursor(self._events.epoch, start), count=PAGE_COUNT, size=PAGE_SIZE
+            self.session, Cursor(self._epoch, start), count=PAGE_COUNT, size=PAGE_SIZE
         )
         end = page.cursor
         if page.gap is not None:
             # Each reader finds the gap by itself and tells it to its frontend.
             self.let_go()
             return False
+        self._epoch = end.epoch
         if not page.envelopes:
             return False
         batch = Batch(end.epoch, page.envelopes)
@@ -142,9 +152,9 @@ class Feeds(AbstractAsyncContextManager["Feeds"]):
             task.cancel()
             del self._feeds[subscription.session]
 
-    def _progress(self, session: str, last: int) -> None:
+    def _progress(self, session: str, _: int) -> None:
         known = self._feeds.get(session)
-        if known is not None and last != known[0].position:
+        if known is not None and known[0].is_behind:
             known[0].wake()
 
     async def _run(self, feed: Feed) -> None:

@@ -21,7 +21,8 @@ KEPT_S = 5.0
 KEPT_SIZE = 4 * PAGE_SIZE
 """So many pages are kept for so long; one with an event larger than this is not."""
 
-_Key = tuple[str, Cursor]
+_Key = tuple[str, Cursor, str]
+"""A session, a cursor, and the life of the logs in which it was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class Pages:
 
     async def after(self, session: str, cursor: Cursor) -> CatchUpPage:
         """Return what follows a cursor."""
-        key = session, cursor
+        key = session, cursor, self._events.epoch
         while (page := self._fresh(key)) is None and (running := self._running.get(key)) is not None:
             await running.wait()
         if page is not None:

@@ -95,8 +95,8 @@ class RedisJournal:
         self._queue: deque[Append] = deque()
         self._work = asyncio.Event()
         self._closing = asyncio.Event()
-        self._sweeps = True
-        """Whether it applies retention to idle logs."""
+        self._reads_only = False
+        """Whether it leaves retention to others, and has no numbers of its own by which it would see what is lost."""
         # Their parent is the journal: `close` waits for the one and cancels the other.
         self._writing: asyncio.Task[None] | None = None
         self._listening: asyncio.Task[None] | None = None
@@ -131,7 +131,7 @@ class RedisJournal:
             )
             journal = cls(server, epoch, retention, clock, ages)
             journal._take_over(states)
-            journal._sweeps = not reads_only
+            journal._reads_only = reads_only
             if owner is None:
                 journal._listening = asyncio.create_task(journal._listen(), name="journal news")
             journal._writing = asyncio.create_task(journal._write(), name="journal writer")
@@ -145,7 +145,7 @@ class RedisJournal:
 
     @property
     def epoch(self) -> str:
-        """The life of the logs: the server's, until it may have lost events."""
+        """The life of the logs: the server's, until it may have lost events. Of one that only reads it may become another."""
         return self._epoch
 
     @property
@@ -203,11 +203,11 @@ class RedisJournal:
         self, session: str, cursor: Cursor, *, count: int = 512, size: int = 1 << 20
     ) -> Page:
         """Return what follows the cursor: from the cache when it reaches that far back, else from the server."""
-        last = self._logs.last(session)
-        if cursor.seq > last and cursor.epoch == self._epoch and self._listening is not None:
+        last, epoch = self._logs.last(session), self._epoch
+        if cursor.seq > last and cursor.epoch == epoch and self._listening is not None:
             # Another hub has told the reader of what was not heard here yet.
             last = await self._newest(session)
-        after = place(cursor, self._epoch, last) or 0
+        after = place(cursor, epoch, last) or 0
         envelopes: Sequence[Envelope] = ()
         if after < last:
             tail = self._cache.reaching(session, after)
@@ -216,7 +216,7 @@ class RedisJournal:
             else:
                 rows = await self._read(session, after, last, count=count, size=size)
                 envelopes = [Envelope(session, row.seq, stamp(row.micros), row.event) for row in rows]
-        return page_of(cursor, self._epoch, last, envelopes)
+        return page_of(cursor, epoch, last, envelopes)
 
     async def _newest(self, session: str) -> int:
         try:
@@ -341,7 +341,7 @@ class RedisJournal:
                     await _within(sweep_at - loop.time(), self._work)
                 if loop.time() >= sweep_at:
                     sweep_at = loop.time() + SWEEP_S
-                    if self._sweeps:
+                    if not self._reads_only:
                         await self._sweep()
             except Exception as error:
                 # Without this task nothing would be written any more, and nobody would know.
@@ -452,9 +452,11 @@ class RedisJournal:
                 async with aclosing(self._server.news()) as told:
                     async for news in told:
                         if news is None:
-                            self._take_over(await self._server.states())
+                            await self._look_again()
                             pause = RETRY_S
                             self._hear(None)
+                        elif self._reads_only and news[1].extent.last < self.last(news[0]):
+                            await self._look_closer(news[0])
                         else:
                             self._take_over(dict([news]))
                 failure: Exception = RedisError("the subscription has ended")
@@ -472,6 +474,28 @@ class RedisJournal:
             self._reached.clear()
             await _within(pause - RETRY_S, self._reached)
             pause = min(pause * 2, LONGEST_RETRY_S)
+
+    async def _look_again(self, over: str | None = None) -> None:
+        """Learn all logs anew, and whether what was read of them still counts; raises RedisError and JournalUnavailable."""
+        epoch = await self._server.begin(over) if self._reads_only else self._epoch
+        states = await self._server.states()
+        former = self._logs
+        if epoch != self._epoch:
+            log.warning(
+                "the server may have lost events that were read: all readers begin anew",
+                extra={"server": self._server.name},
+            )
+            self._epoch, self._logs = epoch, LogIndex()
+        self._take_over(states)
+        if self._logs is not former:
+            for known in former:
+                self._watchers.announce(known.session, self._logs.last(known.session))
+
+    async def _look_closer(self, session: str) -> None:
+        """See whether a log ends before what was read of it, and not just the news of it came late. Raises as above."""
+        state = (await self._server.states(session)).get(session)
+        if state is None or state.extent.last < self._logs.last(session):
+            await self._look_again(over=self._epoch)
 
     def _hear(self, deaf: JournalUnavailable | None) -> None:
         changed = str(deaf) != str(self._deaf)

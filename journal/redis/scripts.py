@@ -173,9 +173,9 @@ return {tonumber(fence), first, last, size, tonumber(about[1] or '0'), tonumber(
 )
 
 EPOCH = """
--- KEYS epoch, run; ARGV new epoch, the server's run, whether its restarts lose nothing
+-- KEYS epoch, run; ARGV new epoch, the server's run, whether its restarts lose nothing, an epoch that is over
 local epoch = redis.call('GET', KEYS[1])
-if not epoch or (redis.call('GET', KEYS[2]) ~= ARGV[2] and ARGV[3] ~= 'yes') then
+if not epoch or epoch == ARGV[4] or (redis.call('GET', KEYS[2]) ~= ARGV[2] and ARGV[3] ~= 'yes') then
     epoch = ARGV[1]
     redis.call('SET', KEYS[1], epoch)
 end

@@ -89,8 +89,11 @@ class RedisServer:
             f"The Redis at {self.name} cannot be used: {said.rstrip('.')}. Check that it runs and has memory left; what waits is then written."
         )
 
-    async def begin(self) -> str:
-        """Check that the server keeps what it is given; return the epoch, a new one when it may have lost events."""
+    async def begin(self, over: str | None = None) -> str:
+        """Check that the server keeps what it is given; return the epoch, a new one when it may have lost events.
+
+        It is another than the one that is known to be `over`.
+        """
         told = await self._connection.about()
         for about in told:
             if (policy := about.get("maxmemory_policy", "noeviction")) != "noeviction":
@@ -113,7 +116,7 @@ class RedisServer:
         runs = " ".join(sorted(str(about["run_id"]) for about in told))
         # A primary that replicas follow is another after a failover, with all that counted.
         safe = "yes" if synced and (self._replicas or not lossy) else "no"
-        epoch: bytes = await self._redis.eval(EPOCH, 2, *keys, uuid.uuid4().hex, runs, safe)
+        epoch: bytes = await self._redis.eval(EPOCH, 2, *keys, uuid.uuid4().hex, runs, safe, over or "")
         return epoch.decode()
 
     async def take_room(self) -> None:

@@ -52,6 +52,26 @@ class SlowLog:
         return self.journal.watch(watcher)
 
 
+class ForgetfulLog(SlowLog):
+    """A log whose server loses what was read, and numbers again."""
+
+    def __init__(self, journal: MemoryJournal, turns: int, seed: int = 0) -> None:
+        super().__init__(journal, turns, seed)
+        self.watchers: list[Callable[[str, int], None]] = []
+
+    def watch(self, watcher: Callable[[str, int], None]) -> Callable[[], None]:
+        self.watchers.append(watcher)
+        self.journal.watch(watcher)
+        return lambda: None
+
+    def lose(self, journal: MemoryJournal) -> None:
+        """Have another log from now on."""
+        self.journal = journal
+        for watcher in self.watchers:
+            journal.watch(watcher)
+            watcher(SESSION, journal.last(SESSION))
+
+
 class CountingLog(SlowLog):
     """Gives pages as large as they are asked for."""
 
@@ -389,3 +409,30 @@ async def test_a_log_that_cannot_be_read_ends_its_readers_and_no_one_else() -> N
         await settle()
         assert again.seen == [1]
         again.disconnect()
+
+
+@pytest.mark.parametrize("count", [0, 2, 5, 9])
+async def test_whoever_is_up_to_date_begins_anew_with_a_log_that_has_another_life(count: int) -> None:
+    """However long the log is by then: numbers that are the same are not the same events."""
+    log = ForgetfulLog(MemoryJournal(), 3)
+    await log.journal.append(SESSION, [chunk("lost")] * 5)
+    async with Feeds(log) as feeds:
+        pages = Pages(log)
+        frontends = [Frontend(log, feeds, pages) for _ in range(3)]
+        for frontend in frontends:
+            frontend.connect()
+        await settle()
+        assert [frontend.seen for frontend in frontends] == [[1, 2, 3, 4, 5]] * 3
+        other = MemoryJournal()
+        if count:
+            await other.append(SESSION, [chunk("new")] * count)
+        log.lose(other)
+        await settle()
+        await other.append(SESSION, [chunk("more")])
+        await settle()
+        for frontend in frontends:
+            assert frontend.seen == [1, 2, 3, 4, 5, *range(1, count + 2)]
+            assert frontend.sink is not None
+            gaps = [frame for frame in frontend.sink.told if isinstance(frame, GapFrame)]
+            assert [(gap.first, gap.epoch) for gap in gaps] == [(1, other.epoch)]
+            frontend.disconnect()

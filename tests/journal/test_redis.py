@@ -1,6 +1,7 @@
 """The journal in Redis: servers that crash, forget, fill up or evict, and sidecars that share one."""
 
 import asyncio
+import contextlib
 import shutil
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack
@@ -8,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+import redis.asyncio as redis_library
 
 from journal.base import Entry, Gap, JournalUnavailable, Retention
 from journal.redis import journal as redis_streams
@@ -433,3 +435,49 @@ async def test_one_that_only_reads_hears_of_what_workers_append(durable: RedisPr
         await heard.of("a", 3)
         assert await seqs(reader) == [1, 2, 3]
         assert reader.epoch == writer.epoch
+
+
+@pytest.mark.parametrize(
+    "is_heard", [True, False], ids=["heard as it goes on", "heard once it went on beyond"]
+)
+async def test_who_only_reads_begins_anew_where_the_server_lost_what_was_read_and_its_worker_goes_on_before_that(
+    folder: Path, *, is_heard: bool
+) -> None:
+    """A worker in its next life numbers again what the server has lost: by no number a reader could tell."""
+    server = RedisProcess(folder)
+    server.start()
+    worker = await RedisJournal.open(server.url, owner="w")
+    readers = [await RedisJournal.open(server.url, reads_only=True) for _ in range(2)]
+    try:
+        for session in ("a", "gone"):
+            await worker.append(session, [Entry(b'"lost"')] * 5)
+        await worker.flush()
+        for reader in readers:
+            await until(lambda reader=reader: reader.last("a") == reader.last("gone") == 5)  # type: ignore[misc]  # bound here
+        epoch = readers[0].epoch
+        if is_heard:
+            # as a node of a cluster that is not the one that is listened to
+            async with redis_library.Redis.from_url(server.url) as client:
+                await client.delete(*await client.keys("turnwire:*:*"))
+        else:
+            server.kill()
+            server.start()
+        again = await RedisJournal.open(server.url, owner="w")
+        await again.append("a", [Entry(b'"new"')] * (3 if is_heard else 8))
+        await again.flush()
+        await again.close()
+        for reader in readers:
+            await until(lambda reader=reader: reader.epoch != epoch)  # type: ignore[misc]  # bound here
+            await until(lambda reader=reader: reader.last("a"))  # type: ignore[misc]  # bound here
+            page = await reader.read_after("a", Cursor(epoch, 2))
+            assert page.gap == Gap(1, 2)
+            assert {envelope.event for envelope in page.envelopes} == {b'"new"'}
+            assert page.envelopes[0].seq == 1
+            assert reader.last("gone") == 0
+        assert len({reader.epoch for reader in readers}) == 1, "a cursor of one is one of the others"
+    finally:
+        for reader in readers:
+            await reader.close()
+        with contextlib.suppress(JournalUnavailable):
+            await worker.close()
+        server.kill()
