@@ -10,12 +10,14 @@
 what else redis-py's URLs take goes there, too. Needs the extra `redis`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from redis.asyncio import Redis
+from redis.asyncio.client import Pipeline
 from redis.asyncio.cluster import ClusterPipeline, RedisCluster
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import Sentinel
@@ -33,29 +35,49 @@ SENTINEL_S = 2.0
 """How long a sentinel has to answer before the next one is asked."""
 
 
-class _Pipeline(ClusterPipeline):
-    """Fails as a pipeline of one server does."""
+@contextmanager
+def _failing_as_redis() -> Iterator[None]:
+    """Make an error of the library's own kind of what else it raises where the server is at fault.
 
+    A cluster that is not whole is none of RedisError; and uvloop says by a RuntimeError that a connection is closed on which
+    something is being written, which the library passes on.
+    """
+    try:
+        yield
+    except (RedisClusterException, RuntimeError) as error:
+        raise RedisUnreachable(str(error) or "the connection was closed") from error
+
+
+class _Pipeline(Pipeline):
+    async def execute(self, raise_on_error: bool = True) -> list[Any]:
+        with _failing_as_redis():
+            return await super().execute(raise_on_error)
+
+
+class _Server(Redis):
+    async def execute_command(self, *args: Any, **options: Any) -> Any:
+        with _failing_as_redis():
+            return await super().execute_command(*args, **options)  # type: ignore[no-untyped-call]  # as the library has it
+
+    def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> Pipeline:
+        return _Pipeline(self.connection_pool, self.response_callbacks, transaction, shard_hint)
+
+
+class _ClusterPipeline(ClusterPipeline):
     async def execute(self, raise_on_error: bool = True, allow_redirections: bool = True) -> list[Any]:
-        try:
+        with _failing_as_redis():
             return await super().execute(raise_on_error, allow_redirections)
-        except RedisClusterException as error:
-            raise RedisUnreachable(str(error)) from error
 
 
 class _Cluster(RedisCluster):
-    """Fails as the client of one server does: the library's errors of a cluster that is not whole are none of RedisError."""
-
     async def execute_command(self, *args: Any, **kwargs: Any) -> Any:
-        try:
+        with _failing_as_redis():
             return await super().execute_command(*args, **kwargs)
-        except RedisClusterException as error:
-            raise RedisUnreachable(str(error)) from error
 
     def pipeline(self, transaction: Any | None = None, shard_hint: Any | None = None) -> ClusterPipeline:
         if transaction or shard_hint:
             raise ValueError("no transaction spans the slots of a cluster")
-        return _Pipeline(self)  # type: ignore[abstract]  # so is the library's own, by what it is typed as
+        return _ClusterPipeline(self)  # type: ignore[abstract]  # so is the library's own, by what it is typed as
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +163,7 @@ def connect(url: str) -> Connection:
 
 
 def _one(url: str) -> Connection:
-    client = Redis.from_url(url, retry=_retry())
+    client = _Server.from_url(url, retry=_retry())
     where = client.connection_pool.connection_kwargs
     name = str(where.get("path") or f"{where.get('host', 'localhost')}:{where.get('port', 6379)}")
     return Connection(client, name)
@@ -181,7 +203,7 @@ def _sentinels(url: str) -> Connection:
             **own,
         },
     )
-    client = sentinel.master_for(service, **{**options, **secure, "retry": _retry()})
+    client = sentinel.master_for(service, _Server, **{**options, **secure, "retry": _retry()})
     return Connection(client, f"{service} by {_shown([first, *others])}", sentinels=sentinel.sentinels)
 
 

@@ -1,0 +1,32 @@
+"""What the Redis library lets out of itself that is none of its errors."""
+
+import pytest
+from redis.exceptions import RedisError
+
+from journal.redis.connection import connect
+
+
+@pytest.mark.parametrize(
+    ("url", "client", "pipeline"),
+    [
+        ("redis://127.0.0.1:1", "client.Redis", "client.Pipeline"),
+        ("redis+sentinel://127.0.0.1:1/name", "client.Redis", "client.Pipeline"),
+        ("redis+cluster://127.0.0.1:1", "cluster.RedisCluster", "cluster.ClusterPipeline"),
+    ],
+)
+async def test_a_connection_that_was_cut_as_something_was_written_is_the_server_s_failure_and_nobody_s_bug(
+    url: str, client: str, pipeline: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def cut(*_: object, **__: object) -> None:
+        raise RuntimeError  # uvloop's word for a socket that the server has closed just now, to which something is written
+
+    connection = connect(url)
+    try:
+        monkeypatch.setattr(f"redis.asyncio.{client}.execute_command", cut)
+        monkeypatch.setattr(f"redis.asyncio.{pipeline}.execute", cut)
+        for asked in (connection.redis.get("a"), connection.redis.pipeline(transaction=False).execute()):
+            with pytest.raises(RedisError, match="closed"):
+                await asked
+    finally:
+        monkeypatch.undo()
+        await connection.close()
