@@ -8,11 +8,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from hub.wire.frames_out import SessionSummary
 from normalize.vocabulary import Role
 from protocol.errors import TurnwireError
+
+if TYPE_CHECKING:
+    from hub.wire.frames_out import SessionSummary
 
 TOKEN_PREFIX = "twp-"
 """How the token of a principal begins, so that one is told from the two simple tokens, and found by who looks for lost ones."""
@@ -105,12 +107,12 @@ class Principal:
         """Tell whether it may still do all it may, by what is known now of its token."""
         return now is not None and self in {now, now.as_viewer()}
 
-    def sees(self, session: SessionSummary) -> bool:
+    def sees(self, session: "SessionSummary") -> bool:
         """Tell whether it may see a session."""
         return sees(self.scope, self.name, session)
 
 
-def sees(scope: Scope, name: str | None, session: SessionSummary) -> bool:
+def sees(scope: Scope, name: str | None, session: "SessionSummary") -> bool:
     """Tell whether a scope of somebody of that name has a session."""
     return (
         scope.all

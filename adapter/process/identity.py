@@ -7,7 +7,6 @@ Standard library alone: the watchdog imports this without site-packages.
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Collection
@@ -72,6 +71,8 @@ def start_time(pid: int) -> str | None:
 
 
 def _start_time_by_ps(pid: int) -> str | None:
+    import subprocess  # noqa: PLC0415 - the watchdog starts with little, and on Linux it never needs this
+
     shown = subprocess.run(
         ["/bin/ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
     )

@@ -1,24 +1,22 @@
 """Nothing outlives the sidecar, not even one that was killed by SIGKILL.
 
 A small process of its own session holds the reading end of a pipe and a list of what runs. When the pipe breaks,
-the sidecar has gone, and the watchdog ends every process on the list, group and leftovers. One serves all sessions.
+the sidecar has gone, and the watchdog (adapter/process/watch.py) ends every process on the list, group and leftovers. One serves all sessions.
 It works where there are pipes; on Linux it is the second to act, after each CLI's supervisor (adapter/process/supervisor.py).
 """
 
 import asyncio
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from adapter.process.identity import ProcessIdentity, reap
+from adapter.process.identity import ProcessIdentity
 
-_CHILD = "import sys; sys.path.insert(0, sys.argv[1]); from adapter.process.watchdog import watch; watch()"
+_CHILD = "import sys; sys.path.insert(0, sys.argv[1]); from adapter.process.watch import watch; watch()"
 _CLOSE_DEADLINE = 15.0
-_LOOKS = 5
 
 
 class Watchdog:
@@ -72,18 +70,3 @@ class Watchdog:
             os.write(self._child.stdin.fileno(), line.encode())
         except BrokenPipeError:
             pass  # somebody ended the watchdog; the supervisors and the record on disk remain
-
-
-def watch() -> None:
-    """Be the watchdog: read the list until the pipe breaks, then end what is on it."""
-    for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ignored, signal.SIG_IGN)
-    guarded: dict[str, None] = {}
-    for line in sys.stdin:
-        action, identity = line[0], line[1:].strip()
-        if action == "+":
-            guarded[identity] = None
-        else:
-            guarded.pop(identity, None)
-    # Nobody looks after this again, and what was being started may show itself only now.
-    reap([ProcessIdentity.from_text(text) for text in guarded], looks=_LOOKS)

@@ -5,50 +5,19 @@ A command carries an `id` and gets exactly one `reply`. Events travel in envelop
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    JsonValue,
-    TypeAdapter,
-)
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, TypeAdapter
 from pydantic_core import PydanticCustomError
 
+from hub.wire.agent_options import LARGEST_NUMBER, AgentOptions, Few, JsonObject, Received
 from normalize.cores.deciders import is_reserved
 from normalize.vocabulary import Policy, Priority, Role
-
-JsonObject = dict[str, JsonValue]
-"""An object of JSON, checked to be one."""
-
-
-LARGEST_NUMBER = (1 << 53) - 1
-"""The largest number of an event: what JavaScript's numbers hold exactly."""
-
-ENTRIES = 1000
-"""Entries an object may have whose names are the frontend's own: each that is wrong is an error to be built."""
-
 
 NAME_LENGTH = 200
 """Characters of a name that goes to every frontend, in each list of sessions."""
 PATH_LENGTH = 4096
 """Characters of a path: what Linux takes."""
-
-
-def _few(value: Any) -> Any:
-    if isinstance(value, dict) and len(value) > ENTRIES:
-        raise PydanticCustomError(
-            "too_many_entries",
-            "{count} entries, more than {limit}",
-            {"count": len(value), "limit": ENTRIES},
-        )
-    return value
-
-
-Few = BeforeValidator(_few)
 
 
 NAME = 64
@@ -72,12 +41,6 @@ def _with_subtype(request: JsonObject) -> JsonObject:
     if not isinstance(subtype, str) or not subtype:
         raise PydanticCustomError("no_subtype", "A control request needs a `subtype`: it names what is asked")
     return request
-
-
-class Received(BaseModel):
-    """What a frontend sends; checked, since it is somebody else's."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
 class Command(Received):
@@ -123,49 +86,6 @@ class Unsubscribe(SessionCommand):
     """Send no more of this session."""
 
     type: Literal["unsubscribe"]
-
-
-Text = Annotated[str, Field(min_length=1)]
-Texts = Annotated[list[Text], Field(fail_fast=True)]
-
-
-class AgentOptions(Received):
-    """What a CLI is started with beside its model; those of Claude Code. A version that lacks one refuses it."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    system_prompt: str | None = None
-    """The system prompt, instead of the CLI's own."""
-    append_system_prompt: str | None = None
-    """What to add to the system prompt."""
-    tools: Texts | None = None
-    """Built-in tools that exist at all; none when empty."""
-    allowed_tools: Texts | None = None
-    """Permission rules for calls that nobody is asked about, such as `Bash(git log:*)`."""
-    disallowed_tools: Texts | None = None
-    """Permission rules for calls that may not be."""
-    max_turns: int | None = Field(default=None, ge=1, le=LARGEST_NUMBER)
-    """Model calls that a turn may make."""
-    max_budget_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    """US dollars that a CLI may spend before it stops."""
-    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
-    """How hard the model thinks."""
-    fallback_model: Text | None = None
-    """Model to take when the first one is overloaded."""
-    output_schema: JsonObject | None = None
-    """JSON Schema of the answer that each turn ends with."""
-    agents: Annotated[dict[str, JsonObject], Few] | None = None
-    """Subagents by name, each with `description`, `prompt` and what else the CLI knows of them."""
-    plugins: Texts | None = None
-    """Directories of plugins, on the sidecar's machine."""
-    setting_sources: Annotated[list[Literal["user", "project", "local"]], Field(fail_fast=True)] | None = None
-    """Which of the CLI's own settings files count; none when empty, all when absent."""
-    add_dirs: Texts | None = None
-    """Directories beside the workspace that the tools may use."""
-    settings: JsonObject | None = None
-    """Settings of the CLI, above those of its files."""
-    checkpointing: bool | None = None
-    """Remember files before they are changed, for the control request `rewind_files`."""
 
 
 class SessionCreate(Command):

@@ -38,7 +38,7 @@ from pydantic_settings import (
 
 from adapter.process.environment import REQUESTABLE
 from hub.principals import BadPrincipal, Scope
-from hub.wire.frames import AgentOptions
+from hub.wire.agent_options import AgentOptions
 from normalize.model import JsonObject
 from normalize.vocabulary import Policy, Role
 from protocol.errors import TurnwireError

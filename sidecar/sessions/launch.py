@@ -14,7 +14,7 @@ from adapter.options import CommandError, CommandOptions, SessionOptions
 from adapter.process.cli import ProgramNotFound
 from adapter.process.environment import ALLOWED, EnvironmentRefused, build_environment
 from adapter.session.attachments import AttachmentSettings
-from hub.wire.frames import AgentOptions
+from hub.wire.agent_options import AgentOptions
 from journal.sessions import SessionRecord
 from normalize.model import JsonObject
 from normalize.vocabulary import Policy

@@ -22,7 +22,6 @@ from sidecar.streams.stdio.arguments import (
     foreign_options,
     read_arguments,
 )
-from sidecar.streams.stdio.observed import ObservedInputs
 from sidecar.version import VERSION
 
 LEAST_VERSION = "2.0.0"
@@ -41,15 +40,15 @@ def run(argv: Sequence[str]) -> int:
         if arguments.asks_version:
             return _version(agent, settings)
         logs.configure(settings.log_level)
-        with _observed(settings, agent) as observed:
-            return asyncio.run(_serve(arguments, agent, settings, observed))
+        with _observer(settings, agent) as observe:
+            return asyncio.run(_serve(arguments, agent, settings, observe))
     except (UsageError, ConfigurationError) as error:
         return _fail(error, 2)
     except (AgentNotFoundError, ProgramNotFound) as error:
         return _fail(error, 1)
 
 
-async def _serve(arguments: Arguments, agent: Agent, settings: Settings, observed: ObservedInputs) -> int:
+async def _serve(arguments: Arguments, agent: Agent, settings: Settings, observe: stdio.Observe) -> int:
     options = (foreign_options if settings.dialect in FOREIGN else cli_options)(arguments.rest)
     return await stdio.serve(
         [*agent.argv, *options],
@@ -57,7 +56,7 @@ async def _serve(arguments: Arguments, agent: Agent, settings: Settings, observe
         {**os.environ, **agent.env},
         spoken=DIALECTS[arguments.spoken],
         agent=DIALECTS[settings.dialect],
-        observed=observed,
+        observe=observe,
         stop_timeout=settings.stop_timeout_s,
     )
 
@@ -70,19 +69,20 @@ def _version(agent: Agent, settings: Settings) -> int:
 
 
 @contextmanager
-def _observed(settings: Settings, agent: Agent) -> Iterator[ObservedInputs]:
+def _observer(settings: Settings, agent: Agent) -> Iterator[stdio.Observe]:
     from tracing.export.wanted import tracing_wanted  # noqa: PLC0415 - a relay starts as often as its CLI does: it imports little
 
     if not settings.record and not tracing_wanted():
-        yield ObservedInputs(())
+        yield lambda _: None
         return
     from sidecar.process.metrics import Metrics  # noqa: PLC0415 - as above
     from sidecar.sessions.observers import Observers  # noqa: PLC0415 - as above
+    from sidecar.streams.stdio.observed import ObservedInputs  # noqa: PLC0415 - as above
 
     metrics = Metrics()
     observers = Observers(settings, metrics)
     try:
-        yield ObservedInputs(observers.for_session(f"stdio-{os.getpid()}", agent.name))
+        yield ObservedInputs(observers.for_session(f"stdio-{os.getpid()}", agent.name)).on_inputs
     finally:
         observers.close()
         metrics.close()

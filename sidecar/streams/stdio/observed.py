@@ -1,4 +1,4 @@
-"""What `turnwire stdio` keeps of a session: a recording and spans, where they are wanted; nothing otherwise."""
+"""What `turnwire stdio` keeps of a session, where it is wanted: a recording and spans."""
 
 from collections.abc import Sequence
 
@@ -17,8 +17,6 @@ class ObservedInputs:
 
     def on_inputs(self, inputs: Sequence[SessionInput]) -> None:
         """See what happened, in order."""
-        if not self._observers:
-            return
         for item, events in happenings(self._core, inputs):
             for observer in self._observers:
                 observer(item, events)

@@ -8,23 +8,26 @@ What the CLI says on stderr goes to ours as it comes.
 import asyncio
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from adapter.process.cli import CliProcess
 from adapter.process.shutdown import StopDeadlines, attended, shut_down
 from adapter.process.transport import Exit
 from adapter.process.watchdog import Watchdog
 from adapter.session.lines import Lines
-from normalize.inputs import Ended
+from normalize.inputs import Ended, SessionInput
 from protocol.dialects import CLAUDE, DIALECTS, Dialect, recognise
 from protocol.framing import LineFramer
 from runner.input import Input
 from runner.output import Output, OutputLost
 from sidecar.process.signals import on_stop
 from sidecar.streams.stdio.bridge import BridgeOutput, StdioBridge
-from sidecar.streams.stdio.observed import ObservedInputs
+
+Observe: TypeAlias = Callable[[Sequence[SessionInput]], None]
+"""Is told what happened between us and the CLI, in order."""
 
 STOP = StopDeadlines(interrupt=0.0, close=0.5, terminate=3.0)
 SIGNAL_GRACE = 3.0
@@ -43,7 +46,7 @@ async def serve(
     *,
     spoken: Dialect,
     agent: Dialect,
-    observed: ObservedInputs,
+    observe: Observe,
     stop_timeout: float,
 ) -> int:
     """Serve the caller until the CLI has gone; returns the exit code. Raises ProgramNotFound.
@@ -57,7 +60,7 @@ async def serve(
         async with attended(process):
             on_stop(partial(_end, process), stop_timeout)
             try:
-                ended = await Relay(process, spoken, agent, observed).run()
+                ended = await Relay(process, spoken, agent, observe).run()
             except OutputLost:
                 return 1
             finally:
@@ -87,13 +90,11 @@ def _number(name: str) -> int:
 class Relay:
     """The caller on one side, the CLI on the other."""
 
-    def __init__(
-        self, process: CliProcess, spoken: Dialect, agent: Dialect, observed: ObservedInputs
-    ) -> None:
+    def __init__(self, process: CliProcess, spoken: Dialect, agent: Dialect, observe: Observe) -> None:
         self._process = process
         self._spoken = spoken
         self._agent = agent
-        self._observed = observed
+        self._observe = observe
         # the CLI is read on however much waits to be said to it: the caller is made to wait instead
         self._lines = Lines(process, most_posted=sys.maxsize, keeps_blank=True)
         self._output = Output(1)
@@ -172,7 +173,7 @@ class Relay:
             await self._output.put(said)
 
     def _post(self, moves: BridgeOutput) -> None:
-        self._observed.on_inputs(moves.seen)
+        self._observe(moves.seen)
         if moves.to_cli:
             self._lines.post(b"".join(moves.to_cli))
         if moves.close:

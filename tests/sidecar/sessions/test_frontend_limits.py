@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hub.host import CommandRefused
-from hub.wire.frames import AgentOptions
+from hub.wire.agent_options import AgentOptions
 from journal.sessions import SessionRecord
 from sidecar.config.agents import AgentSetting
 from sidecar.config.settings import Settings
