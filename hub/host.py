@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pydantic import JsonValue
 
 from hub.principals import EVERYTHING, Scope, sees
-from hub.wire.frames import AnyCommand
-from hub.wire.frames_out import AgentChoice, SessionSummary, WorkerChoice
 from normalize.vocabulary import Role
 from protocol.errors import TurnwireError
+
+if TYPE_CHECKING:
+    from hub.wire.frames import AnyCommand
+    from hub.wire.frames_out import AgentChoice, SessionSummary, WorkerChoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Frontend:
     token: str | None = None
     """The id of that principal's token; None where it has none."""
 
-    def sees(self, session: SessionSummary) -> bool:
+    def sees(self, session: "SessionSummary") -> bool:
         """Tell whether it may see a session."""
         return sees(self.scope, self.user, session)
 
@@ -51,7 +53,7 @@ class Fleet(Protocol):
         """What no other hub is called: names of frontends end with it, so that none is another's at another hub."""
         ...
 
-    def workers(self) -> Sequence[WorkerChoice]:
+    def workers(self) -> "Sequence[WorkerChoice]":
         """Return the workers that are there."""
         ...
 
@@ -59,15 +61,15 @@ class Fleet(Protocol):
 class Host(Protocol):
     """The sidecar as the hub sees it."""
 
-    async def execute(self, command: AnyCommand, frontend: Frontend) -> JsonValue:
+    async def execute(self, command: "AnyCommand", frontend: Frontend) -> JsonValue:
         """Do a command and return the reply's result; raises CommandRefused."""
         ...
 
-    def sessions(self) -> Sequence[SessionSummary]:
+    def sessions(self) -> "Sequence[SessionSummary]":
         """Return all sessions as they are now."""
         ...
 
-    def agents(self) -> Sequence[AgentChoice] | None:
+    def agents(self) -> "Sequence[AgentChoice] | None":
         """Return the agents for new sessions, the default one first; None where no session can be created."""
         ...
 

@@ -6,15 +6,15 @@ Every backend passes the same suite, contracts/journal.py.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from normalize.events.envelope import Cursor, Envelope
 from protocol.errors import TurnwireError
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True, gc=False):
     """What is appended: an event as it is published, and what was cut from it."""
 
     event: bytes
@@ -30,8 +30,7 @@ class Entry:
         return len(self.event) + len(self.whole or b"") + len(self.raw or b"")
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(Struct, frozen=True, gc=False):
     """Numbers a reader does not get; both ends belong to it.
 
     A gap that begins after the reader's cursor was made by retention. One that begins at 1, at or before the cursor,
@@ -42,8 +41,7 @@ class Gap:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """What follows a cursor: at most as much as was asked for, in order, without holes."""
 
     gap: Gap | None
@@ -56,8 +54,7 @@ class Page:
     """The newest readable number of the log; equal to `cursor.seq` when the reader has caught up."""
 
 
-@dataclass(frozen=True, slots=True)
-class WholeEntry:
+class WholeEntry(Struct, frozen=True, gc=False):
     """An event in full, and the line it came from."""
 
     event: bytes
@@ -66,8 +63,7 @@ class WholeEntry:
     """The line, when this event's entry carried it."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogSummary:
+class LogSummary(Struct, frozen=True):
     """One session's log."""
 
     session: str
@@ -79,8 +75,7 @@ class LogSummary:
     """Bytes it holds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Retention:
+class Retention(Struct, frozen=True):
     """How much of each log is kept; None is without limit."""
 
     max_age_s: float | None = None

@@ -4,8 +4,9 @@ Inputs are facts, effects are imperatives. Nothing here acts; adapter/permission
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from adapter.hooks.settings import HookSetting
 from adapter.permissions.grants import Grant
@@ -15,8 +16,7 @@ from normalize.vocabulary import VoidReason
 from protocol.json_values import Json, JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class PermissionAnswer:
+class PermissionAnswer(Struct, frozen=True):
     """A frontend's answer to a permission request."""
 
     option_id: str
@@ -33,8 +33,7 @@ class PermissionAnswer:
     """Permission mode to go on in, on approving (a plan, mostly)."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionAnswer:
+class QuestionAnswer(Struct, frozen=True):
     """A frontend's answer to a question, an elicitation or a dialog."""
 
     answers: dict[str, str | list[str]] | None = None
@@ -50,8 +49,7 @@ class QuestionAnswer:
 # Inputs
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """The agent asked, or says of an older request that it still waits."""
 
     request: AgentRequest
@@ -59,8 +57,7 @@ class Asked:
     """Where the paths among a tool's arguments lead, links followed; by their absolute spelling."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Struct, frozen=True):
     """A frontend answered."""
 
     request_id: str
@@ -68,23 +65,20 @@ class Answered:
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class CancelledByAgent:
+class CancelledByAgent(Struct, frozen=True):
     """The agent took a request back."""
 
     request_id: str
     reason: VoidReason = "cancelled"
 
 
-@dataclass(frozen=True, slots=True)
-class TimedOut:
+class TimedOut(Struct, frozen=True):
     """The time that a human had is over."""
 
     request_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class HookRan:
+class HookRan(Struct, frozen=True):
     """A configured hook answered, or failed."""
 
     request_id: str
@@ -92,39 +86,33 @@ class HookRan:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GitChecked:
+class GitChecked(Struct, frozen=True):
     """The workspace was looked at; no changes where there is no repository."""
 
     request_id: str
     changes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Stopping:
+class Stopping(Struct, frozen=True):
     """We are about to stop the agent: nobody can answer any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Voided:
+class Voided(Struct, frozen=True):
     """A request needs no answer any more: it was published as cancelled, or the tool has run without one."""
 
     request_id: str
     reason: VoidReason
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEnded(Struct, frozen=True):
     """A turn is complete."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessEnded:
+class ProcessEnded(Struct, frozen=True):
     """The agent has exited."""
 
 
-@dataclass(frozen=True, slots=True)
-class Disconnected:
+class Disconnected(Struct, frozen=True):
     """A frontend went away; it may come back, and others may answer."""
 
     by: str
@@ -148,53 +136,46 @@ PermissionInput: TypeAlias = (
 # Effects
 
 
-@dataclass(frozen=True, slots=True)
-class NoteAsked:
+class NoteAsked(Struct, frozen=True):
     """Write down that the agent asked, or tried to."""
 
     request: AgentRequest | UnreadableRequest
 
 
-@dataclass(frozen=True, slots=True)
-class Respond:
+class Respond(Struct, frozen=True):
     """Tell the agent."""
 
     request: AgentRequest | UnreadableRequest
     reply: Reply
 
 
-@dataclass(frozen=True, slots=True)
-class Decide:
+class Decide(Struct, frozen=True):
     """Tell the core and the audit trail."""
 
     decision: Decision
 
 
-@dataclass(frozen=True, slots=True)
-class Void:
+class Void(Struct, frozen=True):
     """A request waits no more, and was not answered."""
 
     request_id: str
     reason: VoidReason
 
 
-@dataclass(frozen=True, slots=True)
-class StartTimer:
+class StartTimer(Struct, frozen=True):
     """Say TimedOut after so many seconds."""
 
     request_id: str
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class StopTimer:
+class StopTimer(Struct, frozen=True):
     """Say it no more: the request has its end."""
 
     request_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Refuse:
+class Refuse(Struct, frozen=True):
     """The answer does not count; tell the frontend that gave it."""
 
     code: Literal["already_answered", "unknown_request", "cancelled", "invalid_answer"]
@@ -202,8 +183,7 @@ class Refuse:
     field: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RunHook:
+class RunHook(Struct, frozen=True):
     """Run a configured hook, then say HookRan."""
 
     request_id: str
@@ -211,29 +191,25 @@ class RunHook:
     payload: JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class RunGitCheck:
+class RunGitCheck(Struct, frozen=True):
     """Look for uncommitted changes, then say GitChecked."""
 
     request_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Abandon:
+class Abandon(Struct, frozen=True):
     """Stop the hook or check that runs for a request."""
 
     request_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Remember:
+class Remember(Struct, frozen=True):
     """Keep what was allowed for good, each with its destination."""
 
     grants: tuple[tuple[Grant, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Overloaded:
+class Overloaded(Struct, frozen=True):
     """Tell that requests are refused since too many wait; once, until half of them wait no more."""
 
     limit: int

@@ -6,8 +6,9 @@ written down by the audit trail, `message` is the family's own and looked at by 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from adapter.permissions.calls import ToolCall
 from adapter.permissions.grants import Grant
@@ -16,8 +17,7 @@ from normalize.payloads.work import Question
 from protocol.json_values import Json, JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(Struct, frozen=True):
     """One of the options of a request, and what choosing it has remembered."""
 
     option: PermissionOption
@@ -30,8 +30,7 @@ class Offer:
     """Whether an answer may name another destination."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolRequest:
+class ToolRequest(Struct, frozen=True, kw_only=True):
     """The agent waits for leave to call a tool."""
 
     request_id: str
@@ -70,8 +69,7 @@ class ToolRequest:
         return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionRequest:
+class QuestionRequest(Struct, frozen=True, kw_only=True):
     """An MCP server or the agent itself asks a human, and waits."""
 
     request_id: str
@@ -84,8 +82,7 @@ class QuestionRequest:
     """The same as the family's wire has it; for the family alone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HookRequest:
+class HookRequest(Struct, frozen=True, kw_only=True):
     """A hook that was registered with the agent fires."""
 
     request_id: str
@@ -110,8 +107,7 @@ class HookRequest:
     """The same as the family's wire has it; for the family alone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OtherRequest:
+class OtherRequest(Struct, frozen=True, kw_only=True):
     """Something that turnwire does not do for an agent."""
 
     request_id: str
@@ -124,8 +120,7 @@ class OtherRequest:
     """The same as the family's wire has it; for the family alone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnreadableRequest:
+class UnreadableRequest(Struct, frozen=True, kw_only=True):
     """A request that cannot be read; the agent waits for an answer all the same."""
 
     request_id: str
@@ -134,8 +129,7 @@ class UnreadableRequest:
     """Why."""
 
 
-@dataclass(frozen=True, slots=True)
-class TakenBack:
+class TakenBack(Struct, frozen=True):
     """The agent wants no answer to a request any more."""
 
     request_id: str
@@ -155,8 +149,7 @@ ForHumans: TypeAlias = ToolRequest | QuestionRequest
 # Replies
 
 
-@dataclass(frozen=True, slots=True)
-class Allow:
+class Allow(Struct, frozen=True):
     """The tool may run."""
 
     arguments: JsonObject
@@ -169,8 +162,7 @@ class Allow:
     """Permission mode to go on in."""
 
 
-@dataclass(frozen=True, slots=True)
-class Deny:
+class Deny(Struct, frozen=True):
     """The tool must not run."""
 
     message: str
@@ -181,8 +173,7 @@ class Deny:
     """The option that a human chose; None when nobody did."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What a human says to a question."""
 
     action: Literal["accept", "decline", "cancel"]
@@ -191,21 +182,18 @@ class Answer:
     """The answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dismissed:
+class Dismissed(Struct, frozen=True):
     """Nobody answers the question."""
 
 
-@dataclass(frozen=True, slots=True)
-class HookOutput:
+class HookOutput(Struct, frozen=True):
     """What a hook answers, in the words in which hooks of the configuration do."""
 
     output: JsonObject
     """{} for no opinion."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """There is no answer."""
 
     reason: str

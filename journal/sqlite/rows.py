@@ -5,7 +5,8 @@ All functions take a connection and run in the thread that owns it; those that w
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from journal.ages import AgeClock, ClockState, kept, read
 from journal.base import Entry, Retention
@@ -14,8 +15,7 @@ from journal.sqlite.schema import SEQ_BITS
 from journal.timestamps import MICROSECONDS
 
 
-@dataclass(frozen=True, slots=True)
-class Append:
+class Append(Struct, frozen=True):
     """Entries of one session, numbered."""
 
     log: int
@@ -26,8 +26,7 @@ class Append:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(Struct, frozen=True, gc=False):
     """What a log holds."""
 
     first: int
@@ -39,8 +38,7 @@ EMPTY = Extent(1, 0, 0)
 """What a log holds that was never appended to."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogRow:
+class LogRow(Struct, frozen=True):
     """A log as the file has it."""
 
     id: int
@@ -50,8 +48,7 @@ class LogRow:
     deleted: bool
 
 
-@dataclass(frozen=True, slots=True)
-class EventRow:
+class EventRow(Struct, frozen=True, gc=False):
     """An event as the file has it."""
 
     seq: int
@@ -59,8 +56,7 @@ class EventRow:
     event: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class FoundRows:
+class FoundRows(Struct, frozen=True):
     """What a file has after a number."""
 
     rows: Sequence[EventRow]

@@ -5,8 +5,9 @@ the WebSocket frame of the protocol, so fanning out to many frontends costs no f
 """
 
 import json
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 
 @lru_cache(maxsize=1024)
@@ -14,8 +15,7 @@ def _quoted(session: str) -> bytes:
     return json.dumps(session).encode()
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(Struct, frozen=True, gc=False):
     """One journaled event: which session, which place in its log, when, and the event's JSON."""
 
     session: str
@@ -40,8 +40,7 @@ class Envelope:
         return b"%b%b}" % (head % (_quoted(self.session), self.seq, self.ts.encode()), self.event)
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
+class Cursor(Struct, frozen=True, gc=False):
     """The last `seq` a reader has seen, in one life of the log.
 
     A log that was lost and began again has another epoch, so a reader never takes its numbers for its own.

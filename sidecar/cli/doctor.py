@@ -40,7 +40,7 @@ def doctor_command(
 
     from sidecar.checks.doctor import run
     from sidecar.cli.standard_input import on_disk
-    from tracing.recordings.reading import RecordingError
+    from tracing.recordings.recorded import RecordingError
 
     settings = configured(context)
     with plain_errors(RecordingError), on_disk([] if file is None else [file]) as found:

@@ -75,7 +75,7 @@ def inspect_command(
     from sidecar.prices import Prices, PricesError
     from sidecar.prices import prices as read_prices
     from sidecar.recordings.filters.inspect import run
-    from tracing.recordings.reading import RecordingError
+    from tracing.recordings.recorded import RecordingError
 
     @cache
     def needed() -> Prices:
@@ -99,7 +99,7 @@ def redact_command(
     """Make a recording shareable: secrets, tokens, e-mail addresses and home paths replaced, sizes and times kept."""
     from sidecar.cli.standard_input import DASH, on_disk
     from sidecar.recordings.filters.redact import run
-    from tracing.recordings.reading import RecordingError
+    from tracing.recordings.recorded import RecordingError
 
     try:
         with plain_errors(RecordingError), on_disk([file]) as (found,):

@@ -31,7 +31,7 @@ def set_aside_command(
     from journal.base import JournalError
     from journal.sqlite.opening import set_aside
     from sidecar.config.settings import ConfigurationError, load
-    from sidecar.config.storage import journal_file
+    from sidecar.config.state_directory import journal_file
 
     with plain_errors(ConfigurationError, code=2):
         path = journal_file(load({"state_dir": state_dir}, config))

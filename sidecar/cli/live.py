@@ -261,7 +261,7 @@ def replay_command(
     """Play recordings through the same code as a live session; `-` is standard input."""
     from sidecar.cli.standard_input import on_disk
     from sidecar.recordings.replay.run import to_console, to_otlp, to_stdout
-    from tracing.recordings.reading import RecordingError
+    from tracing.recordings.recorded import RecordingError
 
     settings = configured(context, journal="memory")
     if serve and otlp:
@@ -304,7 +304,7 @@ def serving(work: Coroutine[None, None, None]) -> None:
     from sidecar.serving.run import StartError
     from sidecar.sessions.launch import CANNOT_START
     from tracing.export.wanted import TracingError
-    from tracing.recordings.reading import RecordingError
+    from tracing.recordings.recorded import RecordingError
 
     mendable = (
         *CANNOT_START,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tracing.recordings.reading import RecordingError
+from tracing.recordings.recorded import RecordingError
 
 DASH = Path("-")
 

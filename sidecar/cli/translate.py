@@ -19,7 +19,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the filter and return its exit code: 1 for input that cannot be translated, 2 for a wrong call."""
     chosen = _parser().parse_args(arguments)
     from sidecar.recordings.filters.translate import InputError, run
-    from tracing.recordings.reading import RecordingError
+    from tracing.recordings.recorded import RecordingError
 
     try:
         run(

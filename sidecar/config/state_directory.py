@@ -18,6 +18,11 @@ from journal.sqlite.lock import FileLock
 from sidecar.config.settings import Settings
 
 
+def journal_file(settings: Settings) -> Path:
+    """Return where the sidecar's own file is: events, unless they are elsewhere, and session records."""
+    return settings.state_dir / "journal.sqlite3"
+
+
 def located(settings: Settings, workspace: Path) -> Settings:
     """Return the settings with the state directory that `run` in a workspace takes first, unless one is configured."""
     if "state_dir" in settings.model_fields_set:

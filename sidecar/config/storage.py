@@ -5,8 +5,8 @@ Records stay in the sidecar's own file, also when the journal is in Redis: they 
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
-from pathlib import Path
+
+from msgspec.structs import replace
 
 from journal.base import Journal, JournalUnavailable, Retention
 from journal.memory import MemoryJournal
@@ -14,14 +14,10 @@ from journal.sessions import MemorySessions, SessionStore
 from journal.sqlite.journal import SqliteJournal
 from journal.sqlite.sessions import SqliteSessions
 from sidecar.config.settings import Settings
+from sidecar.config.state_directory import journal_file
 
 MEMORY_BYTES = 64 << 20
 """Bytes of each log that are kept in memory, where the settings do not name another limit."""
-
-
-def journal_file(settings: Settings) -> Path:
-    """Return where the sidecar's own file is: events, unless they are elsewhere, and session records."""
-    return settings.state_dir / "journal.sqlite3"
 
 
 @asynccontextmanager

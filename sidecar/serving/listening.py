@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
-from hub.config import HubConfig, Limits
 from hub.host import Fleet, Host
 from hub.hub import Hub
 from hub.server.cookies import LoggedOut
@@ -20,6 +19,7 @@ from hub.server.invitations import Invitations
 from hub.server.routes import Probes
 from journal.base import Journal, JournalError
 from protocol.errors import TurnwireError
+from sidecar.config.hub_settings import hub_config
 from sidecar.config.kept_access import KeptAccess
 from sidecar.config.settings import Settings
 from sidecar.principals.configured import principals_of
@@ -220,24 +220,3 @@ async def _listening(
             logins.watch(hub.log_out)
         return hub
     raise AssertionError("the last port ends in a hub or in an error")
-
-
-def hub_config(settings: Settings) -> HubConfig:
-    """Return the hub's part of the settings."""
-    return HubConfig(
-        host=settings.host,
-        port=settings.port,
-        token=settings.token,
-        view_token=settings.view_token,
-        allowed_hosts=tuple(settings.allowed_hosts),
-        allowed_origins=tuple(settings.allowed_origins),
-        trusted_proxies=tuple(settings.trusted_proxies),
-        proxy_user_header=settings.proxy_user_header,
-        proxy_user_role=settings.proxy_user_role,
-        proxy_user_sessions=tuple(settings.proxy_user_sessions),
-        certificate=settings.tls_certificate,
-        key=settings.tls_key,
-        compression=settings.compression,
-        trace_url=settings.trace_url,
-        limits=Limits(connections=settings.max_connections),
-    )

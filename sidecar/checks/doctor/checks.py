@@ -13,26 +13,20 @@ from pathlib import Path
 from hub.server.access import AccessError, Tokens
 from journal.base import JournalUnavailable
 from journal.sqlite.lock import FileLock
-from normalize.inputs import Received
 from sidecar.checks.doctor import agents
-from sidecar.checks.doctor.drift import Drift, seen
 from sidecar.checks.doctor.finding import Finding
 from sidecar.config.agents import AgentNotFoundError, find
+from sidecar.config.hub_settings import hub_config
 from sidecar.config.rulebook import read_rulebook
 from sidecar.config.settings import ConfigurationError, Settings
-from sidecar.config.state_directory import located
-from sidecar.config.storage import journal_file
-from sidecar.serving.listening import hub_config
+from sidecar.config.state_directory import journal_file, located
 from sidecar.sessions.frontend_limits import FrontendLimits
 from tracing.export.wanted import TracingError, metrics_wanted, tracing_wanted
-from tracing.recordings.reading import RecordingError, read
-from tracing.recordings.recorder import check_folder
+from tracing.recordings.recorded import RecordingError
 
 OLDEST, NEWEST = (1, 0, 120), (2, 1, 330)
 """The CLI's versions that the recordings of the tests are from."""
 PATIENCE_S = 3.0
-SHOWN = 8
-"""Names of new types and fields that one line shows."""
 
 
 async def examine(settings: Settings, recording: Path | None) -> Sequence[Finding]:
@@ -55,7 +49,7 @@ async def examine(settings: Settings, recording: Path | None) -> Sequence[Findin
     looks.append(collector)
     findings = [await look(settings) for look in looks]
     findings[1:1] = await agents.finding(settings.agents)
-    findings.append(drift(recording))
+    findings.append(protocol(recording))
     return findings
 
 
@@ -254,6 +248,8 @@ async def redis(settings: Settings) -> Finding:
 
 async def recordings(settings: Settings) -> Finding:
     """Can recordings be written?"""
+    from tracing.recordings.recorder import check_folder  # noqa: PLC0415 - where they are wanted
+
     try:
         check_folder(settings.record_dir)
     except RecordingError as error:
@@ -288,35 +284,12 @@ def _send_nothing() -> str | None:
     return try_exporters(PATIENCE_S)
 
 
-def drift(recording: Path | None) -> Finding:
+def protocol(recording: Path | None) -> Finding:
     """What does a recording hold that no version before has written? Raises RecordingError."""
     if recording is None:
         return Finding(
             "protocol", "ok", "no recording was given; name one to see what its CLI writes that is new"
         )
-    found = Drift()
-    for timed in read(recording):
-        if isinstance(timed.input, Received):
-            found.add(timed.input.line, timed.input.message)
-    new = found.without(seen())
-    if new.count == 0:
-        return Finding("protocol", "ok", f"all types and fields of {found.lines} lines are known")
-    parts = [
-        f"{kind} {_listed(counted)}"
-        for kind, counted in (("types", new.types), ("fields", new.fields), ("mistyped", new.mistyped))
-        if counted
-    ]
-    if new.malformed:
-        parts.append(f"{new.malformed} malformed lines")
-    return Finding(
-        "protocol",
-        "note",
-        f"new in {found.lines} lines: {'; '.join(parts)}",
-        "nothing is lost: lines of new types become `unknown` events, new fields stay in the raw line; report it",
-    )
+    from sidecar.checks.doctor.drift import finding  # noqa: PLC0415 - takes all that reads recordings
 
-
-def _listed(counted: dict[str, int]) -> str:
-    names = sorted(counted, key=lambda name: (-counted[name], name))
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(f"{name} x {counted[name]}" for name in names[:SHOWN]) + more
+    return finding(recording)

@@ -8,17 +8,23 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
+from normalize.inputs import Received
 from protocol.claude.messages import Unknown
 from protocol.claude.system import UnknownSystem
 from protocol.json_values import Foreign
 from protocol.malformed import Malformed
 from protocol.parsing.generic import load
+from sidecar.checks.doctor.finding import Finding
+from tracing.recordings.reading import read
 
 SEEN = "seen_fields.txt"
+SHOWN = 8
+"""Names of new types and fields that one line shows."""
 
 
 @dataclass(slots=True)
@@ -106,3 +112,33 @@ def _fields(model: type[Struct]) -> dict[str, msgspec.structs.FieldInfo]:
 def seen() -> frozenset[str]:
     """Return the types and fields that real CLIs write and no model has."""
     return frozenset((files("sidecar") / SEEN).read_text().split())
+
+
+def finding(recording: Path) -> Finding:
+    """Say what a recording holds that no version before has written; raises RecordingError."""
+    found = Drift()
+    for timed in read(recording):
+        if isinstance(timed.input, Received):
+            found.add(timed.input.line, timed.input.message)
+    new = found.without(seen())
+    if new.count == 0:
+        return Finding("protocol", "ok", f"all types and fields of {found.lines} lines are known")
+    parts = [
+        f"{kind} {_listed(counted)}"
+        for kind, counted in (("types", new.types), ("fields", new.fields), ("mistyped", new.mistyped))
+        if counted
+    ]
+    if new.malformed:
+        parts.append(f"{new.malformed} malformed lines")
+    return Finding(
+        "protocol",
+        "note",
+        f"new in {found.lines} lines: {'; '.join(parts)}",
+        "nothing is lost: lines of new types become `unknown` events, new fields stay in the raw line; report it",
+    )
+
+
+def _listed(counted: dict[str, int]) -> str:
+    names = sorted(counted, key=lambda name: (-counted[name], name))
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(f"{name} x {counted[name]}" for name in names[:SHOWN]) + more

@@ -16,7 +16,8 @@ from pydantic import JsonValue
 from frontends.acp.agent import HubStarter, SessionParams, Starter, serve
 from hub.host import CommandRefused
 from hub.hub import Hub
-from hub.wire.frames import AgentOptions, SessionCreate
+from hub.wire.agent_options import AgentOptions
+from hub.wire.frames import SessionCreate
 from runner.input import Input
 from runner.output import Output, OutputLost
 from sidecar.config.agents import check_name

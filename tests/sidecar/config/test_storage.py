@@ -15,7 +15,8 @@ from journal.sessions import SessionRecord
 from journals import RedisProcess
 from normalize.events.envelope import Cursor
 from sidecar.config.settings import Settings
-from sidecar.config.storage import MEMORY_BYTES, journal_file, open_journal
+from sidecar.config.state_directory import journal_file
+from sidecar.config.storage import MEMORY_BYTES, open_journal
 
 RECORD = SessionRecord(session="s", created="2026-01-02T03:04:05.678901Z")
 

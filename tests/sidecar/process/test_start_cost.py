@@ -29,6 +29,8 @@ DRAWS = ("rich", "structlog", "pygments")
 TRACES = ("opentelemetry", "grpc", "google", "prometheus_client")
 SERVES = ("asyncio", "websockets", "uvloop", "ssl", "sqlite3")
 CHECKS = ("pydantic", "pydantic_settings", "typer", "sidecar.config.settings")
+HUB = ("hub.hub", "hub.wire.frames", "websockets")
+CORES = ("normalize.families", "normalize.claude.core")
 OPTIONAL = ("redis", "yaml", "detect_secrets")
 RARE = ("normalize.acp.core", "normalize.claude.session_file", "hashlib", "tempfile")
 """What a recording of Claude's stdout has nothing of."""
@@ -62,8 +64,8 @@ def among(names: tuple[str, ...], modules: set[str]) -> list[str]:
         (["translate", str(RECORDING)], DRAWS + TRACES + SERVES + CHECKS + OPTIONAL + RARE, 270),
         (["inspect", str(RECORDING), "--json"], DRAWS + TRACES + SERVES + ("sidecar.config.settings",), 450),
         (["inspect", str(RECORDING)], ("structlog", *TRACES, *SERVES, "sidecar.config.settings"), 500),
-        (["schema", "events"], DRAWS + TRACES + ("websockets", "uvloop", "sqlite3", *OPTIONAL), 400),
-        (["doctor", "--json", "--agent", "demo"], DRAWS + TRACES + ("uvloop", *OPTIONAL), 670),
+        (["schema", "events"], DRAWS + TRACES + ("websockets", "uvloop", "sqlite3", *OPTIONAL), 340),
+        (["doctor", "--json", "--agent", "demo"], DRAWS + TRACES + ("uvloop", *HUB, *CORES, *OPTIONAL), 470),
     ],
     ids=lambda value: " ".join(value[:1]) if isinstance(value, list) else "",
 )
@@ -77,16 +79,24 @@ def test_a_command_loads_what_it_needs(
 
 def test_a_relay_loads_neither_the_hub_nor_a_journal(tmp_path: Path) -> None:
     modules = loaded(tmp_path, "stdio", "--agent", "demo")
-    absent = (*DRAWS, *TRACES, "typer", "websockets", "hub.hub", "sqlite3", *OPTIONAL)
+    absent = (*DRAWS, *TRACES, "typer", *HUB, *CORES, "journal", "sqlite3", *OPTIONAL)
     assert among(absent, modules) == []
-    assert len(modules) <= 520
+    assert len(modules) <= 440
+
+
+def test_a_watchdog_loads_no_event_loop() -> None:
+    say = "import sys; from adapter.process.watch import watch; print(*sys.modules)"
+    command = [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {say}"]
+    modules = set(subprocess.check_output(command, text=True, timeout=60).split())
+    assert among(("asyncio", "subprocess", "msgspec", "logging"), modules) == []
+    assert len(modules) <= 80
 
 
 def test_a_runner_loads_no_hub_and_no_journal(tmp_path: Path) -> None:
     modules = loaded(tmp_path, "runner", "--agent", "demo")
     absent = (*DRAWS, *TRACES, "websockets", "hub.hub", "sqlite3", *OPTIONAL)
     assert among(absent, modules) == []
-    assert len(modules) <= 580
+    assert len(modules) <= 560
 
 
 def test_the_scripted_agent_loads_no_settings_and_no_command_line(tmp_path: Path) -> None:
