@@ -6,7 +6,7 @@ surrogate or a type without a model costs nothing else.
 """
 
 from collections.abc import Callable
-from typing import TypeAlias, get_args
+from typing import TypeAlias, final, get_args
 
 import msgspec
 
@@ -25,6 +25,7 @@ NOT_AN_OBJECT = "not a JSON object"
 """Why a line that is JSON is no message; any other reason is a line that is no JSON."""
 
 
+@final
 class _SystemHead(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="system"):
     """Stands for any system message in the first pass."""
 
@@ -113,11 +114,12 @@ def decode(line: bytes) -> Message:
             message = _decode_system(line)
         else:
             said = _decode_line(line)
+            # isinstance asks the metaclass of structs, and a type that is looked at is the same answer
             if type(said) is StreamEvent:
                 event = said.event
                 if type(event) is ContentBlockDelta and type(event.delta) is not UnknownDelta:
                     return said  # a piece of text, as most lines are: nothing in it can be deep
-            message = _decode_system(line) if isinstance(said, _SystemHead) else said
+            message = _decode_system(line) if type(said) is _SystemHead else said
     except (ValueError, RecursionError):
         return _decode_odd(line)
     return _beyond(line) if len(line) > NEVER_DEEP and is_too_deep(line) else message

@@ -4,6 +4,7 @@ Nearly all lines are Claude's, and cost no more than their decoding.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
 
 from msgspec import Struct
 
@@ -19,6 +20,9 @@ from protocol.json_rpc.host import JsonRpcHost
 from protocol.malformed import Malformed
 from protocol.miriad.dialect import MiriadAgent
 
+_UNTOLD = frozenset({Unknown, Malformed})
+"""What a line of another protocol is to Claude's."""
+
 
 class Transcript:
     """Reads both sides of one conversation."""
@@ -33,26 +37,40 @@ class Transcript:
         """Return what a line says that an agent wrote."""
         return [message for _, message in self.heard((line,))]
 
-    def heard(self, lines: Iterable[bytes | OversizeLine]) -> Iterator[tuple[bytes | None, Struct]]:
-        """Yield what lines say that an agent wrote: each message with its line, None for one that was too long.
+    def heard(self, lines: Sequence[bytes | OversizeLine]) -> Iterable[tuple[bytes | None, Struct]]:
+        """Return what lines say that an agent wrote: each message with its line, None for one that was too long.
 
-        A line may hold several messages, or none.
+        A line may hold several messages, or none. Where all are Claude's, as they mostly are, none is looked at twice.
         """
+        if self._is_acp:
+            return self._heard_acp(lines)
+        messages = [decode(line) if isinstance(line, bytes) else malformed(line) for line in lines]
+        if _UNTOLD.isdisjoint(map(type, messages)):
+            return zip(cast("Sequence[bytes]", lines), messages, strict=True)
+        return self._heard_any(lines, messages)
+
+    def _heard_acp(self, lines: Iterable[bytes | OversizeLine]) -> Iterator[tuple[bytes | None, Struct]]:
         for line in lines:
-            if isinstance(line, OversizeLine):
-                yield None, acp.malformed(line) if self._is_acp else malformed(line)
-            elif self._is_acp:
+            if isinstance(line, bytes):
                 yield line, acp.decode(line)
             else:
-                message = decode(line)
-                kind = type(message)
-                if (kind is not Unknown and kind is not Malformed) or not _is_envelope(message, line):
-                    yield line, message
-                elif self._tells_acp(message):
-                    yield line, acp.decode(line)
-                else:
-                    for enveloped in self._host.read(line).messages:
-                        yield line, enveloped
+                yield None, acp.malformed(line)
+
+    def _heard_any(
+        self, lines: Sequence[bytes | OversizeLine], messages: Sequence[Message]
+    ) -> Iterator[tuple[bytes | None, Struct]]:
+        """Yield what lines say of which some may be another protocol's; `messages` is what they are if they are Claude's."""
+        for number, (line, message) in enumerate(zip(lines, messages, strict=True)):
+            if not isinstance(line, bytes):
+                yield None, message
+            elif not _is_envelope(message, line):
+                yield line, message
+            elif self._tells_acp(message):
+                yield from self._heard_acp(lines[number:])
+                return
+            else:
+                for enveloped in self._host.read(line).messages:
+                    yield line, enveloped
 
     def sent(self, line: bytes) -> Sequence[Struct]:
         """Return what a line says that an agent was told."""

@@ -38,11 +38,15 @@ _TOKEN = re.compile(
 
 def is_too_deep(text: bytes, limit: int = MAX_DEPTH) -> bool:
     """Tell whether a text of JSON is nested deeper than the limit; of a text that is no JSON, anything."""
-    # replacing finds its bytes faster than counting does, so one of the two is made the other
-    if len(text) <= 2 * limit or text.replace(b"[", b"{").count(b"{") <= limit:
+    # leaving bytes out is several times as fast as counting them
+    if len(text) <= 2 * limit or len(text) - len(text.replace(b"[", b"").replace(b"{", b"")) <= limit:
         return False
     bare = text.replace(rb"\\", b"").replace(rb"\"", b"") if b"\\" in text else text
     brackets = _STRING.sub(b"", bare.translate(None, _BESIDE))
+    # long texts are lists of flat objects, mostly: without these, two levels at most, little is left
+    outer = brackets.replace(b"{}", b"").replace(b"[]", b"")
+    if outer.count(b"{") + outer.count(b"[") + 2 <= limit:
+        return False
     return any(depth > limit for depth in accumulate(_steps(brackets)))
 
 
