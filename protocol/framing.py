@@ -5,6 +5,7 @@ dropped. A line beyond the limit becomes an `OversizeLine` in its place, and the
 """
 
 from collections.abc import Iterator
+from io import BytesIO
 
 from msgspec import Struct
 
@@ -47,10 +48,13 @@ class LineFramer:
 
     def feed(self, chunk: bytes) -> list[bytes | OversizeLine]:
         """Return the lines that this chunk completes."""
-        *whole, tail = chunk.split(b"\n")
+        # a stream of bytes searches for its newlines as memchr does; splitting compares byte by byte
+        whole = BytesIO(chunk).readlines()
+        tail = b"" if chunk.endswith(b"\n") or not whole else whole.pop()
         if not whole:
             self._hold(tail)
             return []
+        whole = [line[:-1] for line in whole]
         lines: list[bytes | OversizeLine] = []
         if len(chunk) > self._limit or b"\r" in chunk:
             for line in whole:

@@ -13,10 +13,12 @@ import pytest
 from normalize.events import AgentEvent, to_lines
 from normalize.families import recorded_core
 from protocol.dialects import Transcript
+from protocol.framing import LineFramer
 from recordings import ROOT
+from sidecar.recordings.filters.translate import CHUNK
 
 PER_LINE = {"partial messages": 22.8, "all recordings of 2.1.330": 43.6, "agents of ACP": 224.0}
-"""Calls a line: of Python's functions and of C's, from the line to the bytes of its events, with CPython 3.11."""
+"""Calls a line: of Python's functions and of C's, from the chunk to the bytes of its events, with CPython 3.11."""
 
 MARGIN = 1.15
 
@@ -40,10 +42,12 @@ INPUTS: dict[str, Callable[[], list[bytes]]] = {
 
 
 def translate(lines: list[bytes]) -> bytes:
-    core = recorded_core()
+    core, framer, transcript = recorded_core(), LineFramer(), Transcript()
     events: list[AgentEvent] = []
-    for line, message in Transcript().heard(lines):
-        events += core.receive(message, line)
+    data = b"".join(line + b"\n" for line in lines)
+    for start in range(0, len(data), CHUNK):
+        for line, message in transcript.heard(framer.feed(data[start : start + CHUNK])):
+            events += core.receive(message, line)
     return to_lines(events)
 
 
