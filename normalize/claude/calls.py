@@ -235,8 +235,10 @@ class Calls:
 
         In a turn that `succeeded` they count as complete (spec 3, "Result Message").
         """
-        lost = [call for call in self._pending.values() if not call.background]
-        updates = [self._lose(call, reason, succeeded=succeeded) for call in lost]
+        updates: list[ToolUpdate] = []
+        if self._pending:
+            lost = [call for call in self._pending.values() if not call.background]
+            updates = [self._lose(call, reason, succeeded=succeeded) for call in lost]
         self._ended_now.clear()
         return updates
 

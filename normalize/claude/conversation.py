@@ -42,8 +42,8 @@ def assistant(state: State, message: Assistant) -> list[AgentEvent]:
         state.context.model(body.model)
     else:
         thread, events = state.thread(parent), []
-    events += thread.line(body.id)
-    message_id = thread.id_of(body.id)
+    message_id, withdrawn = thread.line(body.id)
+    events += withdrawn
     said = ""
     for block in message.blocks:
         if type(block) is blocks.TextBlock:

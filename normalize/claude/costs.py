@@ -8,6 +8,8 @@ be told apart, the share is unknown rather than wrong.
 
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from normalize.claude.turns.uuids import numbers
 from normalize.payloads.fields import as_float
 from protocol.claude.results import ModelUsage, Result
@@ -16,7 +18,7 @@ COUNTS_ON_SINCE = (2, 1, 277)
 """The first version whose resumed processes may begin with the cost of what went before."""
 
 
-class CostReport(NamedTuple):
+class CostReport(Struct, frozen=True, gc=False):
     """Money and tokens of a turn, and of the process up to now."""
 
     cost_usd: float | None

@@ -195,20 +195,19 @@ class Thread:
 
     # What the CLI writes as lines.
 
-    def line(self, message_id: str | None) -> list[AgentEvent]:
-        """An assistant line begins; a message that was still streaming under another id has broken off."""
-        if not self.streaming and message_id is not None:
-            return []
-        if self._offset and self.streaming and message_id is not None:
-            self._renamed = message_id
-        message_id = self.id_of(message_id)
+    def line(self, message_id: str | None) -> tuple[str | None, list[AgentEvent]]:
+        """An assistant line begins: return the id that its message is published under.
+
+        A message that was still streaming under another id has broken off.
+        """
         if message_id is None:
             self._next_index.pop("", None)
-        return self._withdraw() if message_id != self._message_id else []
-
-    def id_of(self, message_id: str | None) -> str | None:
-        """Return the id that a message is published under."""
-        return self._message_id if message_id is not None and message_id == self._renamed else message_id
+        elif message_id == self._renamed or (self._offset and self.streaming):
+            self._renamed = message_id
+            return self._message_id, []
+        if self.streaming and message_id != self._message_id:
+            return message_id, self._withdraw()
+        return message_id, []
 
     def whole(
         self, message_id: str | None, kind: Kind, text: str, source: Source | None = None
@@ -216,7 +215,7 @@ class Thread:
         """Publish a whole text or thinking block, as far as it was not streamed."""
         if kind == "text" and text:
             self._firm = True
-        block = self._spoken(message_id, kind, text)
+        block = self._spoken(kind, text) if message_id == self._message_id else None
         if block is None:
             return self._say(kind, text, message_id, self._count(message_id), source=source)
         streamed = "".join(block.pieces)
@@ -229,7 +228,7 @@ class Thread:
 
     def index(self, message_id: str | None) -> int:
         """Return the index of a block of a line that is neither text nor thinking, and count it."""
-        waiting = self._waiting(message_id, "other")
+        waiting = self._waiting("other") if message_id == self._message_id else []
         if not waiting:
             return self._count(message_id)
         waiting[0].confirmed = True
@@ -302,16 +301,14 @@ class Thread:
         block = self._blocks[index] = Block(index, kind)
         return block
 
-    def _waiting(self, message_id: str | None, kind: Kind) -> list[Block]:
+    def _waiting(self, kind: Kind) -> list[Block]:
         """The blocks of a kind that streamed and have no line yet, in the order of their index."""
-        if message_id != self._message_id:
-            return []
         return [block for block in self._blocks.values() if block.kind == kind and not block.confirmed]
 
-    def _spoken(self, message_id: str | None, kind: Kind, text: str) -> Block | None:
+    def _spoken(self, kind: Kind, text: str) -> Block | None:
         """The streamed block that a line repeats: the first with words in it, or one of the blank ones before."""
         blank: list[Block] = []
-        for block in self._waiting(message_id, kind):
+        for block in self._waiting(kind):
             if block.pieces:
                 if blank and (is_blank(text) or text == NO_CONTENT):
                     break
@@ -320,7 +317,8 @@ class Thread:
                 return block
             blank.append(block)
         # Words for a block that streamed none: the CLI writes its line while the block is still open.
-        return next((block for block in blank if not block.closed), blank[0] if blank else None)
+        still_open = [block for block in blank if not block.closed] or blank
+        return still_open[0] if still_open else None
 
     def _count(self, message_id: str | None) -> int:
         index = self._next_index.get(message_id or "", 0)

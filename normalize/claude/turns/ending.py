@@ -19,14 +19,14 @@ from protocol.claude.results import Result
 def result(state: State, message: Result) -> list[AgentEvent]:
     """End the turn. A result without a turn is one of its own (a failing resume); a repeated one is no news."""
     turn = state.turns.current
-    events: list[AgentEvent] = []
-    if turn is None:
-        if message.uuid is not None and message.uuid == state.last_result:
-            return []
-        turn, started = start(state)
-        events.append(started)
+    if turn is not None:
+        state.last_result = message.uuid
+        return _by_result(state, turn, message)
+    if message.uuid is not None and message.uuid == state.last_result:
+        return []
+    turn, started = start(state)
     state.last_result = message.uuid
-    return [*events, *_by_result(state, turn, message)]
+    return [started, *_by_result(state, turn, message)]
 
 
 def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
@@ -42,7 +42,7 @@ def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
     errors = outcomes.errors(message, outcome, turn.failure) if is_error else []
     prompts = [*turn.prompts]
     if message.user_message_uuids:
-        prompts = list(dict.fromkeys([*prompts, *message.user_message_uuids]))
+        prompts = [*dict.fromkeys([*prompts, *message.user_message_uuids])]
     background = message.origin is not None and message.origin.get("kind") == "task-notification"
     usage = message.usage
     bill: CostReport = state.costs.bill(message)
@@ -68,7 +68,7 @@ def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
         stop_reason=message.stop_reason,
         structured_output=message.structured_output,
         permission_denials=message.permission_denials or None,
-        prompts=[*prompts] or None,
+        prompts=prompts or None,
         origin="background" if background else turn.origin,
     )
     error: Error | None = None
@@ -79,7 +79,8 @@ def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
             code=outcomes.code(message, turn.failure),
             status=message.api_error_status or (turn.failure.status if turn.failure else None),
         )
-    return [*events, *_complete(state, turn, data, error)]
+    events += _complete(state, turn, data, error)
+    return events
 
 
 def withheld(state: State, turn: Turn) -> list[AgentEvent]:

@@ -16,7 +16,8 @@ from protocol.claude.system import Init
 
 def ensure(state: State) -> list[AgentEvent]:
     """The main thread speaks: there is a turn, and it is under way."""
-    turn, events = state.turns.current, list[AgentEvent]()
+    turn = state.turns.current
+    events: list[AgentEvent] = []
     if turn is None:
         turn, started = start(state)
         events.append(started)
