@@ -22,7 +22,6 @@ from fleet.choice import candidates, listed
 from fleet.directory import Directory, KnownSession
 from fleet.library import asked, holder, merged
 from fleet.store import FleetStore
-from fleet.tasks import cancel_all
 from fleet.timing import Timing
 from fleet.wire import (
     Answer,
@@ -42,6 +41,7 @@ from hub.wire.frames_out import AgentChoice, SessionSummary, WorkerChoice
 from journal.base import JournalUnavailable
 from journal.redis.server import NOBODY, Ownership
 from normalize.model import JsonObject
+from tasks.owner import TaskOwner
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -109,15 +109,11 @@ class FleetHost:
     async def running(self) -> AsyncIterator[None]:
         """Know the fleet, and hear its answers, as long as the context lasts; raises RedisError when it cannot begin."""
         await self._directory.load()
-        parts = [
-            asyncio.create_task(self._directory.look_again(), name="fleet's leases"),
-            asyncio.create_task(self._directory.follow(), name="fleet's changes"),
-            asyncio.create_task(self._hear(), name="fleet's answers"),
-        ]
-        try:
+        async with TaskOwner() as tasks:
+            tasks.keep("fleet's leases", self._directory.look_again())
+            tasks.keep("fleet's changes", self._directory.follow())
+            tasks.keep("fleet's answers", self._hear())
             yield
-        finally:
-            await cancel_all(parts)
 
     @property
     def trouble(self) -> str | None:

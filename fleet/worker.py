@@ -18,7 +18,6 @@ from redis.exceptions import RedisError, ResponseError
 
 from fleet.errors import NameTaken
 from fleet.store import DirectoryEntry, FleetStore
-from fleet.tasks import cancel_all
 from fleet.timing import Timing
 from fleet.wire import (
     Answer,
@@ -48,6 +47,7 @@ from hub.wire.frames import (
 )
 from hub.wire.frames_out import Reply, SessionSummary
 from journal.base import JournalError
+from tasks.owner import TaskOwner
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -138,8 +138,8 @@ class Worker:
         self._doing: dict[str, _RunningCommand] = {}
         self._held: set[str] = set()
         """Places of the entries that were taken and not answered to the end."""
-        self._tasks: set[asyncio.Task[None]] = set()
-        """Commands that are being done; their parent is `running`."""
+        self._tasks = TaskOwner()
+        """The worker's parts, and the commands that are being done; all are over when `running` is left."""
         self._adopting = asyncio.Lock()
         """Held while a session is taken: by one command, though several want it."""
         self._slots = asyncio.Semaphore(AT_ONCE)
@@ -170,16 +170,14 @@ class Worker:
             self._changed.set()
             await self._again(part)
 
-        parts = [
-            asyncio.create_task(self._again(self._beat), name="worker's lease"),
-            asyncio.create_task(once_serving(self._show), name="worker's sessions"),
-            asyncio.create_task(once_serving(self._take), name="worker's commands"),
-        ]
         try:
-            yield serving.set
+            async with self._tasks as tasks:
+                tasks.keep("worker's lease", self._again(self._beat))
+                tasks.keep("worker's sessions", once_serving(self._show))
+                tasks.keep("worker's commands", once_serving(self._take))
+                yield serving.set
         finally:
             unwatch()
-            await cancel_all([*parts, *self._tasks])
 
     async def leave(self) -> None:
         """Let go of the lease, once all sessions have ended."""
@@ -346,9 +344,7 @@ class Worker:
             if noted is None or noted == encode(outcome):
                 begun = self._doing[order.id] = _RunningCommand(digest, [(order.hub, place)])
                 await self._slots.acquire()
-                task = asyncio.create_task(self._do(order, command, outcome, begun))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+                self._tasks.keep("a worker's command", self._do(order, command, outcome, begun))
                 return
         if noted is None:
             answer = Answer(moved=True) if moved else refused("unreachable", TOO_LATE)

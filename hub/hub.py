@@ -28,6 +28,7 @@ from hub.server.static_files import load
 from hub.server.unread import UnreadBudget
 from normalize.vocabulary import Role
 from protocol.errors import TurnwireError
+from tasks.owner import TaskOwner
 
 PAYLOADS = 2
 """Events in full that are read at once, for all frontends: each may be of many MiB."""
@@ -117,6 +118,7 @@ class Hub:
                 "proxy_user_header lets in whom a reverse proxy names: say in trusted_proxies which address that proxy has."
             )
         self._stop = asyncio.Event()
+        self._tasks = TaskOwner()
         self._life: asyncio.Task[None] | None = None
         self._listener: Listener | None = None
 
@@ -145,11 +147,13 @@ class Hub:
 
         Raises OSError when the port is taken, and CertificateError.
         """
-        started = asyncio.Event()
-        self._life = asyncio.create_task(self._live(started), name="hub")
-        starting = asyncio.create_task(started.wait())
-        await asyncio.wait((self._life, starting), return_when=asyncio.FIRST_COMPLETED)
-        starting.cancel()
+        started = asyncio.get_running_loop().create_future()
+        self._life = self._tasks.begin("hub", self._live(started))
+        try:
+            await asyncio.wait((self._life, started), return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            await self._tasks.close()
+            raise
         if self._life.done():
             try:
                 await self._life
@@ -212,7 +216,7 @@ class Hub:
         connections = () if self._listener is None else self._listener.connections
         return [connection.reader for connection in connections if connection.reader is not None]
 
-    async def _live(self, started: asyncio.Event) -> None:
+    async def _live(self, started: asyncio.Future[None]) -> None:
         try:
             async with Feeds(self._events) as feeds, _Contained() as commands:
                 await self._serve(feeds, commands, started)
@@ -220,7 +224,7 @@ class Hub:
         except* _Stopped:
             pass
 
-    async def _serve(self, feeds: Feeds, commands: asyncio.TaskGroup, started: asyncio.Event) -> None:
+    async def _serve(self, feeds: Feeds, commands: asyncio.TaskGroup, started: asyncio.Future[None]) -> None:
         config, limits = self.config, self.config.limits
         fleet = self._fleet
         frontends = FrontendRegistry(self._host, None if fleet is None else fleet.tag)
@@ -264,8 +268,8 @@ class Hub:
         )
         frontends.start()
         unwatch = self.principals.watch(listener.revoke)
-        beats = asyncio.create_task(listener.beat())
-        started.set()
+        beats = commands.create_task(listener.beat())
+        started.set_result(None)
         try:
             await self._stop.wait()
         finally:

@@ -11,6 +11,7 @@ its run go on, but nothing waits for it any more.
 
 import asyncio
 import itertools
+import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from types import TracebackType
@@ -23,6 +24,9 @@ from protocol.framing import LineFramer
 from protocol.json_values import JsonObject
 from protocol.parsing import generic
 from runner.wire import Diag, End, Event, Fatal, Status, cancel_line, read_note, read_output, run_line
+from tasks.owner import TaskOwner
+
+log = logging.getLogger(f"turnwire.{__name__}")
 
 AHEAD = 64 * 1024 * 1024
 """Bytes of events that may wait for their iterators before the runner is no longer read."""
@@ -108,8 +112,8 @@ class _RunnerProcess:
         self._held = 0
         self._room = asyncio.Event()
         self._room.set()
-        self._reading = asyncio.gather(self._read_output(), self._read_notes())
-        self._ending = asyncio.ensure_future(self._end())
+        self._tasks = TaskOwner()
+        self._ending = self._tasks.begin("a runner's output", self._end())
 
     @property
     def is_alive(self) -> bool:
@@ -192,7 +196,16 @@ class _RunnerProcess:
         self._on_note(note)
 
     async def _end(self) -> None:
-        await self._reading
+        try:
+            async with asyncio.TaskGroup() as readers:
+                readers.create_task(self._read_output())
+                readers.create_task(self._read_notes())
+        except* Exception as failed:
+            # What it says is heard no more, so nothing of it may be waited for.
+            log.exception("a runner was not understood to its end")
+            self._last_words = f"reading what it says failed: {failed.exceptions[0]!r}"
+            if self.process.returncode is None:
+                self.process.kill()
         code = await self.process.wait()
         error = f"the runner has ended (exit {code}){f': {self._last_words}' if self._last_words else ''}"
         for run in self.runs.values():

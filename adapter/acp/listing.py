@@ -17,6 +17,7 @@ from adapter.process.watchdog import Watchdog
 from adapter.session.agent import RequestFailed
 from protocol.acp.messages import Request
 from protocol.json_values import Json, JsonObject, text_at
+from tasks.owner import TaskOwner
 
 METHOD_NOT_FOUND = -32601
 """JSON-RPC's error: nothing is done for an agent that is only asked what it keeps."""
@@ -38,15 +39,14 @@ async def list_conversations(
         options.executable, workspace=options.workspace, environment=options.environment, watchdog=watchdog
     )
     client = AcpClient(process, on_sent=lambda _: None, line_limit=options.line_limit)
-    async with attended(process):
-        writing = asyncio.create_task(client.write_posted())
-        reading = asyncio.create_task(_read(client, process))
+    async with attended(process), TaskOwner() as tasks:
+        tasks.keep("lines to an agent that lists", client.write_posted())
+        reading = tasks.keep("lines of an agent that lists", _read(client, process))
         try:
             return await _list(client, options, most)
         finally:
             await shut_down(process, options.stop)
-            writing.cancel()
-            await asyncio.gather(writing, reading, return_exceptions=True)
+            await asyncio.wait((reading,))
 
 
 async def _read(client: AcpClient, process: CliProcess) -> None:

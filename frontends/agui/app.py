@@ -21,6 +21,7 @@ from starlette.types import Receive, Scope, Send
 from frontends.agui import run_request
 from frontends.agui.access import PolicyMiddleware, RequestPolicy, refusal
 from frontends.agui.runs import Limits, RunStore, SessionRun, session_of
+from tasks.owner import TaskOwner
 from turnwire_client import AccessRefused, Client, CommandFailed, TimedOut, TurnwireError, connect
 
 log = logging.getLogger("turnwire.frontends.agui")
@@ -210,16 +211,14 @@ class Server:
             while (await request.receive())["type"] != "http.disconnect":
                 pass
 
-        telling, gone = asyncio.ensure_future(tell_all()), asyncio.ensure_future(go())
-        try:
+        async with TaskOwner() as tasks:
+            telling = tasks.begin("a run that is told", tell_all())
+            gone = tasks.begin("the end of who listens", go())
             await asyncio.wait({telling, gone}, return_when=asyncio.FIRST_COMPLETED)
             if not telling.done():
                 return False
-            await telling
-        except OSError:
-            return False
-        finally:
-            for task in (telling, gone):
-                task.cancel()
-            await asyncio.gather(telling, gone, return_exceptions=True)
+            try:
+                await telling
+            except OSError:
+                return False
         return True

@@ -20,6 +20,7 @@ from frontends.conform.conversation import (
     text_of,
 )
 from frontends.conform.report import Finding, NotSupported, PromiseBroken
+from tasks.owner import TaskOwner
 from turnwire_client import Client, CommandFailed
 from turnwire_client.events import (
     AgentEvent,
@@ -181,16 +182,17 @@ class AgentTrial:
         talk = await self._conversation()
         seconds = 300 + secrets.randbelow(600)
         await talk.prompt(run(f"echo begin; sleep {seconds}"))
-        turn = asyncio.create_task(talk.finish(allow))
-        try:
-            async with asyncio.timeout(UNDER_WAY_S):
-                while not turn.done() and not _running(f"sleep\0{seconds}\0"):  # noqa: ASYNC110 - nobody tells of it
-                    await asyncio.sleep(0.1)
-        except TimeoutError:
-            pass  # where processes cannot be seen, or are elsewhere
-        if not turn.done():
-            await self._client.interrupt(talk.session)
-        events = await turn
+        async with TaskOwner() as tasks:
+            turn = tasks.begin("a turn that is interrupted", talk.finish(allow))
+            try:
+                async with asyncio.timeout(UNDER_WAY_S):
+                    while not turn.done() and not _running(f"sleep\0{seconds}\0"):  # noqa: ASYNC110 - nobody tells of it
+                        await asyncio.sleep(0.1)
+            except TimeoutError:
+                pass  # where processes cannot be seen, or are elsewhere
+            if not turn.done():
+                await self._client.interrupt(talk.session)
+            events = await turn
         if outcome_of(events) == "completed":
             raise PromiseBroken("the turn ended as if nobody had interrupted it")
         for _ in range(50):

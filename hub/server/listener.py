@@ -37,6 +37,7 @@ from hub.server.http import SECURITY_HEADERS, Answer, Request, Stream, refuse
 from hub.server.routes import Routes, Upgrade
 from hub.wire.codes import CloseCode
 from hub.wire.frames_out import OutFrame, encode
+from tasks.owner import TaskOwner
 
 SUBPROTOCOL = Subprotocol("turnwire.v1")
 
@@ -485,16 +486,16 @@ class Listener:
         context, sink = self.context, EventStream(connection)
         reader = connection.reader = Reader(context.pages, context.feeds, sink)
         reader.subscribe(stream.session, stream.cursor)
-        delivery = asyncio.create_task(reader.run())
-        closed = asyncio.create_task(connection.wait_closed())
-        try:
-            await asyncio.wait((delivery, closed), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            reader.close()
-            delivery.cancel()
-            connection.transport.close()
-            await closed
-            await asyncio.gather(delivery, return_exceptions=True)
+        async with TaskOwner() as tasks:
+            delivery = tasks.keep("events of a stream", _delivered(reader))
+            closed = tasks.begin("the end of a stream", connection.wait_closed())
+            try:
+                await asyncio.wait((delivery, closed), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                reader.close()
+                delivery.cancel()
+                connection.transport.close()
+                await closed
 
     async def _converse(self, connection: ServerConnection) -> None:
         assert isinstance(connection, FrontendConnection), "made by create_connection"
@@ -548,3 +549,11 @@ def _response(answer: Answer) -> Response:
     return Response(
         answer.status, HTTPStatus(answer.status).phrase, headers, b"" if answer.head_only else answer.body
     )
+
+
+async def _delivered(reader: Reader) -> None:
+    """Serve a stream's reader; that a log cannot be read is logged where it is read."""
+    try:
+        await reader.run()
+    except LogUnreadable:
+        pass  # the stream ends, and whoever follows comes again

@@ -34,6 +34,7 @@ from journal.redis.server import LogState, Ownership, RedisServer
 from journal.sqlite.rows import Append, EventRow, Extent
 from journal.timestamps import MICROSECONDS, Clock, now, stamp
 from normalize.events.envelope import Cursor, Envelope
+from tasks.owner import TaskOwner
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -97,7 +98,8 @@ class RedisJournal:
         self._closing = asyncio.Event()
         self._reads_only = False
         """Whether it leaves retention to others, and has no numbers of its own by which it would see what is lost."""
-        # Their parent is the journal: `close` waits for the one and cancels the other.
+        self._tasks = TaskOwner()
+        # `close` waits for the one and ends the other.
         self._writing: asyncio.Task[None] | None = None
         self._listening: asyncio.Task[None] | None = None
 
@@ -133,8 +135,8 @@ class RedisJournal:
             journal._take_over(states)
             journal._reads_only = reads_only
             if owner is None:
-                journal._listening = asyncio.create_task(journal._listen(), name="journal news")
-            journal._writing = asyncio.create_task(journal._write(), name="journal writer")
+                journal._listening = journal._tasks.keep("journal news", journal._listen())
+            journal._writing = journal._tasks.keep("journal writer", journal._write())
         except RedisError as error:
             await server.close()
             raise server.explain(error) from error
@@ -314,13 +316,12 @@ class RedisJournal:
         self._backlog.close(JournalUnavailable(f"The journal in the Redis at {self._server.name} is closed."))
         self._closing.set()
         self._work.set()
-        if self._writing is not None:
-            await self._writing
-        while self._listening is not None and not self._listening.done():
-            # Again and again: redis-py swallows a cancellation that comes while it connects.
-            self._listening.cancel()
-            await asyncio.wait([self._listening], timeout=0.1)
-        await self._server.close()
+        try:
+            if self._writing is not None:
+                await self._writing
+        finally:
+            await self._tasks.close()
+            await self._server.close()
         if self._queue:
             lost = sum(len(batch.entries) for batch in self._queue)
             raise JournalUnavailable(f"{self.trouble} Closed with {lost} events unwritten.")

@@ -11,6 +11,7 @@ from sidecar.config.settings import Settings
 from sidecar.fleet.logins import FleetLogins
 from sidecar.process.metrics import Metrics
 from sidecar.serving.listening import Ready, with_hub
+from tasks.owner import TaskOwner
 
 
 async def serve_hub(settings: Settings, ready: Ready, *, new_tokens: bool = False) -> None:
@@ -21,7 +22,7 @@ async def serve_hub(settings: Settings, ready: Ready, *, new_tokens: bool = Fals
     try:
         host = FleetHost(store, journal, Timing(lease_s=settings.fleet_lease_s))
         try:
-            async with host.running():
+            async with host.running(), TaskOwner() as tasks:
                 await with_hub(
                     settings,
                     journal,
@@ -32,7 +33,7 @@ async def serve_hub(settings: Settings, ready: Ready, *, new_tokens: bool = Fals
                     metrics=metrics,
                     new_tokens=new_tokens,
                     trouble=lambda: journal.trouble or host.trouble,
-                    logins=FleetLogins(store, host),
+                    logins=FleetLogins(store, host, tasks),
                     fleet=host,
                 )
         except RedisError as error:

@@ -10,6 +10,7 @@ from fleet.host import FleetHost
 from fleet.store import FleetStore
 from hub.server.cookies import REMEMBERED, LoggedOut
 from sidecar.fleet.invitations import FleetInvitations
+from tasks.owner import TaskOwner
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -19,23 +20,21 @@ class FleetLogins:
 
     cookie = "turnwire-fleet"
 
-    def __init__(self, store: FleetStore, host: FleetHost, *, pause_s: float = 0.5) -> None:
-        """`pause_s`: how long a Redis that failed is left alone."""
+    def __init__(self, store: FleetStore, host: FleetHost, tasks: TaskOwner, *, pause_s: float = 0.5) -> None:
+        """`tasks` tell the other hubs; `pause_s`: how long a Redis that failed is left alone."""
         self.invitations = FleetInvitations(store)
         self._store = store
         self._host = host
         self._pause_s = pause_s
         self._told: dict[str, int] = {}
         """What Redis has."""
-        self._telling: set[asyncio.Task[None]] = set()
+        self._tasks = tasks
 
     def log_out(self, logged_out: LoggedOut) -> None:
         """Tell the other hubs which logins are over."""
         fresh = {name: began for name, began in logged_out.logins.items() if name not in self._told}
         self._told |= fresh
-        task = asyncio.create_task(self._tell(fresh))
-        self._telling.add(task)
-        task.add_done_callback(self._telling.discard)
+        self._tasks.keep("logins that are over", self._tell(fresh))
 
     def watch(self, watcher: Callable[[Mapping[str, int]], None]) -> None:
         """Tell the watcher which logins are over that it does not know of."""

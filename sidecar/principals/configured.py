@@ -1,6 +1,5 @@
 """Where the settings say that principals' tokens are: beside the journal."""
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Protocol
@@ -10,6 +9,7 @@ from sidecar.config.settings import Settings
 from sidecar.principals.file import FilePrincipals, FileTokens, TokensUnusable, token_file
 from sidecar.principals.kept import KeptToken
 from sidecar.process.supervision import kept_up
+from tasks.owner import TaskOwner
 
 
 class KeptPrincipals(Principals, Protocol):
@@ -48,16 +48,12 @@ class Tokens(Protocol):
 async def principals_of(settings: Settings) -> AsyncIterator[Principals]:
     """Know who a sidecar's hub lets in by tokens of their own, as long as the context lasts; raises JournalUnavailable."""
     found = _kept(settings)
-    running: asyncio.Task[None] | None = None
     try:
         await found.begin()
-        running = asyncio.create_task(kept_up("tokens of principals", found.run))
-        yield found
+        async with TaskOwner() as tasks:
+            tasks.keep("tokens of principals", kept_up("tokens of principals", found.run))
+            yield found
     finally:
-        while running is not None and not running.done():
-            # Again and again: redis-py swallows a cancellation that comes while it connects.
-            running.cancel()
-            await asyncio.wait([running], timeout=0.1)
         await found.close()
 
 

@@ -27,6 +27,7 @@ from sidecar.process.metrics import Metrics
 from sidecar.process.signals import on_stop
 from sidecar.process.supervision import kept_up
 from sidecar.version import VERSION
+from tasks.owner import TaskOwner
 
 PORTS = 100
 """How many ports are tried when none was given, before any free one is taken."""
@@ -72,8 +73,8 @@ async def with_hub(
     host: Host,
     ready: Ready,
     *,
-    start: Callable[[], Awaitable[None]],
-    check: Callable[[], Awaitable[None]] | None = None,
+    start: Callable[[], Coroutine[None, None, None]],
+    check: Callable[[], Coroutine[None, None, None]] | None = None,
     stop: Callable[[], Awaitable[None]],
     metrics: Metrics,
     new_tokens: bool = False,
@@ -94,7 +95,7 @@ async def with_hub(
     access = KeptAccess(settings.state_dir, keeps_tokens=settings.keep_tokens)
     if new_tokens:
         access.renew()
-    async with principals_of(settings) as principals:
+    async with TaskOwner() as tasks, principals_of(settings) as principals:
 
         def hub_at(port: int) -> Hub:
             cookie = None if logins is None else logins.cookie
@@ -117,11 +118,10 @@ async def with_hub(
         access.keep(access.port if "port" in settings.model_fields_set else hub.port)
         stopped = asyncio.Event()
         on_stop(partial(_stop, stopped), settings.stop_timeout_s, insists=True)
-        # Their parent is this function: all of them are over when it is left.
-        watching = asyncio.create_task(kept_up("metrics", partial(metrics.watch, hub, host, journal)))
-        starting = asyncio.ensure_future(start())
-        stopping = asyncio.create_task(stopped.wait())
-        failing = asyncio.create_task(hub.failed())
+        watching = tasks.keep("metrics", kept_up("metrics", partial(metrics.watch, hub, host, journal)))
+        starting = tasks.begin("start", start())
+        stopping = tasks.begin("stop", stopped.wait())
+        failing = tasks.begin("the hub's end", hub.failed())
         working: asyncio.Task[None] | None = None
         try:
             await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
@@ -130,9 +130,9 @@ async def with_hub(
                 await ready(hub)
                 until = [stopping, failing]
                 if check is not None:
-                    await _until(check(), until)
+                    await _until(tasks.begin("check", check()), until)
                 if work is not None:
-                    working = asyncio.create_task(work(hub))
+                    working = tasks.begin("work", work(hub))
                     until.append(working)
                 await asyncio.wait(until, return_when=asyncio.FIRST_COMPLETED)
                 for done in (failing, working):
@@ -143,7 +143,7 @@ async def with_hub(
             failing.cancel()
             if working is not None:
                 working.cancel()
-                await asyncio.gather(working, return_exceptions=True)
+                await asyncio.wait((working,))
             try:
                 await stop()
                 await _delivered(hub, journal)
@@ -151,19 +151,18 @@ async def with_hub(
                 watching.cancel()
                 await hub.stop()
                 # what comes of a start that was stopped on its way interests nobody
-                await asyncio.gather(starting, watching, stopping, failing, return_exceptions=True)
+                await asyncio.wait((starting,))
 
 
-async def _until(check: Awaitable[None], ends: Sequence[asyncio.Future[Any]]) -> None:
+async def _until(checking: asyncio.Task[None], ends: Sequence[asyncio.Future[Any]]) -> None:
     """Wait for a check, and raise what it raises; not longer than until one of the others is over."""
-    checking = asyncio.ensure_future(check)
     try:
         await asyncio.wait((checking, *ends), return_when=asyncio.FIRST_COMPLETED)
         if checking.done():
             await checking
     finally:
         checking.cancel()
-        await asyncio.gather(checking, return_exceptions=True)
+        await asyncio.wait((checking,))
 
 
 async def _delivered(hub: Hub, journal: Journal) -> None:

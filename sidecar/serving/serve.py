@@ -5,7 +5,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -45,10 +45,10 @@ RETAIN_EVERY_S = 3600.0
 
 async def serve(
     settings: Settings,
-    start: Callable[[LiveHost], Awaitable[None]],
+    start: Callable[[LiveHost], Coroutine[None, None, None]],
     ready: Ready,
     *,
-    check: Callable[[], Awaitable[None]] | None = None,
+    check: Callable[[], Coroutine[None, None, None]] | None = None,
     grants: Path,
     new_tokens: bool = False,
     work: Work | None = None,

@@ -13,7 +13,7 @@ from turnwire_client import connect
 from turnwire_process import environment, turnwire
 
 PACKAGES = {
-    "adapter", "contracts", "files", "fleet", "frontends", "hub", "journal", "normalize", "protocol", "runner", "scripted_agent", "sidecar", "tracing",
+    "adapter", "contracts", "files", "fleet", "frontends", "hub", "journal", "normalize", "protocol", "runner", "scripted_agent", "sidecar", "tasks", "tracing",
 }  # fmt: skip
 
 

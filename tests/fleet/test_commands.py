@@ -28,6 +28,7 @@ from journal.redis.server import NOBODY, Ownership
 from journals import RedisProcess
 from sidecar.fleet.invitations import FleetInvitations
 from sidecar.fleet.logins import FleetLogins
+from tasks.owner import TaskOwner
 from waiting import until
 
 pytestmark = pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
@@ -516,16 +517,16 @@ async def test_an_answer_is_not_told_to_who_speaks_for_somebody_else(fleet: Flee
 
 async def test_who_logs_out_at_one_hub_is_out_at_all_also_at_those_that_begin_later(fleet: Fleet) -> None:
     over: list[dict[str, int]] = []
-    async with fleet.hub() as one, fleet.hub() as two:
+    async with fleet.hub() as one, fleet.hub() as two, TaskOwner() as tasks:
         store = FleetStore(fleet.url)
         try:
-            mine = FleetLogins(store, one)
+            mine = FleetLogins(store, one, tasks)
             mine.watch(lambda logins: None if not logins else pytest.fail("it knows its own"))
-            FleetLogins(store, two).watch(lambda logins: over.append(dict(logins)))
+            FleetLogins(store, two, tasks).watch(lambda logins: over.append(dict(logins)))
             mine.log_out(LoggedOut({"a-login": 1_800_000_000}))
             await until(lambda: {"a-login": 1_800_000_000} in over)
             async with fleet.hub() as late:
-                FleetLogins(store, late).watch(lambda logins: over.append(dict(logins)))
+                FleetLogins(store, late, tasks).watch(lambda logins: over.append(dict(logins)))
                 assert over[-1] == {"a-login": 1_800_000_000}
         finally:
             await store.close()
