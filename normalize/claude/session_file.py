@@ -31,14 +31,18 @@ from protocol.claude.session_lines import NO_LINE, MessageHead, SessionLine, Tok
 BOOKKEEPING = frozenset(
     {
         "agent-color", "agent-name", "agent-setting", "ai-title", "api-request", "api-request-blob",
-        "api-request-shape", "atis-latch", "attachment", "attribution-snapshot", "content-replacement",
-        "context-collapse-commit", "context-collapse-snapshot", "cost-state", "custom-title",
-        "file-history-snapshot", "last-prompt", "marble-origami-commit", "marble-origami-snapshot", "mode",
-        "permission-mode", "pr-link", "progress", "queue-operation", "relocated", "speculation-accept",
-        "summary", "tag", "task-summary", "tools-used", "worktree-state",
+        "api-request-resumed", "api-request-shape", "artifact-autoreact-ledger", "artifact-comment-monitor",
+        "atis-latch", "attachment", "attribution-snapshot", "bridge-session", "content-replacement",
+        "context-collapse-commit", "context-collapse-snapshot", "continued-in", "cost-state", "custom-title",
+        "data-flow-incomplete", "data-flow-records", "derived-from", "dev-mods", "ended-by-model",
+        "file-history-delta", "file-history-snapshot", "fork-context-ref", "frame-link", "history-suppression",
+        "host-row", "hybrid-organization", "isolation-latch", "last-prompt", "marble-origami-commit",
+        "marble-origami-snapshot", "memory-mode", "mode", "observer-ref", "permission-mode", "pr-link",
+        "progress", "queue-operation", "relocated", "repl-mode", "resume-head-vouch", "session-owner",
+        "speculation-accept", "summary", "tag", "task-summary", "tools-used", "worktree-state",
     }
 )  # fmt: skip
-"""Types of lines that are for the CLI alone."""
+"""Types of lines that are for the CLI alone, of all versions up to 2.1.330."""
 
 _SHOWN = 500
 """Characters of a prompt that are kept for lists."""
@@ -195,6 +199,10 @@ class ClaudeSurvey:
         """The call that started each subagent with an id."""
         self._threads: dict[str, str] = {}
         """The call that started a subagent, by the first record of a thread in the main file."""
+        self._called: dict[str, tuple[str, ...]] = {}
+        """The records of the main thread that have a call: more than one where a past was copied."""
+        self._within: dict[str, str] = {}
+        """The call that started the subagent whose call it is."""
         self._boundary: str | None = None
         self._compacted: dict[str, tuple[str, str]] = {}
         """By a compaction's boundary: the record of the command that asked for it, and its text."""
@@ -232,7 +240,7 @@ class ClaudeSurvey:
             self._answer(read, head, at, agent or read.agent_id)
         text = head.text if read.type == "user" else ""
         if agent is not None or read.is_sidechain:
-            self._aside(read, text, agent)
+            self._aside(read, head, text, agent)
             return _said(read, head, _Kind.OTHER, text)
         self._note(read, head, at)
         kind = _kind(read, head, text)
@@ -268,8 +276,9 @@ class ClaudeSurvey:
                 self.calls(line.data.agent_id, line.parent_tool_use_id)
             case "assistant":
                 for block in head.blocks:
-                    if block.type == "tool_use" and block.id and isinstance(block.input, dict):
-                        prompt = block.input.get("prompt")
+                    if block.type == "tool_use" and block.id and line.uuid:
+                        self._called[block.id] = (*self._called.get(block.id, ()), line.uuid)
+                        prompt = block.input.get("prompt") if isinstance(block.input, dict) else None
                         if isinstance(prompt, str):
                             self._tasks.setdefault(prompt, []).append(block.id)
             case "user" if line.tool_use_result:
@@ -280,8 +289,8 @@ class ClaudeSurvey:
             case _:
                 pass
 
-    def _aside(self, line: SessionLine, text: str, agent: str | None) -> None:
-        """A subagent's record: whose it is, where no name tells."""
+    def _aside(self, line: SessionLine, head: MessageHead, text: str, agent: str | None) -> None:
+        """A subagent's record: whose it is, where no name tells, and what it calls itself."""
         if line.uuid is None:
             return
         known = agent or line.agent_id
@@ -292,6 +301,10 @@ class ClaudeSurvey:
                 self.calls(known, thread)
         if thread is not None:
             self._threads[line.uuid] = thread
+        if line.type == "assistant" and (above := self.call_of(line, agent)) is not None:
+            for block in head.blocks:
+                if block.type == "tool_use" and block.id:
+                    self._within.setdefault(block.id, above)
 
     def _answer(self, line: SessionLine, head: MessageHead, at: float | None, agent: str | None) -> None:
         model = head.model
@@ -411,6 +424,14 @@ class ClaudeSurvey:
             return self._agents[known]
         return self._threads.get(line.uuid or "") or self._threads.get(line.parent_uuid or "")
 
+    def records_of(self, call: str) -> tuple[str, ...]:
+        """Return the records of the main thread that have a call, or the one below which a subagent has made it."""
+        passed: set[str] = set()
+        while call not in self._called and call in self._within and call not in passed:
+            passed.add(call)
+            call = self._within[call]
+        return self._called.get(call, ())
+
     @property
     def compacted(self) -> dict[str, tuple[str, str]]:
         """The commands that asked for compactions, by those' boundaries."""
@@ -462,6 +483,12 @@ class ClaudeSurvey:
             ] or members
             branches.append(Branch(ends[-1].uuid, first, ends[-1].at))
         return dead, branches
+
+
+def _api_error(line: SessionLine) -> dict[str, object]:
+    if not line.is_api_error_message:
+        return {}
+    return {"is_api_error_message": True, "error": line.error, "api_error_status": line.api_error_status}
 
 
 def _agent_of(line: SessionLine) -> str | None:
@@ -562,6 +589,8 @@ class ClaudeReader:
         self._skipped: set[str] = set()
         self._told = False
         self._read: set[str] = set()
+        self._early: dict[str, list[tuple[SessionLine, float | None, str, str | None]]] = {}
+        """What subagents said by the clock before the record that has their call was read, by that record."""
 
     def read(self, line: bytes, agent: str | None = None) -> Sequence[DatedInput]:
         """Return what a line says."""
@@ -580,13 +609,15 @@ class ClaudeReader:
         aside = agent is not None or bool(told.is_sidechain)
         if at is not None and not aside:
             self._last = at
-            if self._turn is not None and told.type in ("user", "assistant") and not told.is_meta:
-                self._turn.ended = at
         match told.type:
-            case "user":
-                return self._aside(told, at, agent) if aside else self._user(told, at)
-            case "assistant":
-                return self._assistant(told, at, agent, aside=aside)
+            case "user" | "assistant" if aside:
+                return self._of_subagent(told, at, agent)
+            case "user" | "assistant":
+                found = self._user(told, at) if told.type == "user" else self._assistant(told, at)
+                # a prompt has ended the turn before it, at the time of the last that was said in that
+                if self._turn is not None and at is not None and not told.is_meta:
+                    self._turn.ended = at
+                return [*found, *self._now_called(told)]
             case "system" if not aside:
                 return self._system(told, at)
             case "attachment" if not aside:
@@ -595,6 +626,32 @@ class ClaudeReader:
                 return [self._counted(at)]
             case _:
                 return [DatedInput(at or self._last, Received(line, decode(line)))]
+
+    def _of_subagent(self, told: SessionLine, at: float | None, agent: str | None) -> list[DatedInput]:
+        """What a subagent said, behind the call that started it; of a branch that does not live, nothing."""
+        call = self._survey.call_of(told, agent)
+        if call is None:
+            return [self._counted(at)]
+        records = self._survey.records_of(call)
+        living = [record for record in records if record not in self._dead]
+        if records and not living:
+            return [self._counted(at)]
+        if living and self._read.isdisjoint(living):
+            self._early.setdefault(living[0], []).append((told, at, call, agent))
+            return []
+        return self._said_below(told, at, call, agent)
+
+    def _said_below(self, told: SessionLine, at: float | None, call: str, agent: str | None) -> list[DatedInput]:
+        if told.type == "assistant":
+            self._use(told, session_lines.head(told.message), agent, of_main=False)
+            return [self._received(told, at, parent_tool_use_id=call, **_api_error(told))]
+        if told.is_meta and not _is_answer(session_lines.head(told.message)):
+            return [self._counted(at)]
+        return [self._received(told, at, parent_tool_use_id=call)]
+
+    def _now_called(self, told: SessionLine) -> list[DatedInput]:
+        early = self._early.pop(told.uuid or "", ())
+        return [said for one in early for said in self._said_below(*one)]
 
     def close(self) -> Sequence[DatedInput]:
         """Return the end of the last turn, where it has one."""
@@ -689,47 +746,26 @@ class ClaudeReader:
         }
         return [*ended, self._made(at, wire)]
 
-    def _assistant(
-        self, told: SessionLine, at: float | None, agent: str | None, *, aside: bool
-    ) -> list[DatedInput]:
+    def _assistant(self, told: SessionLine, at: float | None) -> list[DatedInput]:
         head = session_lines.head(told.message)
-        synthetic = head.model == "<synthetic>"
-        begun: list[DatedInput] = []
-        if not aside:
-            if not synthetic and head.model:
-                self._model = head.model
-            if self._turn is None:
-                begun = self._begin(told, at)
+        if head.model and head.model != "<synthetic>":
+            self._model = head.model
+        begun = self._begin(told, at) if self._turn is None else []
         turn = self._turn
-        if turn is not None:
-            known = agent or told.agent_id
-            key = self._survey.key_of(known, head.id or told.uuid or "")
-            if key is not None and head.usage is not None and head.model:
-                turn.used[key] = head.model, not aside, head.usage
-            if not aside:
-                turn.said = True
-                turn.stop_reason = head.stop_reason or turn.stop_reason
-                turn.error = head.text if told.is_api_error_message else None
-                turn.status = told.api_error_status
-                turn.calls.update(block.id for block in head.blocks if block.type == "tool_use" and block.id)
-        extra: dict[str, object] = {}
-        if told.is_api_error_message:
-            extra = {
-                "is_api_error_message": True,
-                "error": told.error,
-                "api_error_status": told.api_error_status,
-            }
-        parent = self._survey.call_of(told, agent) if aside else None
-        if aside and parent is None:
-            return [self._counted(at)]
-        return [*begun, self._received(told, at, parent_tool_use_id=parent, **extra)]
+        assert turn is not None
+        self._use(told, head, None, of_main=True)
+        turn.said = True
+        turn.stop_reason = head.stop_reason or turn.stop_reason
+        turn.error = head.text if told.is_api_error_message else None
+        turn.status = told.api_error_status
+        turn.calls.update(block.id for block in head.blocks if block.type == "tool_use" and block.id)
+        return [*begun, self._received(told, at, **_api_error(told))]
 
-    def _aside(self, told: SessionLine, at: float | None, agent: str | None) -> list[DatedInput]:
-        parent = self._survey.call_of(told, agent)
-        head = session_lines.head(told.message)
-        if parent is None or (told.is_meta and not _is_answer(head)):
-            return [self._counted(at)]
-        return [self._received(told, at, parent_tool_use_id=parent)]
+    def _use(self, told: SessionLine, head: MessageHead, agent: str | None, *, of_main: bool) -> None:
+        """Count an answer's tokens to the turn that is open."""
+        key = self._survey.key_of(agent or told.agent_id, head.id or told.uuid or "")
+        if self._turn is not None and key is not None and head.usage is not None and head.model:
+            self._turn.used[key] = head.model, of_main, head.usage
 
     def _system(self, told: SessionLine, at: float | None) -> list[DatedInput]:
         content = told.content or ""

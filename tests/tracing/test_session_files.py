@@ -507,3 +507,82 @@ def test_a_compaction_that_nobody_asked_for_is_within_its_turn(tmp_path: Path) -
     seen = transcript(events)
     assert set(seen.texts) == {"before", "after"}
     assert len(seen.completes) == 1
+
+
+def task(call: str, prompt: str) -> list[dict[str, object]]:
+    return [{"type": "tool_use", "id": call, "name": "Task", "input": {"prompt": prompt, "description": "d"}}]
+
+
+def test_a_turn_lasts_until_its_last_word_not_until_the_next_prompt(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "s.jsonl",
+        record("p", None, timestamp="2026-01-02T03:04:00.000Z"),
+        record("a", "p", "assistant", timestamp="2026-01-02T03:04:02.000Z"),
+        record("q", "a", timestamp="2026-01-02T03:14:00.000Z"),
+        record("b", "q", "assistant", timestamp="2026-01-02T03:14:01.000Z"),
+        record("r", "b", timestamp="2026-01-02T04:00:00.000Z"),
+        record("t", "r", timestamp="2026-01-02T05:00:00.000Z"),
+    )
+    assert [done.duration_ms for done in transcript(events_of(path)).completes] == [2000, 1000, 0, None]
+
+
+def test_a_subagents_words_are_never_before_its_call_whatever_their_times(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "s.jsonl",
+        record("p", None),
+        record("a", "p", "assistant", content=task("c1", "go"), timestamp="2026-01-02T03:04:06.000Z"),
+        record(
+            "r", "a", content=[{"type": "tool_result", "tool_use_id": "c1", "content": "ok"}],
+            toolUseResult={"agentId": "ab12"}, timestamp="2026-01-02T03:04:07.000Z",
+        ),
+        record("b", "r", "assistant", content="done", timestamp="2026-01-02T03:04:08.000Z"),
+    )  # fmt: skip
+    written(
+        tmp_path / "agent-ab12.jsonl",
+        record("k", None, isSidechain=True, agentId="ab12", content="go"),
+        record("l", "k", "assistant", isSidechain=True, agentId="ab12", content="nested"),
+    )
+    seen = [
+        event.type
+        for event in events_of(path)
+        if isinstance(event, ev.ToolCall | ev.MessageChunk | ev.UserMessage | ev.ToolUpdate)
+    ]
+    assert seen == [
+        "user_message", "tool_call", "user_message", "message_chunk", "tool_update", "message_chunk",
+    ]  # fmt: skip
+    assert transcript(events_of(path)).completes[0].input_tokens == 2
+
+
+def test_what_subagents_of_a_branch_that_was_left_said_is_left_too(tmp_path: Path) -> None:
+    result = [{"type": "tool_result", "tool_use_id": "c1", "content": "ok"}]
+    path = written(
+        tmp_path / "s.jsonl",
+        record("p", None),
+        record("a", "p", "assistant", content="one"),
+        record("q", "a"),
+        record("b", "q", "assistant", content=task("c1", "go")),
+        record("r", "b", content=result, toolUseResult={"agentId": "ab12"}),
+        record("c", "r", "assistant", content="two"),
+        record("s", "a"),
+        record("d", "s", "assistant", content="three"),
+    )
+    written(
+        tmp_path / "agent-ab12.jsonl",
+        record("k", None, isSidechain=True, agentId="ab12", content="go"),
+        record("l", "k", "assistant", isSidechain=True, agentId="ab12", content=task("c2", "on")),
+        record("m", "l", "assistant", isSidechain=True, agentId="cd34", content="below it"),
+        b'{"type":"progress","uuid":"x","isSidechain":true,"data":{"type":"agent_progress","agentId":"cd34"},"parentToolUseID":"c2"}',
+    )
+    living = transcript(events_of(path))
+    assert (set(living.texts), living.nested) == ({"one", "three"}, Counter())
+    assert [done.input_tokens for done in living.completes] == [1, 1]
+    (left,) = outline(path).branches
+    assert {name for _, name, *_ in transcript(events_of(path, left.leaf)).calls} == {"Task"}
+    assert set(transcript(events_of(path, left.leaf)).texts) == {"one", "two"}
+
+
+def test_lines_that_are_for_the_cli_alone_are_no_news_in_any_version(tmp_path: Path) -> None:
+    kinds = ("file-history-delta", "continued-in", "session-owner", "bridge-session", "ended-by-model")
+    lines = [json.dumps({"type": kind, "sessionId": "s"}).encode() for kind in kinds]
+    path = written(tmp_path / "s.jsonl", record("p", None), *lines, record("a", "p", "assistant"))
+    assert not [event for event in events_of(path) if event.type == "unknown"]
