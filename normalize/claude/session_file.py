@@ -56,6 +56,8 @@ _WEIGHTS = (1.0, 5.0, 0.1, 1.25)
 _COMMAND = re.compile(r"\s*<command-(?:name|message)>")
 _COMMAND_PART = re.compile(r"<command-(name|args)>([^<]*(?:<(?!/command-)[^<]*)*)</command-\1>")
 _PRINTED = re.compile(r"<(local-command|bash)-(stdout|stderr)>(.*?)</\1-\2>", re.DOTALL)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+"""What an interactive CLI paints the output of its commands with; stdout has it plain."""
 _SHELL = re.compile(r"\s*<bash-input>(.*?)</bash-input>", re.DOTALL)
 _UNKNOWN_COMMAND = re.compile(r"Unknown (?:slash command|skill): (\S{1,200})")
 _SUMMARY = "This session is being continued from a previous conversation that ran out of context"
@@ -82,6 +84,8 @@ class _Node(msgspec.Struct):
     kind: str
     at: float | None
     text: str = ""
+    woken: bool = False
+    """The prompt is not a human's: a task in the background has ended."""
     real: bool = False
     """Somebody says something in it or below it."""
     asked: bool = False
@@ -334,7 +338,7 @@ class ClaudeSurvey:
         if parent is None and (named or kind == _Kind.OTHER):
             # A file that lost lines, or an older CLI's compaction: it goes on from what came before.
             parent = self._last
-        node = _Node(line.uuid, parent, kind, at, text[:_SHOWN])
+        node = _Node(line.uuid, parent, kind, at, text[:_SHOWN], _woken(line))
         if line.subtype == "compact_boundary":
             self._boundary = line.uuid
         elif kind == _Kind.COMMAND and self._boundary is not None and text.startswith("/compact"):
@@ -359,7 +363,7 @@ class ClaudeSurvey:
             facts.title = mine[-1] if mine else None
         facts.first_prompt = self._first_prompt
         alive = [node for node in self._nodes.values() if node.uuid not in dead]
-        facts.turns = sum(node.kind in (_Kind.PROMPT, _Kind.COMMAND) for node in alive)
+        facts.turns = _turns(alive)
         facts.branches = branches
         facts.answers = self.answers()
         self._add_costs(facts)
@@ -483,6 +487,18 @@ class ClaudeSurvey:
             ] or members
             branches.append(Branch(ends[-1].uuid, first, ends[-1].at))
         return dead, branches
+
+
+def _turns(nodes: Sequence[_Node]) -> int:
+    """Count the turns of a branch; what several tasks that ended at once have woken is one."""
+    turns, waking = 0, False
+    for node in nodes:
+        if node.kind in (_Kind.PROMPT, _Kind.COMMAND):
+            turns += not (node.woken and waking)
+            waking = node.woken
+        elif node.kind == _Kind.MODEL:
+            waking = False
+    return turns
 
 
 def _api_error(line: SessionLine) -> dict[str, object]:
@@ -703,13 +719,15 @@ class ClaudeReader:
                 self._turn.interrupted = True
             return [self._received(told, at)]
         if _woken(told):
+            if self._turn is not None and self._turn.woken and not self._turn.said:
+                return [self._counted(at)]  # several tasks have ended at once: one answer for all of them
             return [*self._begin(told, at, woken=True), self._counted(at)]
         return self._prompted(told, at, told.message)
 
     def _printed(self, told: SessionLine, at: float | None, text: str) -> list[DatedInput]:
         if self._turn is not None:
             self._turn.said = True
-        output = "\n".join(found for _, _, found in _PRINTED.findall(text) if found.strip())
+        output = "\n".join(found for _, _, found in _PRINTED.findall(_COLOUR.sub("", text)) if found.strip())
         return self._output(told, at, output) if output else [self._counted(at)]
 
     def _output(self, told: SessionLine, at: float | None, output: str) -> list[DatedInput]:

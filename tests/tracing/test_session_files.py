@@ -351,7 +351,9 @@ def test_shell_commands_and_errors_of_the_cli_are_told(tmp_path: Path) -> None:
     path = written(
         tmp_path / "s.jsonl",
         record("b", None, content="<bash-input>ls -l</bash-input>"),
-        record("o", "b", content="<bash-stdout>total 0</bash-stdout><bash-stderr></bash-stderr>"),
+        record(
+            "o", "b", content="<bash-stdout>\x1b[2mtotal\x1b[22m 0</bash-stdout><bash-stderr></bash-stderr>"
+        ),
         record("e", "o", content="<bash-stdout></bash-stdout>"),
         record("p", "e"),
         record("w", "p", "system", subtype="informational", content="Look out", level="warning"),
@@ -586,3 +588,25 @@ def test_lines_that_are_for_the_cli_alone_are_no_news_in_any_version(tmp_path: P
     lines = [json.dumps({"type": kind, "sessionId": "s"}).encode() for kind in kinds]
     path = written(tmp_path / "s.jsonl", record("p", None), *lines, record("a", "p", "assistant"))
     assert not [event for event in events_of(path) if event.type == "unknown"]
+
+
+def test_tasks_that_end_at_once_wake_the_model_once(tmp_path: Path) -> None:
+    def ended(uuid: str, parent: str) -> bytes:
+        return record(uuid, parent, content="<task-notification>", origin={"kind": "task-notification"})
+
+    path = written(
+        tmp_path / "s.jsonl",
+        record("p", None),
+        record("a", "p", "assistant", content="begun"),
+        ended("n1", "a"),
+        ended("n2", "n1"),
+        record("b", "n2", "assistant", content="both are done"),
+        ended("n3", "b"),
+        record("c", "n3", "assistant", content="and the third"),
+        record("q", "c"),
+        record("d", "q", "assistant", content="end"),
+    )
+    seen = transcript(events_of(path))
+    assert seen.origins == ["user", "autonomous", "autonomous", "user"]
+    assert [done.outcome for done in seen.completes] == ["completed"] * 4
+    assert outline(path).turns == 4
