@@ -657,7 +657,9 @@ class ClaudeReader:
             return []
         return self._said_below(told, at, call, agent)
 
-    def _said_below(self, told: SessionLine, at: float | None, call: str, agent: str | None) -> list[DatedInput]:
+    def _said_below(
+        self, told: SessionLine, at: float | None, call: str, agent: str | None
+    ) -> list[DatedInput]:
         if told.type == "assistant":
             self._use(told, session_lines.head(told.message), agent, of_main=False)
             return [self._received(told, at, parent_tool_use_id=call, **_api_error(told))]
