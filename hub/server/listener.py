@@ -50,6 +50,11 @@ _library_log.setLevel(logging.WARNING)
 log = logging.getLogger(f"turnwire.{__name__}")
 
 
+HEAD_END = b"\r\n\r\n"
+
+EARLY_BYTES = 64 * 1024
+"""What a peer may say behind its request before it is answered; who says more is cut."""
+
 FRAMES_READ_AHEAD = 4
 """Frames of a frontend that wait to be heard; then it is not read from."""
 
@@ -109,6 +114,16 @@ class FrontendConnection(ServerConnection):
         self._waited = 0
         """How much waited then."""
         self._is_refused = False
+        self._head_tail = b""
+        """The last of what was read of the head, where its end may begin."""
+        self._is_headed = False
+        """The head has ended."""
+        self._is_answered = False
+        """The request has its answer, or is none; what comes from here on is for websockets."""
+        self._early = b""
+        """What came behind the head, before the answer."""
+        self._has_ended = False
+        """The peer has said before the answer that it says no more."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Let it in, for a moment without a request, or turn it away; with TLS, a second time when the handshake is done."""
@@ -211,9 +226,53 @@ class FrontendConnection(ServerConnection):
             self._handshake.cancel()
 
     def data_received(self, data: bytes) -> None:
-        """Note that the peer lives."""
+        """Take what the peer says; what comes behind the head of its request waits for the answer."""
         self.heard_at = self.loop.time()
-        super().data_received(data)
+        if self._is_answered:
+            super().data_received(data)
+            return
+        size = self._in_head(data)
+        if size:
+            super().data_received(data[:size])
+        if self._is_headed and self.request is None:
+            self._is_answered = True  # it is no request, and websockets has said so
+        elif size < len(data):
+            # websockets would read a frame in it, and, where it is none, have no answer any more.
+            self._early += data[size:]
+            if len(self._early) > EARLY_BYTES:
+                self.drop("no_request")
+
+    def _in_head(self, data: bytes) -> int:
+        """Return how much of it belongs to the head."""
+        if self._is_headed:
+            return 0
+        seen = self._head_tail + data
+        end = seen.find(HEAD_END)
+        if end < 0:
+            self._head_tail = seen[1 - len(HEAD_END) :]
+            return len(data)
+        self._is_headed = True
+        return end + len(HEAD_END) - len(self._head_tail)
+
+    def eof_received(self) -> bool | None:  # type: ignore[override]  # as asyncio has it: True keeps it open for the answer
+        """The peer says no more: it may wait for an answer all the same."""
+        if self.request is not None and not self._is_answered and self._tls is None:
+            self._has_ended = True
+            return True
+        super().eof_received()
+        return None
+
+    def answered(self) -> None:
+        """Go on with what came before the answer."""
+        if self._is_answered or self.transport.is_closing():
+            return
+        self._is_answered = True
+        early, self._early = self._early, b""
+        if early:
+            super().data_received(early)
+        if self._has_ended:
+            super().eof_received()
+            self.transport.close()
 
     def pause_writing(self) -> None:
         """Note that more waits than the write limit."""
@@ -444,6 +503,13 @@ class Listener:
 
     async def _answer(self, connection: ServerConnection, head: HttpRequest) -> Response | None:
         assert isinstance(connection, FrontendConnection), "made by create_connection"
+        try:
+            return await self._decide(connection, head)
+        finally:
+            # websockets writes the answer before it lets anything else run
+            asyncio.get_running_loop().call_soon(connection.answered)
+
+    async def _decide(self, connection: FrontendConnection, head: HttpRequest) -> Response | None:
         # A repeated Host or Origin becomes one that is not allowed; repeated cookies stay readable.
         names = {name.lower() for name in head.headers}
         headers = {
@@ -482,6 +548,7 @@ class Listener:
 
     async def _stream(self, connection: FrontendConnection, stream: Stream) -> None:
         connection.streams = True
+        connection.answered()
         connection.login = stream.login
         context, sink = self.context, EventStream(connection)
         reader = connection.reader = Reader(context.pages, context.feeds, sink)

@@ -111,10 +111,11 @@ class JsonRpcAgent:
             case ControlResponse():
                 return self._answer(message)
             case ControlRequest():
-                params = dict(to_json(message.request))
-                return Exchange(
-                    lines=[envelope.request(message.request_id, params.pop("subtype", ""), params)]
-                )
+                told = to_json(message.request)
+                params = dict(told) if isinstance(told, dict) else {"request": told}
+                method = text_at(params, "subtype") or ""
+                params.pop("subtype", None)
+                return Exchange(lines=[envelope.request(message.request_id, method, params)])
             case Injected(message_count=int(joined)):
                 # between turns one of the prompts begins the turn that the others join
                 self._joined += joined - self._is_between

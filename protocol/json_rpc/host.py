@@ -59,9 +59,10 @@ class JsonRpcHost:
             case ControlRequest(request_id=request_id, request=request):
                 fields = to_json(request)
                 params = dict(fields) if isinstance(fields, dict) else {}
-                method = params.pop("subtype", "")
+                method = text_at(params, "subtype")
                 if not method:
                     return Exchange([failure(request_id, "a control request needs a subtype")])
+                del params["subtype"]
                 number = next(self._ids)
                 self._requests[number] = request_id
                 return Exchange(lines=[envelope.request(number, method, params)])

@@ -4,18 +4,12 @@ import asyncio
 import json
 import random
 import tempfile
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
-
-from acp_recordings import acp_recordings
 
 from contracts.events import EVENTS_A_BYTE, balanced, conserved, over, readable, words
-from hub.schema import document
-from hub.wire.commands import parse
-from hub.wire.frames_out import Reply
 from journal.base import Entry, JournalError
 from journal.sqlite.journal import SqliteJournal
 from normalize.core import Core
@@ -29,15 +23,19 @@ from protocol.acp.decode import decode as decode_acp
 from protocol.claude.decode import decode as decode_claude
 from protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD, Dialect
 from protocol.framing import LineFramer, OversizeLine
-from recordings import FIXTURES, recordings
+from recordings import FIXTURES
 from runner.wire import read_request
+from tests.fuzz import callers, frontends
+from tests.fuzz.rows import (
+    Features,
+    acp_sessions,
+    claude_sessions,
+    lines_of,
+    rows_of,
+    small,
+    spoken_in,
+)
 from tracing.redaction.redaction import Redaction
-
-SEED_BYTES = 12_000
-"""Longer seeds are left out: what is wrong with a long input is wrong with a short one, and more of those are tried."""
-
-Features = set[Hashable]
-"""What an input made happen; one that makes something new happen is worth changing further."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +47,6 @@ class Target:
     """Right inputs to begin with."""
     run: Callable[[bytes], Features]
     """Feed it with one input; raises AssertionError, or whatever it should not have raised."""
-
-
-# Lines of sessions: `<` stands before what an agent wrote, `>` before what it was told.
-
-
-def rows_of(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Cut an input into directions and lines."""
-    for line in data.split(b"\n"):
-        yield (line[:1], line[1:]) if line[:1] in (b"<", b">") else (b"<", line)
 
 
 Decode = Callable[[bytes, bool], Sequence[Received | Sent]]
@@ -154,57 +143,6 @@ def _junk_between(data: bytes) -> Features:
     return features
 
 
-def _said(folder: Path) -> bytes:
-    """The lines of a recording, in both directions, in their order."""
-    sides = {
-        name: (folder / f"{file}.jsonl").read_bytes().split(b"\n")
-        for name, file in (("recv", "stdout"), ("send", "stdin"))
-    }
-    rows = [json.loads(row) for row in (folder / "timeline.jsonl").read_bytes().splitlines()]
-    marks = {"recv": b"<", "send": b">"}
-    return b"\n".join(
-        marks[row["dir"]] + sides[row["dir"]][row["line"]] for row in rows if row.get("line") is not None
-    )
-
-
-def _small(found: Iterable[bytes]) -> list[bytes]:
-    return sorted({seed for seed in found if 0 < len(seed) < SEED_BYTES}, key=lambda seed: (len(seed), seed))
-
-
-def claude_sessions() -> list[bytes]:
-    """Recordings of Claude Code."""
-    return _small(_said(recording.folder) for recording in recordings())
-
-
-def acp_sessions() -> list[bytes]:
-    """Recordings of agents of the Agent Client Protocol."""
-    return _small(_said(recording.folder) for recording in acp_recordings())
-
-
-def spoken_in(dialect: Dialect) -> Callable[[], list[bytes]]:
-    """Recordings of Claude Code, as they would be in a dialect."""
-
-    def seeds() -> list[bytes]:
-        found = []
-        for seed in claude_sessions():
-            peer = dialect.agent()
-            rows = [(mark, decode_claude(line)) for mark, line in rows_of(seed)]
-            said = [line for mark, message in rows if mark == b"<" for line in peer.write(message).lines]
-            found.append(b"\n".join(b"<" + line.rstrip(b"\n") for line in said))
-        return _small(found)
-
-    return seeds
-
-
-def lines_of(sessions: Callable[[], list[bytes]]) -> Callable[[], list[bytes]]:
-    """The single lines of sessions."""
-
-    def seeds() -> list[bytes]:
-        return _small(line for seed in sessions() for _, line in rows_of(seed))
-
-    return seeds
-
-
 # Framing.
 
 
@@ -232,60 +170,6 @@ def _framing(data: bytes) -> Features:
             assert line.size >= limit
             assert wanted.startswith(line.head[:8])
     return {(type(line).__name__, limit) for line in at_once}
-
-
-# Frontends.
-
-
-def _frames(data: bytes) -> Features:
-    text = data.decode("utf-8", "surrogateescape")
-    features: Features = set()
-    roles: tuple[Literal["control", "view"] | None, ...] = ("control", "view", None)
-    for role in roles:
-        got = parse(text, role)
-        if isinstance(got, Reply):
-            assert got.error is not None
-            assert len(got.error.message) < 2000
-            features.add((role, got.error.code, got.error.field))
-        else:
-            assert got.type == json.loads(text)["type"]
-            features.add((role, got.type))
-    return features
-
-
-def commands() -> list[bytes]:
-    """A command of each kind, with all that it can have."""
-    schema: Any = document("commands")
-    definitions = schema["$defs"]
-    return [
-        json.dumps(_example(one, definitions, 0)).encode() for one in definitions.values() if _is_command(one)
-    ]
-
-
-def _is_command(definition: Any) -> bool:
-    return bool({"type", "id"} <= definition.get("properties", {}).keys())
-
-
-def _example(part: Any, definitions: Any, depth: int) -> Any:
-    match part:
-        case {"$ref": str(target)}:
-            return _example(definitions[target.rpartition("/")[2]], definitions, depth + 1)
-        case {"const": value} | {"enum": [value, *_]}:
-            return value
-        case {"anyOf": [first, *_]} | {"oneOf": [first, *_]}:
-            return _example(first, definitions, depth + 1)
-        case {"properties": fields} if depth < 6:
-            return {key: _example(value, definitions, depth + 1) for key, value in fields.items()}
-        case {"type": "array", "items": item} if depth < 6:
-            return [_example(item, definitions, depth + 1)]
-        case {"type": "integer" | "number"}:
-            return 1
-        case {"type": "boolean"}:
-            return True
-        case {"type": "object"}:
-            return {"key": "value"}
-        case _:
-            return "text"
 
 
 # The runner.
@@ -366,12 +250,12 @@ def _kept(data: bytes, files: SessionFiles, family: str) -> Features:
 
 def session_files() -> list[bytes]:
     """Files that the CLI has kept."""
-    return _small(path.read_bytes() for path in sorted((FIXTURES / "sessions").glob("**/*.jsonl")))
+    return small(path.read_bytes() for path in sorted((FIXTURES / "sessions").glob("**/*.jsonl")))
 
 
 def kept_files() -> list[bytes]:
     """Files that other agents have kept."""
-    return _small(path.read_bytes() for path in sorted((FIXTURES / "kept").glob("**/*.jsonl")))
+    return small(path.read_bytes() for path in sorted((FIXTURES / "kept").glob("**/*.jsonl")))
 
 
 LOGS = {"one": 40, "two": 7}
@@ -465,8 +349,11 @@ TARGETS = {
         Target("miriad", spoken_in(MIRIAD), _core(MIRIAD.name)),
         Target("json-rpc", spoken_in(JSON_RPC), _core(JSON_RPC.name)),
         Target("auto", lambda: [*claude_sessions(), *acp_sessions()], _twice),
-        Target("frames", commands, _frames),
+        Target("frames", frontends.commands, frontends.frame),
+        Target("http-head", frontends.heads, frontends.http_head),
+        Target("conversation", frontends.talks, frontends.conversation),
         Target("runner", runner_lines, _runner),
+        Target("stdio", callers.calls, callers.bridged),
         Target("session-file", session_files, _session_file),
         Target("kept-file", kept_files, _kept_file),
         Target("journal", damages, _damaged_journal),

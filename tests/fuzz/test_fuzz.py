@@ -5,9 +5,19 @@ import logging
 import pytest
 
 from tests.fuzz.fuzzing import KEPT, Campaign, fails, fuzz, kept
-from tests.fuzz.targets import TARGETS, Features, Target
+from tests.fuzz.rows import Features
+from tests.fuzz.targets import TARGETS, Target
 
-INPUTS = {"journal": 200, "claude-junk": 1500, "auto": 1500, "session-file": 2000, "kept-file": 600}
+INPUTS = {
+    "http-head": 2000,
+    "conversation": 2000,
+    "stdio": 2000,
+    "journal": 200,
+    "claude-junk": 1500,
+    "auto": 1500,
+    "session-file": 2000,
+    "kept-file": 600,
+}
 """So many, where the other targets get DEFAULT: a minute for all of them."""
 DEFAULT = 5000
 

@@ -3,9 +3,10 @@
 import asyncio
 import gzip
 import json
+import logging
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from hub_harness import SESSION, HubHarness, hub_harness, until
 
 from hub.config import HubConfig, Limits
 from hub.hub import CertificateError
+from hub.server.listener import EARLY_BYTES
 from hub.server.routes import Probes
 from turnwire_client import connect
 from turnwire_client.frames import EventFrame
@@ -278,3 +280,71 @@ async def test_a_certificate_that_is_none_is_an_error_at_the_start(tmp_path: Pat
         with pytest.raises(CertificateError, match=rf"{path}.*(PEM|No such file)"):
             async with hub_harness(HubConfig(certificate=path)):
                 pass
+
+
+HEAD = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+
+
+async def answered(port: int, said: bytes, *, ends: bool = False) -> bytes:
+    """Say something at once, and return all that comes back."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(said)
+    if ends:
+        writer.write_eof()
+    async with asyncio.timeout(60):
+        answer = b""
+        with suppress(ConnectionError):
+            while piece := await reader.read(65536):
+                answer += piece
+    writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
+    return answer
+
+
+def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
+
+
+@pytest.mark.parametrize("behind", [b"", HEAD, b"\r\n", b"GE", b"\x81\x05hello", b"x" * 5000])
+@pytest.mark.parametrize("ends", [False, True])
+async def test_whatever_comes_behind_a_request_it_has_its_answer(
+    behind: bytes, ends: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with hub_harness() as harness:
+        answer = await answered(harness.hub.port, HEAD + behind, ends=ends)
+        assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
+        assert answer.count(b"HTTP/1.1") == 1
+        await until(lambda: harness.hub.connections == 0)
+    assert errors(caplog) == []
+
+
+async def test_who_says_too_much_before_there_is_an_answer_is_cut(caplog: pytest.LogCaptureFixture) -> None:
+    async with hub_harness() as harness:
+        assert await answered(harness.hub.port, HEAD + b"x" * (EARLY_BYTES + 1)) == b""
+        assert harness.hub.connections == 0
+    assert errors(caplog) == []
+
+
+async def test_what_a_frontend_says_right_behind_its_upgrade_is_heard() -> None:
+    async with hub_harness() as harness:
+        lines = (
+            "GET /ws HTTP/1.1",
+            "Host: 127.0.0.1",
+            "Connection: Upgrade",
+            "Upgrade: websocket",
+            "Sec-WebSocket-Version: 13",
+            "Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==",
+            f"Authorization: Bearer {harness.token}",
+        )
+        command = b'{"type":"session.list","id":"early"}'
+        reader, writer = await asyncio.open_connection("127.0.0.1", harness.hub.port)
+        writer.write("\r\n".join((*lines, "", "")).encode())
+        writer.write(b"\x81" + bytes([0x80 | len(command)]) + b"\0\0\0\0" + command)
+        async with asyncio.timeout(60):
+            said = b""
+            while b'"id":"early"' not in said:
+                said += await reader.read(65536)
+        assert said.startswith(b"HTTP/1.1 101 ")
+        writer.close()
+        await writer.wait_closed()

@@ -19,6 +19,7 @@ from protocol.claude.control import (
     failure,
     success,
 )
+from protocol.claude.decode import decode
 from protocol.claude.encode import EncodeError
 from protocol.claude.messages import Assistant, AssistantBody, Message, Unknown, User, UserBody
 from protocol.claude.notices import KeepAlive
@@ -462,6 +463,23 @@ def test_a_notification_with_a_method_that_nobody_knows_is_unknown_and_not_answe
 def test_messages_without_an_envelope_are_taken_from_a_caller_too() -> None:
     exchange = JSON_RPC.agent().read(b'{"type":"user","message":{"role":"user","content":"hi"}}')
     assert (exchange.messages, exchange.lines) == ([prompt("hi")], [])
+
+
+@pytest.mark.parametrize(
+    ("asked", "params"),
+    [
+        (None, {"request": None}),
+        ([{"x": 1}], {"request": [{"x": 1}]}),
+        ({"subtype": ["ask"], "x": 1}, {"x": 1}),
+        ({}, {}),
+    ],
+)
+def test_a_request_of_the_cli_that_is_none_goes_on_without_a_method(asked: Json, params: Json) -> None:
+    message = decode(json.dumps({"type": "control_request", "request_id": "q", "request": asked}).encode())
+    assert isinstance(message, ControlRequest)
+    (row,) = parsed(JSON_RPC.agent().write(message).lines)
+    assert row == {"jsonrpc": "2.0", "id": "q", "method": "", "params": params}
+    assert JSON_RPC.host().write(message).messages == [failure("q", "a control request needs a subtype")]
 
 
 def test_questions_of_the_cli_are_requests_and_the_callers_responses_answer_them() -> None:
