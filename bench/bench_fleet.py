@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), *map(str, ROOT.glob("tests/support/**/")), str(ROOT / "clients" / "python")]
 
 import redis.asyncio  # noqa: E402
+from plain_agent import program_of  # noqa: E402
 from websockets.asyncio.client import ClientConnection, connect  # noqa: E402
 
 from fleet.directory import Directory  # noqa: E402
@@ -37,30 +38,13 @@ from turnwire_process import Served, environment, turnwire  # noqa: E402
 TOKEN = "a-token-of-the-bench"
 TICKS = os.sysconf("SC_CLK_TCK")
 
-AGENT = """
-import json, sys, time
-def say(**message):
-    sys.stdout.write(json.dumps(message) + "\\n")
-    sys.stdout.flush()
-number = 0
-for line in sys.stdin:
-    message = json.loads(line)
-    if message["type"] == "control_request":
-        done = {"subtype": "success", "request_id": message["request_id"], "response": {"commands": []}}
-        say(type="control_response", response=done)
-    elif message["type"] == "user":
-        content = message["message"]["content"]
-        text = content if isinstance(content, str) else content[0]["text"]
-        count, gap = (float(part) for part in text.split())
-        say(type="system", subtype="init", session_id="s", model="m", cwd="/", tools=[])
-        for _ in range(int(count)):
-            number += 1
-            block = {"type": "text", "text": "@%d@%s" % (time.monotonic_ns(), "x" * 160)}
-            inner = {"id": "m%d" % number, "type": "message", "role": "assistant", "content": [block], "model": "m"}
-            say(type="assistant", session_id="s", message=inner)
-            if gap:
-                time.sleep(gap)
-        say(type="result", subtype="success", is_error=False, result="done", session_id="s", num_turns=1)
+STAMPS = """
+def answers(text):
+    count, gap = (float(part) for part in text.split())
+    for _ in range(int(count)):
+        yield "@%d@%s" % (time.monotonic_ns(), "x" * 160)
+        if gap:
+            time.sleep(gap)
 """
 
 
@@ -92,7 +76,7 @@ async def fleet(hubs: int) -> AsyncIterator[Fleet]:
         server = RedisProcess(folder, "--appendonly", "yes")
         server.start()
         stack.callback(server.kill)
-        (folder / "agent.py").write_text(AGENT)
+        (folder / "agent.py").write_text(program_of(STAMPS))
         agents = {
             "stamps": {"family": "claude", "command": [sys.executable, "-S", "-E", str(folder / "agent.py")]}
         }

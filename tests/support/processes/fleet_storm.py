@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from plain_agent import program_of
 from redis_topologies import cluster
 
 from journal.redis.journal import RedisJournal
@@ -35,30 +36,12 @@ from waiting import until
 LEASE_S = 3.0
 CONTROL, VIEW = "control-token-of-the-storm", "view-token-of-the-storm"
 
-AGENT = """
-import json, os, sys
+ECHO = """
 said = os.open("said", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-def say(**message):
-    sys.stdout.write(json.dumps(message) + "\\n")
-    sys.stdout.flush()
-number = 0
-for line in sys.stdin:
-    message = json.loads(line)
-    if message["type"] == "control_request":
-        done = {"subtype": "success", "request_id": message["request_id"], "response": {"commands": []}}
-        say(type="control_response", response=done)
-    elif message["type"] == "user":
-        content = message["message"]["content"]
-        text = content if isinstance(content, str) else content[0]["text"]
-        os.write(said, (text + "\\n").encode())
-        session = "cli-" + os.path.basename(os.getcwd())
-        say(type="system", subtype="init", session_id=session, model="m", cwd=os.getcwd(), tools=[])
-        for part in range(3):
-            number += 1
-            block = {"type": "text", "text": "part %d of the answer to %s" % (part, text)}
-            inner = {"id": "m%d-%d" % (os.getpid(), number), "type": "message", "role": "assistant", "content": [block], "model": "m"}
-            say(type="assistant", session_id=session, message=inner)
-        say(type="result", subtype="success", is_error=False, result="done", session_id=session, num_turns=1)
+
+def answers(text):
+    os.write(said, (text + "\\n").encode())
+    return ["part %d of the answer to %s" % (part, text) for part in range(3)]
 """
 
 
@@ -274,7 +257,7 @@ class Storm:
 
     def _members(self, redis: str) -> tuple[list[Member], list[int]]:
         agent = self._folder / "agent.py"
-        agent.write_text(AGENT)
+        agent.write_text(program_of(ECHO))
         command = [sys.executable, "-S", "-E", str(agent)]
         config = self._folder / "turnwire.toml"
         config.write_text(
