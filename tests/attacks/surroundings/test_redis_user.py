@@ -5,18 +5,22 @@ import json
 import re
 import shutil
 import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.request import Request, urlopen
 
 import pytest
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
-from redis_topologies import Node, free_ports, running
+from redis_topologies import Node, cluster, free_ports, replicated, running
 from websockets.asyncio.client import connect as open_websocket
 
 from live import SCRIPT_THAT_ASKS, Frontend
 from recordings import ROOT
 from turnwire_client import connect
+from turnwire_client.commands import AccessInvite
 from turnwire_process import DEADLINE, environment, lines_of, preloaded_turnwire
 
 pytestmark = [
@@ -25,14 +29,20 @@ pytestmark = [
 ]
 
 
-def documented(*, fleet: bool = False) -> str:
+def documented(*, fleet: bool = False, clustered: bool = False) -> str:
     """The user as docs/journal.md has it."""
     text = (ROOT / "docs" / "journal.md").read_text(encoding="utf-8")
     found = re.search(r"^    (user turnwire on .*)$", text, re.MULTILINE)
-    more = re.search(r"fleet\]\(\S+\) `([^`]+)`", text)
     assert found is not None
-    assert more is not None
-    return found[1].replace(">PASSWORD", ">not-a-secret") + (f" {more[1]}" if fleet else "")
+    rights = [found[1].replace(">PASSWORD", ">not-a-secret")]
+    for is_wanted, sentence in (
+        (fleet, r"fleet\]\(\S+\) `([^`]+)`"),
+        (clustered, r"A cluster wants `([^`]+)` besides"),
+    ):
+        more = re.search(sentence, text)
+        assert more is not None
+        rights += [more[1].replace("\n", " ")] if is_wanted else []
+    return " ".join(rights)
 
 
 async def refused(port: int) -> list[object]:
@@ -97,7 +107,34 @@ async def test_the_documented_user_is_enough_and_reaches_nothing_of_others(tmp_p
     assert "not-a-secret" not in (tmp_path / "turnwire.log").read_text()
 
 
-async def test_a_fleet_needs_no_more_than_is_documented(tmp_path: Path) -> None:
+Topology = Callable[..., AbstractAsyncContextManager[tuple[str, list[int]]]]
+
+
+@asynccontextmanager
+async def one_server(place: Path, *options: str) -> AsyncIterator[tuple[str, list[int]]]:
+    """A server, what stands before and after the user in its URL, and its port."""
+    (port,) = free_ports(1)
+    async with running(Node(place, port, *options)):
+        yield f"redis://{{}}@127.0.0.1:{port}/0", [port]
+
+
+@asynccontextmanager
+async def a_cluster(place: Path, *options: str) -> AsyncIterator[tuple[str, list[int]]]:
+    """The same of three nodes."""
+    async with cluster(place, *options) as nodes:
+        ports = [node.port for node in nodes]
+        yield f"redis+cluster://{{}}@{','.join(f'127.0.0.1:{port}' for port in ports)}", ports
+
+
+@asynccontextmanager
+async def behind_a_sentinel(place: Path, *options: str) -> AsyncIterator[tuple[str, list[int]]]:
+    """The same of a primary with a replica."""
+    async with replicated(place, *options) as (primary, _, sentinel):
+        yield f"redis+sentinel://{{}}@127.0.0.1:{sentinel.port}/turnwire", [primary.port]
+
+
+@pytest.mark.parametrize("topology", [one_server, a_cluster, behind_a_sentinel])
+async def test_a_fleet_needs_no_more_than_is_documented(tmp_path: Path, topology: Topology) -> None:
     script = tmp_path / "script.yaml"
     script.write_text(SCRIPT_THAT_ASKS)
     agent = json.dumps([sys.executable, "-m", "scripted_agent", str(script), "--dialect-version", "2.1.330"])
@@ -106,14 +143,14 @@ async def test_a_fleet_needs_no_more_than_is_documented(tmp_path: Path) -> None:
         folder.mkdir()
     (worker / "turnwire.toml").write_text(f'agent = "asks"\n[agents]\nasks = {agent}\n')
     with TemporaryDirectory(prefix="redis-") as place:
-        (port,) = free_ports(1)
         acl = Path(place) / "users.acl"
-        acl.write_text(f"user default on nopass ~* &* +@all\n{documented(fleet=True)}\n")
-        async with running(Node(Path(place), port, "--aclfile", str(acl))):
+        user = documented(fleet=True, clustered=topology is a_cluster)
+        acl.write_text(f"user default on nopass ~* &* +@all\n{user}\n")
+        async with topology(Path(place), "--aclfile", str(acl)) as (address, ports):
             env = environment(
                 tmp_path / "home",
                 TURNWIRE_PASS_ENV="PYTHONPATH",
-                TURNWIRE_JOURNAL=f"redis://turnwire:not-a-secret@127.0.0.1:{port}/0",
+                TURNWIRE_JOURNAL=address.format("turnwire:not-a-secret"),
             )
             async with (
                 preloaded_turnwire(worker, "serve", "--worker", "w1", env=env),
@@ -122,5 +159,15 @@ async def test_a_fleet_needs_no_more_than_is_documented(tmp_path: Path) -> None:
             ):
                 mine = await Frontend(client, await client.create(workspace=str(worker))).caught_up()
                 assert (await mine.turn("ls")).error is None
+                code = await client.command(AccessInvite())
+                assert isinstance(code, dict)
+                login = Request(
+                    f"{served.base}/login", method="POST", headers={"Authorization": f"Bearer {code['code']}"}
+                )
+                await asyncio.to_thread(lambda: urlopen(login, timeout=DEADLINE).close())
                 await client.delete_session(mine.session)
-            assert await refused(port) == []
+                (made,) = await lines_of(tmp_path, env, "token", "create", "ann")
+                async with connect(served.base, made.decode()) as ann:
+                    assert await ann.sessions() == []
+            for port in ports:
+                assert await refused(port) == []

@@ -95,13 +95,13 @@ async def running(*nodes: Node) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def cluster(folder: Path) -> AsyncIterator[list[Node]]:
+async def cluster(folder: Path, *options: str) -> AsyncIterator[list[Node]]:
     """Three primaries that have all slots between them, and on disk what they have acknowledged."""
     ports = free_ports(6)
     nodes = [
         Node(
             folder / str(port), port, "--cluster-enabled", "yes", "--cluster-port", str(bus), "--cluster-node-timeout", "1000",
-            "--appendonly", "yes", "--appendfsync", "always",
+            "--appendonly", "yes", "--appendfsync", "always", *options,
         )
         for port, bus in zip(ports[:3], ports[3:], strict=True)
     ]  # fmt: skip
