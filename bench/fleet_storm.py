@@ -45,6 +45,7 @@ def main() -> None:
         or outcome.orphans
         or outcome.gaps
         or outcome.brought_back
+        or outcome.answers["internal"]
     ):
         raise SystemExit(1)
 

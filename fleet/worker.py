@@ -197,7 +197,7 @@ class Worker:
                 if failing:
                     log.info("the fleet's Redis can be used again")
                 failing = False
-            except (RedisError, OSError) as error:
+            except (RedisError, OSError, JournalError) as error:
                 if not failing:
                     log.warning("the fleet's Redis cannot be used at present", extra={"error": str(error)})
                 failing = True

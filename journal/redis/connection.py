@@ -39,12 +39,13 @@ SENTINEL_S = 2.0
 def _failing_as_redis() -> Iterator[None]:
     """Make an error of the library's own kind of what else it raises where the server is at fault.
 
-    A cluster that is not whole is none of RedisError; and uvloop says by a RuntimeError that a connection is closed on which
-    something is being written, which the library passes on.
+    A cluster that is not whole is none of RedisError. Where a connection is closed on which another task is about to write, by the
+    server or by the cluster's client, which closes all of them when a node is away, uvloop raises RuntimeError and the library itself
+    AttributeError.
     """
     try:
         yield
-    except (RedisClusterException, RuntimeError) as error:
+    except (RedisClusterException, RuntimeError, AttributeError) as error:
         raise RedisUnreachable(str(error) or "the connection was closed") from error
 
 

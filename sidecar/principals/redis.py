@@ -57,7 +57,7 @@ class RedisPrincipals(WatchedTokens):
             while True:
                 try:
                     await self._follow()
-                except (RedisError, OSError, RuntimeError) as error:
+                except (RedisError, OSError, RuntimeError, AttributeError) as error:
                     if not deaf:
                         log.warning(
                             "what becomes of tokens is not heard; it is tried again",
