@@ -13,7 +13,7 @@ from protocol.claude.requests import GetStatus, Initialize, Interrupt
 from protocol.dialects import CLAUDE, JSON_RPC, MIRIAD, Dialect
 from protocol.malformed import Malformed
 from protocol.parsing.depth import TOO_DEEP
-from sidecar.streams.stdio.bridge import Moves, StdioBridge
+from sidecar.streams.stdio.bridge import BridgeOutput, StdioBridge
 from tests.fuzz.rows import Features, claude_sessions, rows_of, small
 
 CALLERS = (CLAUDE, MIRIAD, JSON_RPC)
@@ -30,35 +30,35 @@ def bridged(data: bytes) -> Features:
         for direction, line in rows
     ]
     done += [(b"", bridge.on_close()), (b"", bridge.on_exit(Ended("exited", 0)))]
-    for _, moves in done:
-        for line in (*moves.to_caller, *moves.to_cli):
+    for _, output in done:
+        for line in (*output.to_caller, *output.to_cli):
             assert line.endswith(b"\n"), line[-80:]
             assert line.count(b"\n") == 1, "two lines in one"
-    sizes = sum(len(line) for _, moves in done for line in (*moves.to_caller, *moves.to_cli))
+    sizes = sum(len(line) for _, output in done for line in (*output.to_caller, *output.to_cli))
     assert sizes <= 40 * len(data) + 20_000, f"{sizes} bytes of {len(data)}"
     if caller is CLAUDE:
         _passed_on(rows, done[1:-2])
     else:
-        _each_prompt_once(caller, rows, [moves for _, moves in done])
-    return {(caller.name, *_published([each for _, moves in done for each in moves.seen]))}
+        _each_prompt_once(caller, rows, [output for _, output in done])
+    return {(caller.name, *_published([each for _, output in done for each in output.seen]))}
 
 
-def _passed_on(rows: list[tuple[bytes, bytes]], done: list[tuple[bytes, Moves]]) -> None:
+def _passed_on(rows: list[tuple[bytes, bytes]], done: list[tuple[bytes, BridgeOutput]]) -> None:
     """A caller of the CLI's own words: every line goes on byte for byte, in its order, but for what the CLI would die of."""
-    for (direction, line), (_, moves) in zip(rows, done, strict=True):
+    for (direction, line), (_, output) in zip(rows, done, strict=True):
         message = decode(line)
         if direction != b">":
             if not isinstance(message, Malformed) or message.reason != TOO_DEEP:
-                assert moves.to_caller == [line + b"\n"], (
+                assert output.to_caller == [line + b"\n"], (
                     "the caller hears something else than the CLI has said"
                 )
         elif not isinstance(message, Malformed) and getattr(message, "raw", {}).get("type") != "control":
-            assert moves.to_cli == [line + b"\n"], "the CLI hears something else than its caller has said"
+            assert output.to_cli == [line + b"\n"], "the CLI hears something else than its caller has said"
         elif isinstance(message, Malformed):
-            assert moves.to_cli == [], "what is no message kills a CLI"
+            assert output.to_cli == [], "what is no message kills a CLI"
 
 
-def _each_prompt_once(caller: Dialect, rows: list[tuple[bytes, bytes]], done: list[Moves]) -> None:
+def _each_prompt_once(caller: Dialect, rows: list[tuple[bytes, bytes]], done: list[BridgeOutput]) -> None:
     """Of a caller that has a queue here: each prompt is said to the CLI at most once, whole, and in the order it came."""
     given: Counter[str] = Counter()
     for direction, line in rows:
@@ -67,8 +67,8 @@ def _each_prompt_once(caller: Dialect, rows: list[tuple[bytes, bytes]], done: li
                 if isinstance(message, User):
                     given.update(_texts(message))
     said: Counter[str] = Counter()
-    for moves in done:
-        for line in moves.to_cli:
+    for output in done:
+        for line in output.to_cli:
             message = decode(line.rstrip(b"\n"))
             assert not isinstance(message, Malformed), "the CLI is told what it cannot read"
             json.loads(line)
