@@ -1,5 +1,6 @@
 """What disturbs a console: a connection that is cut, another session, a recording that is played."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -95,7 +96,7 @@ async def test_sessions_are_started_and_switched_between(browser: Browser, tmp_p
     async with turnwire(tmp_path, "serve") as served, console(browser, served.url) as page:
         sessions = page.get_by_role("navigation", name="Sessions").locator(".session")
         for name in ("red", "blue"):
-            await page.get_by_role("button", name="New session").click()
+            await page.locator(".sidebar").get_by_role("button", name="New session").click()
             await page.get_by_label("First prompt").fill(f"I am {name}")
             await page.get_by_label("Folder").fill(str(tmp_path / name))
             await page.get_by_role("button", name="Start").click()
@@ -123,3 +124,38 @@ async def test_a_recording_is_played_paused_and_sought(browser: Browser, tmp_pat
         await bar.get_by_label("Position").fill("1000")
         await expect(page.locator(".percent")).to_have_text("100 %")
         await expect(page.locator(".turn-end").first).to_contain_text("completed")
+        # Nobody is there to be told anything, also at its end.
+        await expect(page.locator(".session-head")).to_contain_text("exited")
+        await page.keyboard.press("Alt+i")
+        await page.get_by_role("tab", name="Session").click()
+        offered = page.locator(".page").get_by_role(
+            "button", name=re.compile("Resume|Fork|Retry|Close$|Delete|Rename")
+        )
+        await expect(page.get_by_role("button", name="Export as HTML")).to_be_visible()
+        await expect(offered).to_have_count(0)
+
+
+DIES = """
+turns:
+  - steps:
+      - tool: Task
+        input: {prompt: "", description: "Build", subagent_type: builder}
+        steps:
+          - crash: SIGKILL
+"""
+
+
+@pytest.mark.long
+async def test_a_crash_is_told_once_and_by_no_empty_box(browser: Browser, scripted: Sidecar) -> None:
+    async with scripted(DIES) as served, console(browser, served.url) as page:
+        await say(page, "Build it")
+        conversation = page.locator(".scroller[aria-label=Conversation]")
+        await expect(conversation.locator(".bar.bad")).to_have_text(
+            "The agent's process ended by SIGKILL before the turn did."
+        )
+        await expect(conversation.locator(".card.tool .badge")).to_have_text("the agent exited")
+        await expect(conversation.get_by_text("ended")).to_have_count(1)
+        await conversation.locator(".card.tool .fold-head").click()
+        await expect(conversation.locator(".card.tool .pane")).to_have_count(0)
+        await expect(conversation.get_by_text("ended")).to_have_count(1)
+        await expect(page.get_by_role("button", name="Resume")).to_be_visible()

@@ -38,7 +38,7 @@ async def test_a_session_is_begun_where_one_says_and_one_that_cannot_be_reached_
         await expect(page.locator(".session")).to_contain_text("unreachable")
         await page.locator(".session").click()
         await expect(page.locator(".session-head")).to_contain_text("unreachable")
-        await page.get_by_role("button", name="New session").click()
+        await page.locator(".sidebar").get_by_role("button", name="New session").click()
         machine = page.get_by_label("Machine")
         assert await machine.locator("option").all_inner_texts() == [
             "The one with most room", "build-1", "build-2", "big", "gpu",

@@ -6,6 +6,7 @@ import { useSource } from "../state/source.js";
 import { money } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 import { useLive, usePage } from "../view/context.js";
+import { isReplay } from "../view/replay.js";
 
 /** What cannot be undone is asked about first. */
 function mayDo(command: CommandInput): boolean {
@@ -77,6 +78,7 @@ export function SessionFacts() {
     ...(exited ? [] : ([["Close", { type: "session.close", session }]] satisfies Array<[string, CommandInput]>)),
     ["Delete", { type: "session.delete", session }],
   ];
+  const steered = hub.mayControl && !isReplay(summary);
   return (
     <>
       <dl class="session-facts">
@@ -98,8 +100,8 @@ export function SessionFacts() {
           Export as HTML
         </button>
       </div>
-      {hub.mayControl && <Title key={session} session={session} title={summary?.title ?? ""} />}
-      {hub.mayControl && (
+      {steered && <Title key={session} session={session} title={summary?.title ?? ""} />}
+      {steered && (
         <div class="buttons">
           {deeds.map(([name, command]) => (
             <button key={name} type="button" class="secondary" onClick={() => void (mayDo(command) && carryOut(hub, command))}>

@@ -147,7 +147,7 @@ export function ToolBody({ payload }: { payload: NormalizedPayload }) {
     case "http_request":
       return <Http body={payload.http_request} />;
     case "subagent_task":
-      return (
+      return payload.subagent_task.prompt.trim() === "" ? null : (
         <div class="pane document" tabIndex={0} role="group" aria-label="Task of the agent">
           <Prose text={payload.subagent_task.prompt} />
         </div>

@@ -44,9 +44,10 @@ function repeatsTask({ payload }: ToolRow, child: Row): boolean {
   return payload?.kind === "subagent_task" && child.kind === "user" && child.text === payload.subagent_task.prompt;
 }
 
-/** A subagent's report, unless it stands as its last words already. */
-function report({ payload, children }: ToolRow): string | undefined {
+/** A subagent's report, unless it stands as its last words or as its error already. */
+function report({ payload, children, update }: ToolRow): string | undefined {
   const text = payload?.kind === "subagent_task" ? payload.subagent_task.output?.text : undefined;
+  if (text?.trim() === update?.error?.trim()) return undefined;
   return children.some((child) => child.kind === "text" && child.text.trim() === text?.trim()) ? undefined : text;
 }
 
@@ -86,7 +87,7 @@ export function ToolCard({ row }: { row: ToolRow }) {
   const { request } = row;
   const over = request?.resolved !== undefined || request?.cancelled !== undefined;
   const asked = request !== undefined && !over;
-  const open = row.view.open ?? ((row.parent === undefined && opens(row) && !asked) || row.status === "error");
+  const open = row.view.open ?? ((row.parent === undefined && opens(row) && !asked) || (row.status === "error" && !died(row)));
   const words = report(row);
   const ms = row.span?.end === undefined ? undefined : took(row.span, row.span.end);
   return (
@@ -118,7 +119,7 @@ export function ToolCard({ row }: { row: ToolRow }) {
         <div class="card-body">
           {row.payload && <ToolBody payload={row.payload} />}
           {row.plan && row.payload?.kind !== "show_plan" && <Prose text={row.plan.plan_content} />}
-          {row.update?.error && !coversError(row) && <Terminal text={row.update.error} label="Error" error />}
+          {row.update?.error && !died(row) && !coversError(row) && <Terminal text={row.update.error} label="Error" error />}
           {row.children.length > 0 && <Children row={row} />}
           {words !== undefined && (
             <div class="report">
@@ -131,6 +132,11 @@ export function ToolCard({ row }: { row: ToolRow }) {
       {request && over && row.parent === undefined && <Over row={request} inCard />}
     </article>
   );
+}
+
+/** Its agent's process has ended: the end of the turn says so, and how. */
+function died({ update }: ToolRow): boolean {
+  return update?.reason === "process_exited";
 }
 
 /** Some errors stand in the body already. */

@@ -57,7 +57,7 @@ export function Tour({ onMake, onPhone, onKeys }: Props) {
           </li>
         </ol>
         <p class="quiet">
-          <kbd>Ctrl K</kbd> finds sessions and whatever can be done.{" "}
+          <b>Find</b> <kbd>Ctrl K</kbd> lists sessions and whatever can be done.{" "}
           <button type="button" class="more" onClick={onKeys}>
             All keys
           </button>

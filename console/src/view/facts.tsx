@@ -101,7 +101,7 @@ export function FactView({ row }: { row: FactRow }) {
       return (
         <Bar tone="bad" icon="warning">
           {visibleCode(event.error.slice(0, 4000))}
-          {(event.code !== undefined || event.status !== undefined) && (
+          {event.code !== "process_exited" && (event.code !== undefined || event.status !== undefined) && (
             <small>{[event.code, event.status && `HTTP ${event.status}`].filter(Boolean).join(" · ")}</small>
           )}
           {row.exit?.stderr_tail && <Terminal text={row.exit.stderr_tail} label="The last it said on standard error" error />}

@@ -3,12 +3,13 @@ import { useEffect, useReducer, useRef } from "preact/hooks";
 import { activity } from "../model/activity.js";
 import type { LiveSession } from "../state/live.js";
 import { useSource } from "../state/source.js";
-import { between, clockTime, moment, plural } from "../text/format.js";
+import { between, clockTime, count, moment, plural } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 import { Todos } from "../tools/bodies.js";
 import { toolHead } from "../tools/heads.js";
 import { useLive, usePage } from "./context.js";
 import { Path } from "./path.js";
+import { isReplay } from "./replay.js";
 
 const WORDS = {
   thinking: "Thinking",
@@ -39,6 +40,7 @@ function Doing() {
   }, [connected]);
   if (!connected) return <span>Not known while the connection is lost</span>;
   const now = activity(live.conversation);
+  const tokens = live.conversation.state.context?.context_window_used;
   const head = now.kind === "tool" ? toolHead(now.row) : undefined;
   return (
     <>
@@ -55,6 +57,11 @@ function Doing() {
       </span>
       {now.kind === "tool" && now.more > 0 && <span>and {now.more} more</span>}
       <span class="elapsed">{clockTime(elapsed)}</span>
+      {tokens !== undefined && tokens > 0 && (
+        <span class="wide-only" title="What the model has before it">
+          {count(tokens)} tokens
+        </span>
+      )}
       <span class="hint">
         <kbd>Esc</kbd> stops
       </span>
@@ -69,7 +76,13 @@ function Pinned() {
   if (items.length === 0 || done === items.length) return null;
   const [, current] = items.find(([, { status }]) => status === "in_progress") ?? [];
   return (
-    <details class="pinned">
+    <details
+      class="pinned"
+      onFocusOut={(event) => {
+        const { currentTarget, relatedTarget } = event;
+        if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))) currentTarget.open = false;
+      }}
+    >
       <summary>
         {done} of {items.length}
         {current && `: ${visibleCode(current.active ?? current.description)}`}
@@ -110,7 +123,7 @@ export function Now() {
   return (
     <div class="now">
       {running && pending.size === 0 && <Doing />}
-      {hub.mayControl && hub.summary?.state === "exited" && (
+      {hub.mayControl && hub.summary?.state === "exited" && !isReplay(hub.summary) && (
         <span>
           The agent has exited.{" "}
           {hub.summary.abilities?.resume !== false && (
