@@ -12,6 +12,7 @@ import os
 import statistics
 import sys
 import time
+import tracemalloc
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -52,6 +53,11 @@ def cpu_of(pid: int) -> float:
     """Return the CPU seconds of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def resident(pid: int) -> int:
+    """Return the bytes of memory that a process holds."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def spread(values: Sequence[float]) -> str:
@@ -164,6 +170,8 @@ async def hop(scale: float) -> None:
         print(
             f"  events, agent to frontend: at the worker {spread(near.took)}; through a hub {spread(far.took)}"
         )
+        added = [late - soon for soon, late in zip(near.took, far.took, strict=False)]
+        print(f"  of the same event, what the hop adds: {spread(added)}")
         for name, served in (("at the worker", running.worker), ("through a hub", running.hubs[0])):
             async with frontend(served) as client:
                 took = []
@@ -206,6 +214,7 @@ async def thousand(scale: float) -> None:
     async with fleet(4) as running, AsyncExitStack() as stack:
         asker = await stack.enter_async_context(frontend(running.worker))
         session = await created(asker)
+        alone = sum(resident(hub.process.pid) for hub in running.hubs)
         clients = [
             await stack.enter_async_context(frontend(running.hubs[number % 4])) for number in range(count)
         ]
@@ -223,6 +232,10 @@ async def thousand(scale: float) -> None:
         print(
             f"  {count} frontends at 4 hubs, 4 events a second: {spread(took)}; CPU of all hubs {sum(used) * 1e6 / (events * count):.0f} µs "
             "a delivery; the frontends share the machine"
+        )
+        grown = sum(resident(hub.process.pid) for hub in running.hubs) - alone
+        print(
+            f"  memory of a hub: {alone / 4 / 2**20:.0f} MiB, and {grown / count / 2**10:.0f} KiB a frontend"
         )
 
 
@@ -272,6 +285,11 @@ async def growth(scale: float) -> None:
                 before = time.perf_counter()
                 await directory.load()
                 loaded = time.perf_counter() - before
+                tracemalloc.start()
+                another = Directory(store, Timing())
+                await another.load()
+                held, _ = tracemalloc.get_traced_memory()
+                tracemalloc.stop()
                 before = time.perf_counter()
                 frame = encode_frame(Sessions(sessions=list(directory.summaries(lambda _: 7))))
                 listed = time.perf_counter() - before
@@ -281,7 +299,7 @@ async def growth(scale: float) -> None:
                 one = (time.perf_counter() - before) / 200
                 print(
                     f"  {count} sessions: a hub reads them in {loaded * 1e3:.0f} ms, writes their list in {listed * 1e3:.0f} ms "
-                    f"({len(frame) / 1e6:.2f} MB to each frontend), and takes one change in {one * 1e3:.2f} ms"
+                    f"({len(frame) / 1e6:.2f} MB to each frontend), holds {held / len(another.sessions) / 2**10:.1f} KiB of each, and takes one change in {one * 1e3:.2f} ms"
                 )
         finally:
             await store.close()
