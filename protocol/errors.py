@@ -50,13 +50,13 @@ class TurnwireError(Exception):
         scripted_agent.recording.RecordingError
         sidecar.cli.prompt.PromptError
         sidecar.config.agents.AgentNotFoundError
+        sidecar.config.prices.PricesError
         sidecar.config.secrecy.SecretsNotPassed
         sidecar.config.settings.ConfigurationError
         sidecar.library.index.LibraryError
         sidecar.outbound.push.endpoints.EndpointRefused
         sidecar.outbound.push.keys.KeyRefused
         sidecar.outbound.webhooks.message.BadSecret
-        sidecar.prices.PricesError
         sidecar.principals.file.TokensUnusable
         sidecar.recordings.filters.translate.InputError
         sidecar.serving.listening.PortError

@@ -81,7 +81,7 @@ def check_address(url: str) -> None:
 def version_option(value: bool) -> None:
     """Print the version and stop."""
     if value:
-        from sidecar.version import VERSION
+        from sidecar.process.version import VERSION
 
         typer.echo(f"turnwire {VERSION}")
         raise typer.Exit

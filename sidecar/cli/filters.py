@@ -72,8 +72,8 @@ def inspect_command(
 ) -> None:
     """Say what happened in a recording (`-`: standard input): turns, tools, permissions, cost, and where the time went."""
     from sidecar.cli.standard_input import on_disk
-    from sidecar.prices import Prices, PricesError
-    from sidecar.prices import prices as read_prices
+    from sidecar.config.prices import Prices, PricesError
+    from sidecar.config.prices import prices as read_prices
     from sidecar.recordings.filters.inspect import run
     from tracing.recordings.recorded import RecordingError
 

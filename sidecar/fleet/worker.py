@@ -15,8 +15,8 @@ from journal.base import JournalUnavailable
 from journal.redis.journal import RedisJournal
 from sidecar.config.settings import Settings
 from sidecar.fleet.sessions import WorkerSessions
+from sidecar.process.version import VERSION
 from sidecar.sessions.host import LiveHost
-from sidecar.version import VERSION
 
 
 @asynccontextmanager

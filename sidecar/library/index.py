@@ -18,9 +18,9 @@ from typing import Literal, NamedTuple
 from files.private import open_private
 from normalize.recordings.session_files import Answer, ConversationSummary, SearchableText
 from protocol.errors import TurnwireError
+from sidecar.config.prices import Prices, TokenCounts
 from sidecar.library.folders import SessionPath, files_in
 from sidecar.library.visibility import VisibleConversations
-from sidecar.prices import Prices, TokenCounts
 from tracing.recordings.session_file import format_of, survey_of
 
 VERSION = 2

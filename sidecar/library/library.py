@@ -10,6 +10,7 @@ from typing import Literal
 
 from normalize.events import AgentEvent
 from normalize.families import new_core, recorded_core
+from sidecar.config.prices import PricesError, prices
 from sidecar.config.settings import Settings, state_directory
 from sidecar.library.conversation import folded
 from sidecar.library.export import ExportHeading, as_html, as_markdown
@@ -17,7 +18,6 @@ from sidecar.library.folders import folders, running
 from sidecar.library.following import Follower
 from sidecar.library.index import Index, LibraryError, ListedConversation, ScanResult
 from sidecar.library.processes import RunningAgent, running_agents
-from sidecar.prices import PricesError, prices
 from tracing.recordings.recorded import Timed, lines
 from tracing.recordings.session_file import KeptFormat, format_of, read_session_file
 from tracing.redaction.redaction import Redaction

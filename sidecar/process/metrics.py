@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hub.host import Host
 from hub.hub import Hub
 from journal.base import Journal, JournalError
-from sidecar.version import VERSION
+from sidecar.process.version import VERSION
 from tracing.export.wanted import metrics_wanted
 from tracing.metrics import measurements as m
 from tracing.metrics.measurements import Measurement

@@ -26,7 +26,7 @@ from sidecar.principals.configured import principals_of
 from sidecar.process.metrics import Metrics
 from sidecar.process.signals import on_stop
 from sidecar.process.supervision import kept_up
-from sidecar.version import VERSION
+from sidecar.process.version import VERSION
 from tasks.owner import TaskOwner
 
 PORTS = 100

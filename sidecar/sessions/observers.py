@@ -14,8 +14,8 @@ from normalize.events import AgentEvent
 from normalize.inputs import Ended, Received, SessionInput
 from sidecar.config.settings import Settings
 from sidecar.process.metrics import Metrics
+from sidecar.process.version import VERSION
 from sidecar.sessions.pipeline import Observer
-from sidecar.version import VERSION
 from tracing.export.wanted import tracing_wanted
 from tracing.metrics.measurements import Measurer
 from tracing.recordings.recorder import Recorder, check_folder

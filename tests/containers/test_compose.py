@@ -17,7 +17,7 @@ from recordings import ROOT
 from sidecar.checks.doctor.checks import NEWEST
 from sidecar.cli.commands import app
 from sidecar.config.settings import Settings
-from sidecar.version import VERSION
+from sidecar.process.version import VERSION
 
 
 def compose(name: str = "docker-compose.yml") -> dict[str, Any]:

@@ -13,7 +13,7 @@ from adapter.process.environment import is_allowed
 from recordings import ROOT
 from sidecar.cli.commands import app
 from sidecar.config.settings import Settings
-from sidecar.version import VERSION
+from sidecar.process.version import VERSION
 
 FOLDER = ROOT / "deploy" / "kubernetes"
 PODS = {"Deployment", "StatefulSet"}

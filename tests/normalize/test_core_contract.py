@@ -8,7 +8,8 @@ from contracts.core import CoreContract, Decode, Recording
 from normalize.core import Core
 from normalize.families import ACP, CLAUDE, new_core
 from protocol.dialects import JSON_RPC, MIRIAD
-from tests.fuzz.targets import acp_sessions, claude_sessions, decoder, rows_of, spoken_in
+from tests.fuzz.rows import acp_sessions, claude_sessions, rows_of, spoken_in
+from tests.fuzz.targets import decoder
 
 SOURCES = {
     CLAUDE: claude_sessions,

@@ -111,7 +111,7 @@ def _fields(model: type[Struct]) -> dict[str, msgspec.structs.FieldInfo]:
 @cache
 def seen() -> frozenset[str]:
     """Return the types and fields that real CLIs write and no model has."""
-    return frozenset((files("sidecar") / SEEN).read_text().split())
+    return frozenset((files("sidecar.checks.doctor") / SEEN).read_text().split())
 
 
 def finding(recording: Path) -> Finding:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import to_builtins
 
-from sidecar.prices import Prices
+from sidecar.config.prices import Prices
 from sidecar.recordings.filters.inspection import Report, inspect
 from tracing.recordings.reading import read
 

@@ -16,7 +16,7 @@ from normalize.events import AgentEvent, CompleteData
 from normalize.families import model_calls, recorded_core
 from normalize.inputs import Received, SessionInput
 from normalize.model_calls import PartSaid, Tokens
-from sidecar.prices import Prices, TokenCounts
+from sidecar.config.prices import Prices, TokenCounts
 from tracing.recordings.reading import Timed
 
 STALLED_S = 30.0

@@ -19,11 +19,11 @@ from sidecar.config.settings import Settings
 from sidecar.config.state_directory import claimed
 from sidecar.process.metrics import Metrics
 from sidecar.process.supervision import supervised
+from sidecar.process.version import VERSION
 from sidecar.recordings.replay.player import BATCH, Player
 from sidecar.recordings.replay.progress import progress
 from sidecar.recordings.replay.sessions import ReplayHost
 from sidecar.serving.listening import with_hub
-from sidecar.version import VERSION
 from tracing.export.wanted import TracingError
 from tracing.recordings.pieces import distinct
 from tracing.recordings.reading import RecordingError, length, name_of, read

@@ -23,10 +23,10 @@ from runner.output import Output, OutputLost
 from sidecar.config.agents import check_name
 from sidecar.config.settings import Settings
 from sidecar.config.state_directory import claimed
+from sidecar.process.version import VERSION
 from sidecar.serving import serve as serving
 from sidecar.serving.run import StartError
 from sidecar.sessions.host import LiveHost
-from sidecar.version import VERSION
 from turnwire_client import Client, CommandFailed, connect
 from turnwire_client import TurnwireError as ClientError
 

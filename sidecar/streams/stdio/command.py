@@ -12,6 +12,7 @@ from protocol.dialects import DIALECTS
 from sidecar.config.agents import Agent, AgentNotFoundError, find_relayed
 from sidecar.config.settings import ConfigurationError, Settings, load
 from sidecar.process import logs
+from sidecar.process.version import VERSION
 from sidecar.streams.stdio import serve as stdio
 from sidecar.streams.stdio.arguments import (
     FOREIGN,
@@ -22,7 +23,6 @@ from sidecar.streams.stdio.arguments import (
     foreign_options,
     read_arguments,
 )
-from sidecar.version import VERSION
 
 LEAST_VERSION = "2.0.0"
 """What the official SDK expects at least; said for agents that have no version of their own."""

@@ -28,6 +28,7 @@ from normalize.payloads import ShellExecPayload
 from normalize.payloads.work import ShellExec
 from protocol.claude.messages import Unknown
 from sidecar.cli.commands import app
+from sidecar.config.prices import prices
 from sidecar.config.settings import Settings
 from sidecar.library.agent_listing import lists_itself
 from sidecar.library.conversation import folded
@@ -36,7 +37,6 @@ from sidecar.library.folders import SessionPath, files_in, running
 from sidecar.library.following import Follower
 from sidecar.library.index import BATCH, Index, LibraryError, query_of
 from sidecar.library.library import Library
-from sidecar.prices import prices
 from sidecar.process import logs
 from tracing.recordings.session_file import format_of
 

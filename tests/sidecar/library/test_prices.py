@@ -10,9 +10,9 @@ from kept_sessions import all_kept, kept
 from normalize.recordings.session_files import Answer
 from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import scripted_messages_api
+from sidecar.config.prices import PricesError, TokenCounts, prices
 from sidecar.config.settings import Settings
 from sidecar.library.library import Library
-from sidecar.prices import PricesError, TokenCounts, prices
 from sidecar.recordings.filters.inspection import inspect
 from tracing.recordings.reading import read
 from tracing.recordings.session_file import format_of, survey_of

@@ -14,7 +14,7 @@ from normalize.inputs import Ended
 from normalize.payloads import ShellExecPayload
 from normalize.payloads.work import ShellExec
 from recordings import Recording, recording, recordings
-from sidecar.prices import prices
+from sidecar.config.prices import prices
 from sidecar.recordings.filters.inspection import Inspector, Report, inspect
 from tracing.recordings.reading import read
 from turnwire_process import TURNWIRE, environment
