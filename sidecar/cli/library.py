@@ -72,11 +72,14 @@ def sessions_command(
 
     settings = configured(context)
     if of_agent is not None and settings.history:
-        from sidecar.library.agent_listing import lists_itself
+        from sidecar.config.agents import AgentNotFoundError
+        from sidecar.library.agent_listing import lists_itself, whose_files
 
-        if lists_itself(of_agent, settings):
-            _ask_agent(of_agent, settings, limit, folder, as_json=as_json)
-            return
+        with plain_errors(AgentNotFoundError):
+            if lists_itself(of_agent, settings):
+                _ask_agent(of_agent, settings, limit, folder, as_json=as_json)
+                return
+            of_agent = whose_files(of_agent, settings)
 
     # The first look reads everything only for who asks for something that could be anywhere.
     some = max(2 * limit, 100) if folder is None and of_agent is None else None
@@ -133,6 +136,12 @@ def search_command(
     """Search titles, prompts, texts, commands and paths of all conversations."""
     from sidecar.library.show import hit, hits
 
+    if of_agent is not None:
+        from sidecar.config.agents import AgentNotFoundError
+        from sidecar.library.agent_listing import whose_files
+
+        with plain_errors(AgentNotFoundError):
+            of_agent = whose_files(of_agent, configured(context))
     with _library(context) as library:
         text = " ".join(f'"{word}"' if " " in word else word for word in words)
         found = library.index.search(

@@ -13,7 +13,7 @@ from adapter.process.cli import ProgramNotFound
 from adapter.process.environment import ALLOWED, EnvironmentRefused, build_environment
 from adapter.process.transport import ProcessGone
 from adapter.session.agent import RequestFailed, RequestTimeout
-from sidecar.config.agents import AgentNotFoundError, family_named, find
+from sidecar.config.agents import AgentNotFoundError, check_name, family_named, find
 from sidecar.config.known_agents import KNOWN, recognised
 from sidecar.config.settings import Settings
 from sidecar.library.index import LibraryError, ListedConversation
@@ -28,12 +28,22 @@ MOST = 1000
 def lists_itself(name: str, settings: Settings) -> bool:
     """Tell whether an agent has to be asked for its conversations."""
     setting, known = settings.agents.get(name), KNOWN.get(name)
-    about = recognised(setting.command) if setting is not None and setting.command else known
-    if name in READ or (about is not None and any(about is KNOWN[one] for one in READ)):
+    if whose_files(name, settings) in READ:
         return False
     return (setting is not None or known is not None) and FAMILIES[
         family_named(name, settings.agents)
     ].list_conversations is not None
+
+
+def whose_files(name: str, settings: Settings) -> str:
+    """Return by which name the files of an agent are listed: that of the program which a configured one starts.
+
+    Raises AgentNotFoundError for a name that nobody knows.
+    """
+    check_name(name, settings.agents)
+    setting, known = settings.agents.get(name), KNOWN.get(name)
+    about = recognised(setting.command) if setting is not None and setting.command else known
+    return next((one for one in READ if about is KNOWN[one]), name)
 
 
 async def listed_by_agent(name: str, settings: Settings, folder: Path) -> list[ListedConversation]:

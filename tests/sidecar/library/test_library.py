@@ -409,6 +409,27 @@ def test_an_agent_that_keeps_its_conversations_elsewhere_is_asked_for_them(
     assert lists_itself("opencode", Settings())
 
 
+@pytest.mark.parametrize("command", [("sessions",), ("search", "window")])
+def test_a_name_that_no_agent_has_is_no_empty_list(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    projects = a_home(tmp_path, ("2.1.330", "denied"))
+    monkeypatch.setenv("TURNWIRE_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setattr(logs, "configure", lambda _: None)
+    monkeypatch.setenv("TURNWIRE_HISTORY_DIRS", str(projects))
+    config = tmp_path / "turnwire.toml"
+    config.write_text('[agents.work]\ncommand = ["claude"]\n')
+    runner, asks = CliRunner(), [*command, "--config", str(config), "--json", "--agent"]
+    refused = runner.invoke(app, [*asks, "cluade"])
+    assert refused.exit_code != 0
+    assert "there is no agent 'cluade'; did you mean claude? known are" in refused.output
+    # another name for the same program has the same files
+    named, same = (runner.invoke(app, [*asks, name]) for name in ("claude", "work"))
+    assert (named.exit_code, same.exit_code) == (0, 0)
+    assert same.stdout == named.stdout
+    assert bool(named.stdout) is (command == ("sessions",))
+
+
 def test_the_commands_of_the_library_answer_and_refuse(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
