@@ -72,14 +72,15 @@ def sessions_command(
 
     settings = configured(context)
     if of_agent is not None and settings.history:
-        from sidecar.config.agents import AgentNotFoundError
+        from sidecar.config.agents import AgentNotFoundError, check_name
         from sidecar.library.agent_listing import lists_itself, whose_files
 
         with plain_errors(AgentNotFoundError):
-            if lists_itself(of_agent, settings):
-                _ask_agent(of_agent, settings, limit, folder, as_json=as_json)
-                return
-            of_agent = whose_files(of_agent, settings)
+            check_name(of_agent, settings.agents)
+        if lists_itself(of_agent, settings):
+            _ask_agent(of_agent, settings, limit, folder, as_json=as_json)
+            return
+        of_agent = whose_files(of_agent, settings)
 
     # The first look reads everything only for who asks for something that could be anywhere.
     some = max(2 * limit, 100) if folder is None and of_agent is None else None
@@ -137,11 +138,13 @@ def search_command(
     from sidecar.library.show import hit, hits
 
     if of_agent is not None:
-        from sidecar.config.agents import AgentNotFoundError
+        from sidecar.config.agents import AgentNotFoundError, check_name
         from sidecar.library.agent_listing import whose_files
 
+        settings = configured(context)
         with plain_errors(AgentNotFoundError):
-            of_agent = whose_files(of_agent, configured(context))
+            check_name(of_agent, settings.agents)
+        of_agent = whose_files(of_agent, settings)
     with _library(context) as library:
         text = " ".join(f'"{word}"' if " " in word else word for word in words)
         found = library.index.search(

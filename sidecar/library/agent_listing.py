@@ -13,7 +13,7 @@ from adapter.process.cli import ProgramNotFound
 from adapter.process.environment import ALLOWED, EnvironmentRefused, build_environment
 from adapter.process.transport import ProcessGone
 from adapter.session.agent import RequestFailed, RequestTimeout
-from sidecar.config.agents import AgentNotFoundError, check_name, family_named, find
+from sidecar.config.agents import AgentNotFoundError, family_named, find
 from sidecar.config.known_agents import KNOWN, recognised
 from sidecar.config.settings import Settings
 from sidecar.library.index import LibraryError, ListedConversation
@@ -38,9 +38,8 @@ def lists_itself(name: str, settings: Settings) -> bool:
 def whose_files(name: str, settings: Settings) -> str:
     """Return by which name the files of an agent are listed: that of the program which a configured one starts.
 
-    Raises AgentNotFoundError for a name that nobody knows.
+    The name may be one that nobody knows.
     """
-    check_name(name, settings.agents)
     setting, known = settings.agents.get(name), KNOWN.get(name)
     about = recognised(setting.command) if setting is not None and setting.command else known
     return next((one for one in READ if about is KNOWN[one]), name)
