@@ -21,7 +21,10 @@ from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+sys.path.extend(
+    str(Path(__file__).resolve().parents[1] / "tests" / "support" / room)
+    for room in ("agents", "processes", "recorded")
+)
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "clients" / "python"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 

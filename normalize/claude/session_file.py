@@ -261,7 +261,10 @@ class ClaudeSurvey:
         facts = self._facts
         facts.session_id = line.session_id or facts.session_id
         facts.folder = facts.folder or line.cwd
-        facts.git_branch = line.git_branch or facts.git_branch
+        if (
+            line.git_branch != "HEAD"
+        ):  # no branch is called so: nothing is checked out by name, or there is no repository
+            facts.git_branch = line.git_branch or facts.git_branch
         facts.version = line.version or facts.version
         if at is not None and line.uuid is not None:
             facts.began = at if facts.began is None else min(at, facts.began)

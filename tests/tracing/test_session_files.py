@@ -610,3 +610,10 @@ def test_tasks_that_end_at_once_wake_the_model_once(tmp_path: Path) -> None:
     assert seen.origins == ["user", "autonomous", "autonomous", "user"]
     assert [done.outcome for done in seen.completes] == ["completed"] * 4
     assert outline(path).turns == 4
+
+
+def test_a_folder_without_a_repository_has_no_branch(tmp_path: Path) -> None:
+    lines = [record("p", None, gitBranch="HEAD"), record("a", "p", "assistant", gitBranch="HEAD")]
+    assert outline(written(tmp_path / "s.jsonl", *lines)).git_branch is None
+    lines.append(record("q", "a", gitBranch="trunk"))
+    assert outline(written(tmp_path / "t.jsonl", *lines)).git_branch == "trunk"
