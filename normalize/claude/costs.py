@@ -91,7 +91,10 @@ class Costs:
             )  # nothing was asked of the API: a resume that failed, a /clear; the past is still to come
         past, self._past = self._past, None
         if since is not None:
-            return _rounded(sum((as_float(usage.cost_usd) or 0.0 for usage in since.values()), 0.0)), total
+            spent = 0.0
+            for usage in since.values():
+                spent += as_float(usage.cost_usd) or 0.0
+            return _rounded(spent), total
         if past is not None:
             return self._first(past, result, total), total
         return _rounded(total - before if total >= before else total), total

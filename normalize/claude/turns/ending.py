@@ -4,6 +4,8 @@ The order at the end of a turn: pending tool updates, void requests, context win
 complete, error.
 """
 
+from msgspec.structs import replace
+
 from normalize.claude.calls import LostReason
 from normalize.claude.costs import CostReport
 from normalize.claude.state import State
@@ -62,6 +64,10 @@ def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
         total_output_tokens=bill.total_output_tokens,
         last_message_uuid=state.commit.last,
         resume_token=state.commit.resume_token,
+    )
+    # a call with more than 15 named arguments makes a dictionary of them, at three times the cost of two calls
+    data = replace(
+        data,
         errors=errors or None,
         api_error_status=message.api_error_status,
         subtype=message.subtype or None,
