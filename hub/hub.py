@@ -30,8 +30,8 @@ from normalize.vocabulary import Role
 from protocol.errors import TurnwireError
 from tasks.owner import TaskOwner
 
-PAYLOADS = 2
-"""Events in full that are read at once, for all frontends: each may be of many MiB."""
+READINGS = 2
+"""Events in full, or pages of logs, that are read at once, for all frontends: each may be of many MiB."""
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -246,7 +246,7 @@ class Hub:
             ),
             refusals=self.refusals,
             unread=UnreadBudget(limits.unread, limits.unread_s),
-            payloads=asyncio.Semaphore(PAYLOADS),
+            readings=asyncio.Semaphore(READINGS),
             tasks=commands,
             version=self._version,
             principals=self.principals,

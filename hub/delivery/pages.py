@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from hub.delivery.batch import Batch
 from hub.delivery.log import EventLog, LogGap
-from normalize.events.envelope import Cursor
+from normalize.events.envelope import Cursor, Envelope
 
 PAGE_COUNT = 512
 PAGE_SIZE = 1 << 18
@@ -20,6 +20,9 @@ KEPT = 8
 KEPT_S = 5.0
 KEPT_SIZE = 4 * PAGE_SIZE
 """So many pages are kept for so long; one with an event larger than this is not."""
+
+STRETCH_PAGES = 4
+"""A stretch, which a frontend asks for, is so many pages: fewer commands for a long log."""
 
 _Key = tuple[str, Cursor, str]
 """A session, a cursor, and the life of the logs in which it was read."""
@@ -34,6 +37,20 @@ class CatchUpPage:
     """The events; None when there are no more."""
     cursor: Cursor
     """Where the reader is after this page."""
+    last: int
+    """The newest number there was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Some of what follows a cursor, as one frontend asked for it."""
+
+    gap: tuple[int, int] | None
+    """First and last number that are gone, before the events."""
+    envelopes: list[Envelope]
+    """In order, without holes."""
+    cursor: Cursor
+    """Where it ends."""
     last: int
     """The newest number there was."""
 
@@ -66,6 +83,21 @@ class Pages:
             done.set()
         self._keep(key, page)
         return page
+
+    async def between(self, session: str, cursor: Cursor, before: int) -> Stretch:
+        """Return what follows a cursor and is below a number: a few pages of it, of at most a MiB or with one larger event."""
+        page = await self.after(session, cursor)
+        gap = None if page.gap is None else (page.gap.first, min(page.gap.last, before - 1))
+        envelopes = list(page.batch.envelopes) if page.batch is not None else []
+        pages = 1
+        while pages < STRETCH_PAGES and page.cursor.seq < min(page.last, before - 1):
+            following = await self.after(session, page.cursor)
+            if following.gap is not None or following.batch is None or following.batch.size > PAGE_SIZE:
+                break
+            page, pages = following, pages + 1
+            envelopes += following.batch.envelopes
+        end = Cursor(page.cursor.epoch, min(page.cursor.seq, before - 1))
+        return Stretch(gap, [one for one in envelopes if one.seq <= end.seq], end, page.last)
 
     async def _read(self, session: str, cursor: Cursor) -> CatchUpPage:
         count = PAGE_COUNT - cursor.seq % PAGE_COUNT

@@ -16,7 +16,7 @@ from pydantic import JsonValue
 from hub.config import HubConfig
 from hub.delivery.feed import Feeds
 from hub.delivery.frontends import FrontendRegistry
-from hub.delivery.log import EventLog, WholeEvent
+from hub.delivery.log import EventLog
 from hub.delivery.pages import Pages
 from hub.delivery.subscription import Reader, Sink
 from hub.host import CommandRefused, Fleet, Frontend, Host
@@ -31,6 +31,7 @@ from hub.wire.commands import check_role, id_of, parse, refusal
 from hub.wire.frames import (
     AccessInvite,
     AnyCommand,
+    EventsGet,
     Hello,
     LibraryCommand,
     LibraryExport,
@@ -48,7 +49,7 @@ from hub.wire.frames import (
     Subscribe,
     Unsubscribe,
 )
-from hub.wire.frames_out import OutFrame, Reply, SessionSummary, Welcome, encode_payload
+from hub.wire.frames_out import OutFrame, Reply, SessionSummary, Welcome, encode_page, encode_payload
 from normalize.cores.deciders import USER
 from normalize.events.envelope import Cursor
 
@@ -75,8 +76,8 @@ REFUSALS_IN_A_ROW = 1000
 """Refused for their rate: a frontend that goes on for so long is closed."""
 
 
-PAYLOAD_ROOM = 1 << 20
-"""Bytes that must be free among what all frontends have not read before an event in full is read."""
+READING_ROOM = 1 << 20
+"""Bytes that must be free among what all frontends have not read before a page of a log, or an event in full, is read."""
 
 
 class TextSink(Sink, Protocol):
@@ -120,8 +121,8 @@ class HubContext:
     check: TokenCheck
     refusals: Refusals
     unread: UnreadBudget
-    payloads: asyncio.Semaphore
-    """So many events in full are read at once."""
+    readings: asyncio.Semaphore
+    """So many events in full, or pages of logs, are read at once."""
     tasks: asyncio.TaskGroup
     """Parent of the commands being done."""
     version: str
@@ -156,7 +157,7 @@ class Conversation:
         self._answering = asyncio.Lock()
         """Held by the one command whose reply is written next, once what was written before is read."""
         self._fetching = asyncio.Lock()
-        """Held by the one `payload.get` that is being done."""
+        """Held by the one `payload.get` or `events.get` that is being done."""
         self._slots = asyncio.Semaphore(limits.commands_in_flight)
         self._left = False
 
@@ -296,8 +297,8 @@ class Conversation:
 
     async def _do(self, command: AnyCommand, frontend: Frontend) -> None:
         try:
-            if isinstance(command, PayloadGet):
-                await self._answer_with_payload(command)
+            if isinstance(command, PayloadGet | EventsGet):
+                await self._answer_from_log(command)
             elif isinstance(command, AccessInvite):
                 await self._invite(command)
             else:
@@ -374,8 +375,12 @@ class Conversation:
             raise CommandRefused("unknown_session", f"There is no session {session!r}.", field)
 
     def _subscribe(self, command: Subscribe) -> None:
-        events = self._context.events
-        last = events.last(command.session)
+        cursor, events = self._cursor(command), self._context.events
+        self._reply(command, {"epoch": events.epoch, "last": events.last(command.session)})
+        self.reader.subscribe(command.session, cursor)
+
+    def _cursor(self, command: Subscribe | EventsGet) -> Cursor:
+        """Return the place in a log that a command names; refuses one of a session that is not there."""
         assert self._principal is not None, "it was welcomed"
         if not self._context.knows(self._principal, command.session):
             raise CommandRefused("unknown_session", f"There is no session {command.session!r}.", "session")
@@ -383,30 +388,33 @@ class Conversation:
             raise CommandRefused(
                 "invalid_params", "`epoch` is needed when `after` is not 0: it comes with `welcome`.", "epoch"
             )
-        self._reply(command, {"epoch": events.epoch, "last": last})
-        self.reader.subscribe(command.session, Cursor(command.epoch or "", command.after))
+        return Cursor(command.epoch or "", command.after)
 
-    async def _answer_with_payload(self, command: PayloadGet) -> None:
-        """Answer with an event in full: read only once its reply can be written, one after the other."""
+    async def _answer_from_log(self, command: PayloadGet | EventsGet) -> None:
+        """Answer with what a log has: read only once the reply can be written, one after the other."""
         async with self._fetching:
             while not self._left:
                 await self._sink.replies_taken()
-                if not await self._sink.room(PAYLOAD_ROOM):
+                if not await self._sink.room(READING_ROOM):
                     return
-                async with self._context.payloads:
-                    if self._sink.has_room(PAYLOAD_ROOM):
-                        whole = await self._whole(command)
+                async with self._context.readings:
+                    if self._sink.has_room(READING_ROOM):
+                        reply = await self._read(command)
                         if not self._left:
-                            self._sink.send_text(encode_payload(command.id, whole.event, whole.raw))
+                            self._sink.send_text(reply)
                         return
 
-    async def _whole(self, command: PayloadGet) -> WholeEvent:
+    async def _read(self, command: PayloadGet | EventsGet) -> bytes:
+        if isinstance(command, EventsGet):
+            page = await self._context.pages.between(command.session, self._cursor(command), command.before)
+            frames = [envelope.frame for envelope in page.envelopes]
+            return encode_page(command.id, frames, page.gap, page.cursor, page.last)
         whole = await self._context.events.whole(command.session, command.seq)
         if whole is None:
             raise CommandRefused(
                 "unknown_event", f"The log of {command.session!r} has no event {command.seq}.", "seq"
             )
-        return whole
+        return encode_payload(command.id, whole.event, whole.raw)
 
     def _reply(self, command: AnyCommand, result: JsonValue) -> None:
         self._send(Reply(id=command.id, ok=True, result=result))

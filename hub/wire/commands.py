@@ -23,6 +23,7 @@ VIEW_COMMANDS = frozenset(
         "unsubscribe",
         "session.list",
         "payload.get",
+        "events.get",
         "library.list",
         "library.search",
         "library.export",

@@ -274,6 +274,24 @@ class PayloadGet(SessionCommand):
     """The event's place in the log."""
 
 
+class EventsGet(SessionCommand):
+    """Ask for a page of the log, beside what is followed: result {events, gap, seq, last, epoch}.
+
+    `events` are `event` frames, in order and without holes, up to a MiB of them or one that is larger. `gap` ({from, to}) says which numbers
+    before them are gone, null when none is. `seq` is where the page ends, and goes into `after` for the next one; there is none when it
+    is `last`, the newest number of the log, or the one before `before`. So a frontend can `subscribe` close to the end of a long log
+    (`after` is the `last_seq` of the session less what it wants to show first), and read what came before meanwhile.
+    """
+
+    type: Literal["events.get"]
+    after: int = Field(default=0, ge=0, le=LARGEST_NUMBER)
+    """Only numbers above this."""
+    before: int = Field(default=LARGEST_NUMBER, ge=1, le=LARGEST_NUMBER)
+    """Only numbers below this."""
+    epoch: str | None = None
+    """The epoch that these numbers belong to, from `welcome`; needed when `after` is not 0."""
+
+
 class WorkspaceCommand(SessionCommand):
     """A command about the files in a session's workspace, as they are now, whoever wrote them."""
 
@@ -489,6 +507,7 @@ AnyCommand = Annotated[
     | SetPermissionMode
     | Control
     | PayloadGet
+    | EventsGet
     | WorkspaceDiff
     | WorkspaceFiles
     | LibraryList

@@ -1,11 +1,13 @@
 """What the hub sends to a frontend. `event` frames are spliced, not modelled here: see normalize/events/envelope.py."""
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import msgspec
 from msgspec import field
 
 from normalize.events import AgentEvent
+from normalize.events.envelope import Cursor
 from normalize.model import JsonValue, Published
 from normalize.vocabulary import Role, SessionState
 
@@ -242,4 +244,18 @@ def encode_payload(command_id: str, event: bytes, raw: bytes | None) -> bytes:
     """Serialise the reply to `payload.get`; the event's JSON goes in as it is."""
     line = None if raw is None else raw.decode(errors="replace")
     result: dict[str, msgspec.Raw | str | None] = {"event": msgspec.Raw(event), "raw": line}
+    return msgspec.json.encode({"type": "reply", "id": command_id, "ok": True, "result": result})
+
+
+def encode_page(
+    command_id: str, events: Sequence[bytes], gap: tuple[int, int] | None, end: Cursor, last: int
+) -> bytes:
+    """Serialise the reply to `events.get`: events as the JSON of their frames, which goes in as it is, and where they end."""
+    result = {
+        "events": [msgspec.Raw(event) for event in events],
+        "gap": None if gap is None else {"from": gap[0], "to": gap[1]},
+        "seq": end.seq,
+        "last": last,
+        "epoch": end.epoch,
+    }
     return msgspec.json.encode({"type": "reply", "id": command_id, "ok": True, "result": result})

@@ -72,6 +72,25 @@ class Control(Command, frozen=True, kw_only=True, tag="control"):
     """With `subtype` and that subtype's fields."""
 
 
+class EventsGet(Command, frozen=True, kw_only=True, tag="events.get"):
+    """Ask for a page of the log, beside what is followed: result {events, gap, seq, last, epoch}.
+
+    `events` are `event` frames, in order and without holes, up to a MiB of them or one that is larger. `gap` ({from, to}) says which numbers
+    before them are gone, null when none is. `seq` is where the page ends, and goes into `after` for the next one; there is none when it
+    is `last`, the newest number of the log, or the one before `before`. So a frontend can `subscribe` close to the end of a long log
+    (`after` is the `last_seq` of the session less what it wants to show first), and read what came before meanwhile.
+    """
+
+    session: str
+    """turnwire's session id, as in `welcome` and `sessions`."""
+    after: int = 0
+    """Only numbers above this."""
+    before: int = 9007199254740991
+    """Only numbers below this."""
+    epoch: str | None = None
+    """The epoch that these numbers belong to, from `welcome`; needed when `after` is not 0."""
+
+
 class Hello(Command, frozen=True, kw_only=True, tag="hello"):
     """The first frame of a frontend that can send no header: its token, and its name."""
 
@@ -473,6 +492,7 @@ AnyCommand: TypeAlias = (
     | SetPermissionMode
     | Control
     | PayloadGet
+    | EventsGet
     | WorkspaceDiff
     | WorkspaceFiles
     | LibraryList
@@ -496,6 +516,7 @@ __all__ = [
     "AnyCommand",
     "Attachment",
     "Control",
+    "EventsGet",
     "Hello",
     "Interrupt",
     "LibraryExport",

@@ -1766,6 +1766,31 @@ export interface Control {
   request: Record<string, JsonValue>;
 }
 
+/**
+ * Ask for a page of the log, beside what is followed: result {events, gap, seq, last, epoch}.
+ *
+ * `events` are `event` frames, in order and without holes, up to a MiB of them or one that is larger. `gap` ({from, to}) says which numbers
+ * before them are gone, null when none is. `seq` is where the page ends, and goes into `after` for the next one; there is none when it
+ * is `last`, the newest number of the log, or the one before `before`. So a frontend can `subscribe` close to the end of a long log
+ * (`after` is the `last_seq` of the session less what it wants to show first), and read what came before meanwhile.
+ */
+export interface EventsGet {
+  /**
+   * Chosen by the frontend; the reply repeats it. At the hub of a fleet a UUID may be sent again within an hour, on any
+   * connection: the command is done once, and gets its first reply.
+   */
+  id: string;
+  /** turnwire's session id, as in `welcome` and `sessions`. */
+  session: string;
+  type: "events.get";
+  /** Only numbers above this. */
+  after?: number;
+  /** Only numbers below this. */
+  before?: number;
+  /** The epoch that these numbers belong to, from `welcome`; needed when `after` is not 0. */
+  epoch?: string;
+}
+
 /** The first frame of a frontend that can send no header: its token, and its name. */
 export interface Hello {
   /**
@@ -2316,7 +2341,7 @@ export interface WorkspaceFiles {
 }
 
 /** Any command a frontend sends; `type` tells which. */
-export type AnyCommand = Hello | Subscribe | Unsubscribe | SessionCreate | SessionList | SessionResume | SessionFork | SessionRetry | SessionRename | SessionClose | SessionDelete | Prompt | PromptWithdraw | Interrupt | PermissionRespond | QuestionAnswer | SetModel | SetPermissionMode | Control | PayloadGet | WorkspaceDiff | WorkspaceFiles | LibraryList | LibrarySearch | LibraryOpen | LibraryRename | LibraryExport | LibraryUsage | PushKey | PushSubscribe | PushUnsubscribe | AccessInvite | ReplayControl;
+export type AnyCommand = Hello | Subscribe | Unsubscribe | SessionCreate | SessionList | SessionResume | SessionFork | SessionRetry | SessionRename | SessionClose | SessionDelete | Prompt | PromptWithdraw | Interrupt | PermissionRespond | QuestionAnswer | SetModel | SetPermissionMode | Control | PayloadGet | EventsGet | WorkspaceDiff | WorkspaceFiles | LibraryList | LibrarySearch | LibraryOpen | LibraryRename | LibraryExport | LibraryUsage | PushKey | PushSubscribe | PushUnsubscribe | AccessInvite | ReplayControl;
 
 /** Any event of a session; `type` tells which. */
 export type AgentEvent = TurnStarted | UserMessage | MessageChunk | Reasoning | ToolCall | ToolUpdate | Complete | Error | Retraction | Queued | Injected | Withdrawn | PermissionRequest | PermissionResolved | PermissionCancelled | QuestionRequest | SessionMode | AgentPlan | HookActivity | SessionStatus | AvailableCommands | SessionInfo | SessionOptions | ContextWindow | RateLimit | TaskUpdate | CompactBoundary | Cut | History | ApiRetry | Consolidation | ProcessStatus | Notice | Unknown | Malformed;
