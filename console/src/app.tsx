@@ -5,9 +5,9 @@ import type { Tab } from "./inspector/inspector.js";
 import { RequestDock } from "./request/dock.js";
 import { logIn } from "./state/access.js";
 import type { Hub, View } from "./state/hub.js";
+import { useLater } from "./state/later.js";
 import { useSource } from "./state/source.js";
 import { visibleCode } from "./text/visible.js";
-import { Tour } from "./tour/tour.js";
 import { leave, setNotifications, useAttention, wantsNotifications } from "./view/attention.js";
 import { LiveContext, type Page, PageContext } from "./view/context.js";
 import { SessionHead } from "./view/head.js";
@@ -43,10 +43,17 @@ function Door({ reason }: { reason: string | undefined }) {
   );
 }
 
+type TourProps = Parameters<typeof import("./tour/tour.js").Tour>[0];
+
+function Beginning({ hub, ...doings }: { hub: Hub } & TourProps) {
+  const views = useLater(() => import("./library/views.js"), hub);
+  return views ? <views.Tour {...doings} /> : <div class="empty" />;
+}
+
 /** What stands where a session would: why there is none, and the way to one. */
-function Nothing({ hub, ...doings }: { hub: Hub } & Parameters<typeof Tour>[0]) {
+function Nothing({ hub, ...doings }: { hub: Hub } & TourProps) {
   if (!hub.welcome) return <div class="empty" />;
-  if (hub.missing === undefined) return hub.sessions.length === 0 ? <Tour {...doings} /> : <div class="empty" />;
+  if (hub.missing === undefined) return hub.sessions.length === 0 ? <Beginning hub={hub} {...doings} /> : <div class="empty" />;
   return (
     <div class="empty" role="status">
       <p>The session {visibleCode(hub.missing)} is not here: it was deleted, or belongs to another turnwire.</p>
@@ -57,18 +64,6 @@ function Nothing({ hub, ...doings }: { hub: Hub } & Parameters<typeof Tour>[0]) 
       )}
     </div>
   );
-}
-
-/** A part of the page that comes in a file of its own, once somebody asks for it. */
-function useLater<Part>(load: () => Promise<Part>, hub: Hub): Part | undefined {
-  const [part, take] = useState<{ readonly it: Part }>();
-  useEffect(() => {
-    load().then(
-      (it) => take({ it }),
-      () => hub.toast("This part of the page could not be loaded; reload to try again."),
-    );
-  }, []);
-  return part?.it;
 }
 
 /** The pages about old conversations. */

@@ -16,7 +16,7 @@ LARGEST = 330_000
 LARGEST_SERVED = 120_000
 """Bytes that all it loads at its start may have as they are served."""
 LARGEST_LATER = {
-    "icon-192.png": 6_000, "icon-512.png": 6_000, "inspector.js": 9_000, "math.js": 62_000, "reach.js": 6_000, "views.js": 6_000, "worker.js": 6_000,
+    "icon-192.png": 6_000, "icon-512.png": 6_000, "inspector.js": 9_000, "math.js": 62_000, "reach.js": 6_000, "views.js": 7_000, "worker.js": 6_000,
 }  # fmt: skip
 """Bytes that each file may have as it is served which is loaded once somebody asks for what it shows."""
 

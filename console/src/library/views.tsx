@@ -1,4 +1,4 @@
-/** The pages about what was before, loaded when they are first asked for. */
+/** What is not about a session on screen: the pages about what was before, and how to begin; loaded when first asked for. */
 import { useEffect, useRef } from "preact/hooks";
 import type { View } from "../state/hub.js";
 import { IconButton } from "../view/parts.js";
@@ -27,3 +27,6 @@ export function LibraryView({ view, onMenu }: { view: View; onMenu: () => void }
     </>
   );
 }
+
+export { Tour } from "../tour/tour.js";
+export { NewSession } from "../view/new_session.js";

@@ -5,7 +5,6 @@ import css from "highlight.js/lib/languages/css";
 import diff from "highlight.js/lib/languages/diff";
 import go from "highlight.js/lib/languages/go";
 import java from "highlight.js/lib/languages/java";
-import javascript from "highlight.js/lib/languages/javascript";
 import json from "highlight.js/lib/languages/json";
 import markdown from "highlight.js/lib/languages/markdown";
 import python from "highlight.js/lib/languages/python";
@@ -15,10 +14,10 @@ import typescript from "highlight.js/lib/languages/typescript";
 import xml from "highlight.js/lib/languages/xml";
 import yaml from "highlight.js/lib/languages/yaml";
 
-const languages = { bash, css, diff, go, java, javascript, json, markdown, python, rust, sql, typescript, xml, yaml };
+const languages = { bash, css, diff, go, java, json, markdown, python, rust, sql, typescript, xml, yaml };
 for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(name, language);
-hljs.registerAliases(["jsx", "mjs", "cjs"], { languageName: "javascript" });
-hljs.registerAliases(["tsx", "mts", "cts"], { languageName: "typescript" });
+// The grammar of TypeScript has that of JavaScript in it.
+hljs.registerAliases(["tsx", "mts", "cts", "javascript", "js", "jsx", "mjs", "cjs"], { languageName: "typescript" });
 hljs.registerAliases(["html", "svg", "vue"], { languageName: "xml" });
 hljs.registerAliases(["sh", "zsh", "shell", "console"], { languageName: "bash" });
 

@@ -2,13 +2,13 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { SessionSummary } from "turnwire-client";
 import { type Group, inbox, Seen } from "../model/inbox.js";
+import { useLater } from "../state/later.js";
 import { useSource } from "../state/source.js";
 import { age, money } from "../text/format.js";
 import { namedPath } from "../text/path.js";
 import { visibleCode } from "../text/visible.js";
 import { usePage } from "./context.js";
 import { Icon } from "./icons.js";
-import { NewSession } from "./new_session.js";
 import type { Tone } from "./parts.js";
 
 const TONES: Record<SessionSummary["state"], Tone> = {
@@ -25,6 +25,13 @@ const TONES: Record<SessionSummary["state"], Tone> = {
 /** Sessions of a group that are listed without being asked for, and from how many on they can be searched. */
 const LISTED = 8;
 const SEARCHED = 6;
+
+/** The form for a new session, once it is there. */
+function Making({ onDone }: { onDone: () => void }) {
+  const { hub } = usePage();
+  const views = useLater(() => import("../library/views.js"), hub);
+  return views ? <views.NewSession onDone={onDone} /> : null;
+}
 
 const PAGES = [
   ["history", "History", "clock"],
@@ -121,7 +128,7 @@ export function Sidebar({ making, onMake, onFind }: { making: boolean; onMake: (
       </div>
       {hub.mayControl &&
         (making ? (
-          <NewSession onDone={() => onMake(false)} />
+          <Making onDone={() => onMake(false)} />
         ) : (
           <button type="button" class="quiet-button wide" onClick={() => onMake(true)}>
             <Icon name="plus" /> New session
