@@ -56,6 +56,8 @@ loopback), and an Origin header the hub's own address or a configured origin.
 5. A frontend that reads slowly is not skipped and costs no memory: it falls behind, is told so by `lag`, and gets `caught_up` again. So is one
    whose first replay is long.
 6. When the connection breaks: connect, and subscribe from the last `seq`.
+7. Who wants the end of a long log first subscribes with `after` so many numbers below the session's `last_seq`, and asks for what came
+   before with `events.get`, page by page, while the end is live already.
 
 The clients for Python and TypeScript do all of this; [clients/README.md](../clients/README.md) says what both promise.
 

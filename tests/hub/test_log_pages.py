@@ -8,9 +8,8 @@ from pydantic import JsonValue
 from websockets.asyncio.client import ClientConnection
 
 from hub.config import HubConfig, Limits
-from hub.delivery.log import LogPage
 from hub.delivery.pages import PAGE_COUNT, PAGE_SIZE
-from journal.base import Retention
+from journal.base import Page, Retention
 from journal.memory import MemoryJournal
 from normalize.events.envelope import Cursor
 
@@ -96,7 +95,7 @@ class CountingJournal(MemoryJournal):
 
     reads = 0
 
-    async def read_after(self, session: str, cursor: Cursor, *, count: int = 1, size: int = 1) -> LogPage:
+    async def read_after(self, session: str, cursor: Cursor, *, count: int = 1, size: int = 1) -> Page:
         self.reads += 1
         return await super().read_after(session, cursor, count=count, size=size)
 

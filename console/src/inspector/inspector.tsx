@@ -1,4 +1,6 @@
 /** The panel beside the conversation: where a turn's time went, every event with its line, and the session's facts. */
+import { useSource } from "../state/source.js";
+import { useLive } from "../view/context.js";
 import { IconButton } from "../view/parts.js";
 import { ChangedFiles } from "./changes.js";
 import { Events } from "./events.js";
@@ -18,6 +20,8 @@ interface Props {
 
 export function Inspector({ chosen, onTab: setTab, seq, onSeq, onClose }: Props) {
   const tab: Tab = seq === undefined ? chosen : "events";
+  const live = useLive();
+  useSource(live.delivery);
 
   function choose(next: Tab): void {
     setTab(next);
@@ -45,8 +49,13 @@ export function Inspector({ chosen, onTab: setTab, seq, onSeq, onClose }: Props)
         <IconButton icon="cross" label="Close the inspector" onClick={onClose} />
       </header>
       <div class="inspector-body" role="tabpanel" id="inspector-panel" aria-labelledby={`tab-${tab}`}>
-        {tab === "changes" && <ChangedFiles />}
-        {tab === "turn" && (
+        {!live.whole && (
+          <p class="quiet" role="status">
+            What came before is still being read …
+          </p>
+        )}
+        {live.whole && tab === "changes" && <ChangedFiles />}
+        {live.whole && tab === "turn" && (
           <TurnWaterfall
             onSeq={(picked) => {
               setTab("events");
@@ -54,7 +63,7 @@ export function Inspector({ chosen, onTab: setTab, seq, onSeq, onClose }: Props)
             }}
           />
         )}
-        {tab === "events" && (
+        {live.whole && tab === "events" && (
           <Events
             seq={seq}
             onSeq={(picked) => {
@@ -63,7 +72,7 @@ export function Inspector({ chosen, onTab: setTab, seq, onSeq, onClose }: Props)
             }}
           />
         )}
-        {tab === "session" && <SessionFacts />}
+        {live.whole && tab === "session" && <SessionFacts />}
       </div>
     </aside>
   );

@@ -6,7 +6,7 @@ import type { AgentEvent, Cut, EventFrame, MessageChunk, Reasoning, ToolCall, To
 import { between } from "../text/format.js";
 import { aside } from "./asides.js";
 import { Changes } from "./changes.js";
-import type { FactRow, Made, NewRow, RequestRow, Row, TextRow, ToolRow, Turn, TurnRow } from "./rows.js";
+import type { FactRow, Made, NewRow, RequestRow, Row, RowView, TextRow, ToolRow, Turn, TurnRow } from "./rows.js";
 import { SessionState } from "./session.js";
 import { newTool, pathOf } from "./tool_row.js";
 import { closeSpan, endTurn, modelSpoke, newTurn, openSpan } from "./turns.js";
@@ -20,7 +20,12 @@ export interface News {
 }
 
 /** What calls that share a row have in common. */
-const SHARED: Record<string, "looks" | "todos"> = { read_file: "looks", code_search: "looks", create_task: "todos", manage_todos: "todos" };
+export const SHARED: Record<string, "looks" | "todos"> = {
+  read_file: "looks",
+  code_search: "looks",
+  create_task: "todos",
+  manage_todos: "todos",
+};
 
 export class Conversation {
   /** The main thread. Rows of subagents are the children of their tool row. */
@@ -43,12 +48,14 @@ export class Conversation {
   private readonly held = new Map<string, EventFrame>();
   private changed = new Set<Row>();
   private grown = false;
+  private folded = 0;
   private sessionChanged = false;
-  private keys = 0;
   private retry: FactRow | undefined;
   private leading: ToolRow | undefined;
   /** The message that the next prompt follows, as the hub takes it to go back to. */
   private end: string | undefined;
+  /** What the reader did to rows that are still to be made. */
+  private readonly views = new Map<number, RowView>();
 
   get running(): Turn | undefined {
     const turn = this.turns.at(-1);
@@ -63,15 +70,50 @@ export class Conversation {
     return changes;
   }
 
+  /** The number up to which it was folded. */
+  get last(): number {
+    return this.folded;
+  }
+
+  /** Whether a call is known by now. */
+  knows(tool: string): boolean {
+    return this.tools.has(tool);
+  }
+
+  /** A turn is under way that began before all that is folded. */
+  presume(): void {
+    this.turns.push({ ...newTurn("", "user", 0, ""), whole: false });
+    this.sessionChanged = true;
+  }
+
+  /** Rows that this one will have, too, are as the reader left them there. */
+  takePlaceOf(other: Conversation): void {
+    const take = (rows: readonly Row[]) => {
+      for (const row of rows) {
+        this.views.set(row.key, row.view);
+        if (row.kind === "tool") take(row.children);
+      }
+    };
+    take(other.rows);
+    this.state.nameAll(other.state);
+  }
+
   gap(from: number, to: number): void {
+    this.folded = to;
     const frame = { seq: to, ts: this.log.at(-1)?.ts ?? "" };
     this.add(frame, undefined, { kind: "gap", from, to });
   }
 
-  fold(frame: EventFrame): void {
+  /** Takes an event that shall make no row. */
+  note(frame: EventFrame): void {
+    this.folded = frame.seq;
     this.log.push(frame);
+    if (this.state.fold(frame.event)) this.sessionChanged = true;
+  }
+
+  fold(frame: EventFrame): void {
+    this.note(frame);
     const { event } = frame;
-    if (this.state.fold(event)) this.sessionChanged = true;
     switch (event.type) {
       case "message_chunk":
       case "reasoning":
@@ -276,6 +318,7 @@ export class Conversation {
   private complete(frame: EventFrame, event: Extract<AgentEvent, { type: "complete" }>): void {
     this.end = event.data.resume_token ?? event.data.last_message_uuid ?? event.last_message_uuid;
     const row = event.operation_id === undefined ? undefined : this.turnRows.get(event.operation_id);
+    const turn = row?.turn ?? (event.operation_id !== undefined && this.running?.id === "" ? this.running : undefined);
     for (const open of this.open.values()) {
       open.live = false;
       this.touch(open, frame.seq);
@@ -283,11 +326,11 @@ export class Conversation {
     this.open.clear();
     this.quietRetry(frame.seq);
     this.serve(event.data.prompts);
-    if (!row) return;
-    endTurn(row.turn, frame.ts, event.data, event.error);
-    this.touch(row, frame.seq);
-    const { paths, added, removed } = this.files.totalOf(row.turn);
-    this.add(frame, undefined, { kind: "end", turn: row.turn, files: paths.size, added, removed });
+    if (!turn) return;
+    endTurn(turn, frame.ts, event.data, event.error);
+    if (row) this.touch(row, frame.seq);
+    const { paths, added, removed } = this.files.totalOf(turn);
+    this.add(frame, undefined, { kind: "end", turn, files: paths.size, added, removed });
   }
 
   private ask(frame: EventFrame, event: RequestRow["request"]): void {
@@ -375,8 +418,9 @@ export class Conversation {
   }
 
   private add<Fields extends NewRow>({ seq, ts }: { seq: number; ts: string }, parent: ToolRow | undefined, fields: Fields): Made<Fields> {
-    this.keys += 1;
-    const row = { key: this.keys, rev: 0, seq, lastSeq: seq, ts, parent, withdrawn: false, voided: false, view: {}, ...fields } as Row;
+    const view = this.views.get(seq) ?? {};
+    this.views.delete(seq);
+    const row = { key: seq, rev: 0, seq, lastSeq: seq, ts, parent, withdrawn: false, voided: false, view, ...fields } as Row;
     (parent ? parent.children : this.rows).push(row);
     if (row.kind === "tool") this.tools.set(row.id, row);
     const open = this.open.get(parent);

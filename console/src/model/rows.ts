@@ -33,6 +33,7 @@ export interface RowView {
 }
 
 interface RowBase {
+  /** Its first event's number: no other row of the conversation has it, nor has this row another one when it is folded again. */
   readonly key: number;
   rev: number;
   /** First and last event that made it. */
@@ -70,12 +71,15 @@ export interface Turn {
   /** The event that began it. */
   readonly seq: number;
   readonly origin: string;
+  /** Empty where it began before all that is known. */
   readonly start: string;
   end: string | undefined;
   result: CompleteData | undefined;
   error: string | undefined;
   readonly spans: Span[];
   tools: number;
+  /** All of it is known; otherwise nothing is counted. */
+  whole: boolean;
   /** Since when the model has had the word. */
   boundary: string;
   model: { messageId: string | undefined; span: Span } | undefined;

@@ -108,6 +108,11 @@ export class SessionState {
     if (waiting) waiting.text = text;
   }
 
+  /** Remember what another one knows of prompts. */
+  nameAll({ texts }: SessionState): void {
+    for (const [uuid, text] of texts) this.name(uuid, text);
+  }
+
   /** The same payload with the names of to-dos that it tells by their ids alone. */
   named(payload: NormalizedPayload | undefined): NormalizedPayload | undefined {
     if (payload?.kind !== "manage_todos") return payload;

@@ -15,6 +15,7 @@ export function newTurn(id: string, origin: string, seq: number, ts: string): Tu
     error: undefined,
     spans: [],
     tools: 0,
+    whole: true,
     boundary: ts,
     model: undefined,
   };

@@ -178,7 +178,8 @@ export class Hub {
     if (known.session === this.current?.id) return;
     const sought = this.sought?.session === known.session ? this.sought.what : undefined;
     this.sought = undefined;
-    this.current = this.kept.get(known.session) ?? new LiveSession(this.client, known.session);
+    const summary = () => this.sessions.find(({ session }) => session === known.session);
+    this.current = this.kept.get(known.session) ?? new LiveSession(this.client, known.session, summary);
     this.current.sought = sought;
     this.kept.delete(known.session);
     this.kept.set(known.session, this.current);

@@ -30,7 +30,7 @@ export function useAttention(hub: Hub, notify: boolean): void {
   useSource(hub.changed, hub.switched, live?.changed);
   const told = useRef(new Set<string>());
   const before = useRef<readonly SessionSummary[]>(hub.sessions);
-  const here = live?.conversation.pending.size ?? 0;
+  const here = Math.max(live?.conversation.pending.size ?? 0, live?.whole ? 0 : (hub.summary?.pending ?? 0));
   const elsewhere = hub.sessions.reduce((sum, { session, pending }) => (session === live?.id ? sum : sum + pending), 0);
   const waiting = here + elsewhere;
   const title = hub.summary?.title ?? (hub.view ? (hub.view.name === "usage" ? "Usage" : "History") : "turnwire");

@@ -55,7 +55,7 @@ export function SessionHead(props: { onMenu: () => void; onPanel: () => void; pa
   useSource(hub.changed, live.changed);
   const summary = hub.summary;
   const { state, pending, running } = live.conversation;
-  const cost = summary?.total_cost_usd ?? state.cost;
+  const cost = summary?.total_cost_usd ?? (live.whole ? state.cost : undefined);
   const [text, tone]: [string, Tone] =
     summary?.state === "unreachable"
       ? ["unreachable", "bad"]

@@ -18,13 +18,13 @@ const WORDS = {
   waiting: "Waiting for the model",
 } as const;
 
-/** The time a turn has run, by the log's clock: ours goes on from the newest event. */
-function useElapsed(live: LiveSession): number {
+/** The time a turn has run, by the log's clock: ours goes on from the newest event. Undefined while its beginning is not known. */
+function useElapsed(live: LiveSession): number | undefined {
   const { running, log } = live.conversation;
   const newest = log.at(-1)?.ts ?? "";
   const seen = useRef({ newest, at: performance.now() });
   if (seen.current.newest !== newest) seen.current = { newest, at: performance.now() };
-  return running ? between(running.start, newest) + performance.now() - seen.current.at : 0;
+  return running?.start ? between(running.start, newest) + performance.now() - seen.current.at : undefined;
 }
 
 function Doing() {
@@ -56,7 +56,7 @@ function Doing() {
           ))}
       </span>
       {now.kind === "tool" && now.more > 0 && <span>and {now.more} more</span>}
-      <span class="elapsed">{clockTime(elapsed)}</span>
+      {elapsed !== undefined && <span class="elapsed">{clockTime(elapsed)}</span>}
       {tokens !== undefined && tokens > 0 && (
         <span class="wide-only" title="What the model has before it">
           {count(tokens)} tokens
@@ -134,14 +134,14 @@ export function Now() {
         </span>
       )}
       <span class="spring" />
-      <Pinned />
+      {live.whole && <Pinned />}
       {limited && (
         <span class="limit" title={visibleCode(limited.rate_limit_message)}>
           Limit {limited.status === "rejected" ? "reached" : "near"}
           {limited.resets_at !== undefined && `, resets ${moment(limited.resets_at * 1000)}`}
         </span>
       )}
-      {files.size > 0 && <Changed />}
+      {live.whole && files.size > 0 && <Changed />}
     </div>
   );
 }

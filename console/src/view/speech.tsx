@@ -50,7 +50,7 @@ export function TurnEnd({ row }: { row: EndRow }) {
   const { turn, files, added, removed } = row;
   const { text, tone } = outcome(turn);
   const result = turn.result;
-  const took = result?.duration_ms ?? (turn.end === undefined ? undefined : between(turn.start, turn.end));
+  const took = result?.duration_ms ?? (turn.end === undefined || turn.start === "" ? undefined : between(turn.start, turn.end));
   const tokens = (result?.input_tokens ?? 0) + (result?.cache_read_input_tokens ?? 0) + (result?.cache_creation_input_tokens ?? 0);
   return (
     <p class={`turn-end ${tone}`}>
@@ -59,12 +59,12 @@ export function TurnEnd({ row }: { row: EndRow }) {
       <span class="facts">
         {took !== undefined && <span>{duration(took)}</span>}
         {result?.cost_usd !== undefined && <span>{money(result.cost_usd)}</span>}
-        {files > 0 && (
+        {turn.whole && files > 0 && (
           <button type="button" class="more" onClick={() => show("changes")}>
             {plural(files, "file")} changed {added > 0 && `+${added}`} {removed > 0 && `−${removed}`}
           </button>
         )}
-        {turn.tools > 0 && <span>{plural(turn.tools, "tool")}</span>}
+        {turn.whole && turn.tools > 0 && <span>{plural(turn.tools, "tool")}</span>}
         {result && tokens > 0 && (
           <span title={`${tokens} tokens in, ${result.output_tokens ?? 0} out`}>
             {count(tokens)} in · {count(result.output_tokens ?? 0)} out

@@ -1,5 +1,6 @@
 /** The conversation on screen: the virtual list, what waits for an answer, and the way back to the end. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Conversation } from "../model/conversation.js";
 import type { Row } from "../model/rows.js";
 import { seek, uncover } from "../model/seek.js";
 import { useSource } from "../state/source.js";
@@ -33,15 +34,51 @@ function estimate(row: Row): number {
   return HEIGHTS[row.kind];
 }
 
+/** Pixels that browsers can scroll through, and room for what is taller than estimated. */
+const TALLEST = 8_000_000;
+
+/** How tall what comes before the end of a log will be, if it is as its end. */
+function leadOf({ rows, log }: Conversation): number {
+  const first = log[0]?.seq ?? 1;
+  const height = rows.reduce((sum, row) => sum + estimate(row), 0);
+  return Math.min(TALLEST, (height / log.length) * (first - 1));
+}
+
+/** How much of the log there is. */
+function Progress({ done }: { done: number }) {
+  const { hub } = usePage();
+  const total = Math.max(hub.summary?.last_seq ?? 0, done, 1);
+  return (
+    <>
+      <progress value={done} max={total} aria-label="Events loaded" />
+      <p>
+        {count(done)} of {count(total)} events
+      </p>
+    </>
+  );
+}
+
+/** Stands where the rows before the end of a log will be. */
+function Earlier() {
+  const live = useLive();
+  useSource(live.reading);
+  return (
+    <div class="earlier">
+      <Progress done={live.read} />
+    </div>
+  );
+}
+
 /** Characters of an answer that are read out without being asked for. */
 const READ_OUT = 600;
 
 /** Tells those who do not see the page what came of a turn, once it is over: not each piece of it. */
 function Spoken() {
   const { conversation } = useLive();
-  const over = conversation.running === undefined ? conversation.turns.at(-1) : undefined;
-  const [first] = useState(over);
-  if (!over || over === first) return <p class="heard" role="status" />;
+  const [first] = useState(conversation.last);
+  const end = conversation.running === undefined ? conversation.rows.findLast((row) => row.kind === "end") : undefined;
+  if (end?.kind !== "end" || end.seq <= first) return <p class="heard" role="status" />;
+  const over = end.turn;
   const answer = conversation.rows.findLast((row) => row.kind === "text" && row.seq > over.seq);
   const words = answer?.kind === "text" ? `: ${answer.text.slice(0, READ_OUT)}` : "";
   return (
@@ -61,6 +98,7 @@ export function Transcript() {
   const handle = useRef<ListHandle>(null);
   const [following, setFollowing] = useState(true);
   const { conversation } = live;
+  const lead = useMemo(() => (live.whole ? 0 : leadOf(conversation)), [conversation]);
 
   // Who sends something wants to see what comes of it.
   useEffect(() => live.sent.watch(() => handle.current?.toEnd()), [live]);
@@ -68,7 +106,7 @@ export function Transcript() {
   useEffect(() => {
     const { sought } = live;
     // What was drawn last may have had no rows yet.
-    if (!live.caughtUp || sought === undefined || !handle.current) return;
+    if (!live.caughtUp || !live.whole || sought === undefined || !handle.current) return;
     live.sought = undefined;
     if (Object.keys(sought).length === 0) return;
     const place = seek(conversation.rows, sought);
@@ -85,14 +123,9 @@ export function Transcript() {
       </div>
     );
   if (!live.caughtUp) {
-    const total = hub.summary?.last_seq ?? 0;
-    const done = conversation.log.at(-1)?.seq ?? 0;
     return (
       <div class="empty" role="status">
-        <progress value={done} max={Math.max(total, done, 1)} aria-label="Events loaded" />
-        <p>
-          {count(done)} of {count(Math.max(total, done))} events
-        </p>
+        <Progress done={live.read} />
       </div>
     );
   }
@@ -113,6 +146,8 @@ export function Transcript() {
         estimate={estimate}
         render={renderRow}
         label="Conversation"
+        lead={lead}
+        leading={<Earlier />}
         follow
         handle={handle}
         onFollow={setFollowing}

@@ -1,5 +1,9 @@
-/** Heights of a list's items, with sums and searches in logarithmic time (a Fenwick tree). Items are only appended. */
+/**
+ * Heights of a list's items, with sums and searches in logarithmic time (a Fenwick tree). Items are only appended; those that are not
+ * there yet stand before them as `lead`.
+ */
 export class Heights {
+  lead = 0;
   private tree = new Float64Array(1024 + 1);
   private values = new Float64Array(1024);
   private count = 0;
@@ -36,7 +40,7 @@ export class Heights {
 
   /** Where an item begins: the sum of the heights before it. */
   offset(index: number): number {
-    let sum = 0;
+    let sum = this.lead;
     for (let i = Math.min(index, this.count); i > 0; i -= i & -i) sum += this.tree[i] ?? 0;
     return sum;
   }
@@ -44,7 +48,7 @@ export class Heights {
   /** The item that covers this position; the nearest one when none does. */
   at(position: number): number {
     let index = 0;
-    let left = position;
+    let left = position - this.lead;
     for (let step = this.values.length; step > 0; step >>= 1) {
       const next = index + step;
       const sum = this.tree[next];
@@ -73,4 +77,39 @@ export class Heights {
     this.tree = new Float64Array(this.values.length + 1);
     for (let index = 0; index < this.count; index += 1) this.add(index, old[index] ?? 0);
   }
+}
+
+/** Heights that are estimated are not stretched beyond this. */
+const STRETCHED = 8;
+
+interface List<Item> {
+  readonly items: readonly Item[];
+  readonly heights: Heights;
+}
+
+/**
+ * The heights of a list in which the items that were missing stand before those that were there: these keep theirs, the others share the
+ * lead, so that nothing moves. Items are told by their keys. `shift` is by how much what stands at a position moves nevertheless, where
+ * others came between. Undefined where nothing is there any more that was.
+ */
+export function joined<Item>(
+  { items: was, heights: before }: List<Item>,
+  items: readonly Item[],
+  key: (item: Item) => number,
+  estimate: (item: Item) => number,
+  position: number,
+): { heights: Heights; shift: number } | undefined {
+  const known = new Map(was.map((item, index) => [key(item), before.get(index)]));
+  const joint = items.findIndex((item) => known.has(key(item)));
+  if (joint < 0) return undefined;
+  const estimates = items.slice(0, joint).map(estimate);
+  const total = estimates.reduce((sum, height) => sum + height, 0);
+  const stretch = Math.min(STRETCHED, Math.max(1 / STRETCHED, before.lead / Math.max(1, total)));
+  const heights = new Heights();
+  for (const height of estimates) heights.append(height * stretch);
+  for (const item of items.slice(joint)) heights.append(known.get(key(item)) ?? estimate(item));
+  if (position < before.lead) return { heights, shift: 0 };
+  const seen = before.at(position);
+  const place = items.findIndex((item) => key(item) === key(was[seen] as Item));
+  return { heights, shift: place < 0 ? 0 : heights.offset(place) - before.offset(seen) };
 }

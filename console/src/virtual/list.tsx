@@ -4,7 +4,7 @@
  */
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
-import { Heights } from "./heights.js";
+import { Heights, joined } from "./heights.js";
 
 export interface ListHandle {
   scrollTo(index: number): void;
@@ -17,6 +17,9 @@ interface Props<Item> {
   estimate: (item: Item) => number;
   render: (item: Item, index: number) => ComponentChildren;
   label: string;
+  /** Pixels that items take which come later, before all others; what stands there meanwhile. Once they are there: 0. */
+  lead?: number;
+  leading?: ComponentChildren;
   /** Stay at the end while the list grows. */
   follow?: boolean;
   handle?: RefObject<ListHandle | null>;
@@ -33,9 +36,20 @@ const NEAR_END = 40;
 const END_SPACE = 16;
 
 export function VirtualList<Item>(props: Props<Item>) {
-  const { items, itemKey, estimate, render, label, follow = false, handle, onFollow, className = "" } = props;
+  const { items, itemKey, estimate, render, label, lead = 0, leading, follow = false, handle, onFollow, className = "" } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  const heights = useMemo(() => new Heights(), [items]);
+  const last = useRef<{ items: readonly Item[]; heights: Heights } | undefined>(undefined);
+  /** By how much what is seen moves with this drawing. */
+  const shift = useRef(0);
+  const heights = useMemo(() => {
+    const leads = last.current !== undefined && last.current.heights.lead > 0;
+    const place = leads && last.current ? joined(last.current, items, itemKey, estimate, scroller.current?.scrollTop ?? 0) : undefined;
+    const made = place?.heights ?? new Heights();
+    if (!place) made.lead = lead;
+    shift.current = place?.shift ?? 0;
+    last.current = { items, heights: made };
+    return made;
+  }, [items]);
   const following = useRef(follow);
   const lastTop = useRef(0);
   const beyond = useRef(MOVING);
@@ -66,16 +80,19 @@ export function VirtualList<Item>(props: Props<Item>) {
     [heights],
   );
 
-  const top = scroller.current?.scrollTop ?? 0;
+  const top = (scroller.current?.scrollTop ?? 0) + shift.current;
   const view = scroller.current?.clientHeight ?? 800;
   const start = following.current ? Math.max(0, heights.total - view) : top;
   const first = heights.at(Math.max(0, start - beyond.current));
-  const last = items.length === 0 ? -1 : heights.at(start + view + beyond.current);
+  const end = items.length === 0 ? -1 : heights.at(start + view + beyond.current);
 
   useLayoutEffect(() => {
     const node = scroller.current;
-    if (!node || !following.current) return;
-    node.scrollTop = node.scrollHeight;
+    if (!node) return;
+    if (following.current) node.scrollTop = node.scrollHeight;
+    else if (shift.current !== 0) node.scrollTop += shift.current;
+    else return;
+    shift.current = 0;
     lastTop.current = node.scrollTop;
   });
 
@@ -138,7 +155,7 @@ export function VirtualList<Item>(props: Props<Item>) {
   }
 
   const drawn = [];
-  for (let index = first; index <= last; index += 1) {
+  for (let index = first; index <= end; index += 1) {
     const item = items[index] as Item;
     drawn.push(
       <Measured key={itemKey(item)} index={index} observer={observer} elements={elements.current}>
@@ -149,6 +166,11 @@ export function VirtualList<Item>(props: Props<Item>) {
   return (
     <div class={`scroller ${className}`} ref={scroller} onScroll={onScroll} tabIndex={0} role="region" aria-label={label}>
       <div class="spacer" style={{ height: `${heights.total + END_SPACE}px` }}>
+        {heights.lead > 0 && (
+          <div class="leading" style={{ height: `${heights.lead}px` }}>
+            {leading}
+          </div>
+        )}
         <div class="window" style={{ transform: `translateY(${heights.offset(first)}px)` }}>
           {drawn}
         </div>
