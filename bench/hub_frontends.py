@@ -1,17 +1,19 @@
-"""The frontends of bench_hub.py, in a process of their own: `python bench/hub_frontends.py MODE URL COUNT EVENTS`.
+"""The frontends of bench_hub.py, in a process of their own: `python bench/hub_frontends.py MODE URL TOKEN COUNT EVENTS [SESSION]`.
 
-Modes: `latency` measures how old the time stamped into each message is when it arrives; `drain` reads bytes and does
+Modes: `latency` measures how old the time stamped into each message is when it arrives, `many` the same of many sessions; `drain` reads bytes and does
 nothing with them, so that what is measured is the server; `follow` does so until an event's number was seen; `stalled` subscribes and never reads.
 """
 
 import asyncio
 import json
+import os
 import re
 import sys
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 
-from websockets.asyncio.client import connect
+from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 SENT = re.compile(r"@(\d+)@")
@@ -26,30 +28,59 @@ def say(content: object) -> None:
     print(json.dumps(content), flush=True)
 
 
-async def latency(url: str, token: str, count: int, events: int) -> None:
+async def latency(url: str, token: str, count: int, events: int, session: str = "s1") -> None:
     """Report the ages, in microseconds, of all messages at all frontends."""
     ages: list[float] = []
 
-    async def frontend(ready: Callable[[], None]) -> None:
-        protocols = [Subprotocol("turnwire.v1"), Subprotocol(f"turnwire.token.{token}")]
-        async with connect(url, subprotocols=protocols, compression=None, proxy=None) as websocket:
-            await websocket.send(SUBSCRIBE.decode())
-            while "caught_up" not in str(await websocket.recv()):
-                pass
+    async def frontend(ready: Callable[[], None], _number: int) -> None:
+        async with following(url, token, [session]) as websocket:
             ready()
-            seen = 0
-            while seen < events:
-                text = str(await websocket.recv())
-                now = time.monotonic_ns()
-                for sent in SENT.findall(text):
-                    ages.append((now - int(sent)) / 1000)
-                    seen += 1
+            await collect(websocket, events, ages)
 
     await together(frontend, count)
     say(ages)
 
 
-async def echo(url: str, _token: str, _count: int, events: int) -> None:
+async def many(url: str, token: str, count: int, events: int, sessions: str) -> None:
+    """Report the ages, in microseconds, of the messages of s0, s1, …, shared evenly by the frontends."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, range(os.cpu_count() or 1))  # the core of the one that is measured is its own
+    ages: list[float] = []
+
+    async def frontend(ready: Callable[[], None], number: int) -> None:
+        own = [f"s{session}" for session in range(number, int(sessions), count)]
+        async with following(url, token, own) as websocket:
+            ready()
+            await collect(websocket, events // int(sessions) * len(own), ages)
+
+    await together(frontend, count)
+    say(ages)
+
+
+@asynccontextmanager
+async def following(url: str, token: str, sessions: Sequence[str]) -> AsyncIterator[ClientConnection]:
+    """Connect, and follow sessions; what they have already is passed over."""
+    protocols = [Subprotocol("turnwire.v1"), Subprotocol(f"turnwire.token.{token}")]
+    async with connect(url, subprotocols=protocols, compression=None, proxy=None, max_size=None) as websocket:
+        for session in sessions:
+            await websocket.send(json.dumps({"type": "subscribe", "id": session, "session": session}))
+            while '{"type":"caught_up"' not in str(await websocket.recv()):
+                pass
+        yield websocket
+
+
+async def collect(websocket: ClientConnection, events: int, ages: list[float]) -> None:
+    """Note the ages of so many messages."""
+    seen = 0
+    while seen < events:
+        text = str(await websocket.recv())
+        now = time.monotonic_ns()
+        for sent in SENT.findall(text):
+            ages.append((now - int(sent)) / 1000)
+            seen += 1
+
+
+async def echo(url: str, _token: str, _count: int, events: int, pause: str = "0.004") -> None:
     """Report how long a message took there and back, in microseconds."""
     took: list[float] = []
     async with connect(url, compression=None, proxy=None) as websocket:
@@ -59,22 +90,29 @@ async def echo(url: str, _token: str, _count: int, events: int) -> None:
             await websocket.send("x" * 340)
             await websocket.recv()
             took.append((time.monotonic_ns() - start) / 1000)
-            await asyncio.sleep(0.004)
+            await asyncio.sleep(float(pause))
     say(took)
 
 
-async def together(frontend: Callable[[Callable[[], None]], Coroutine[None, None, None]], count: int) -> None:
+async def together(
+    frontend: Callable[[Callable[[], None], int], Coroutine[None, None, None]], count: int
+) -> None:
+    """Run so many frontends; one connects after the other, as a hub wants newcomers from one address."""
     waiting = count
+    connected = asyncio.Event()
 
     def ready() -> None:
         nonlocal waiting
         waiting -= 1
+        connected.set()
         if waiting == 0:
             say("ready")
 
     async with asyncio.TaskGroup() as tasks:
-        for _ in range(count):
-            tasks.create_task(frontend(ready))
+        for number in range(count):
+            connected.clear()
+            tasks.create_task(frontend(ready, number))
+            await connected.wait()
 
 
 class Drain(asyncio.Protocol):
@@ -160,14 +198,15 @@ async def stalled(url: str, token: str, _count: int, _events: int) -> None:
     await asyncio.Event().wait()
 
 
-MODES: dict[str, Callable[[str, str, int, int], Coroutine[None, None, None]]] = {
+MODES: dict[str, Callable[..., Coroutine[None, None, None]]] = {
     "echo": echo,
     "latency": latency,
+    "many": many,
     "drain": drain,
     "follow": follow,
     "stalled": stalled,
 }
 
 if __name__ == "__main__":
-    mode, url, token, count, number = sys.argv[1:]
-    asyncio.run(MODES[mode](url, token, int(count), int(number)))
+    mode, url, token, count, number, *more = sys.argv[1:]
+    asyncio.run(MODES[mode](url, token, int(count), int(number), *more))

@@ -1,6 +1,7 @@
 """What the benches of the hub share: a hub over a journal, a bare websockets server, frontends in another process."""
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -46,6 +47,11 @@ class NoHost:
         return watcher
 
 
+def installed(home: Path) -> dict[str, str]:
+    """The environment of a process as where turnwire is installed: its modules are compiled once."""
+    return {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(Path(__file__).parents[1])}
+
+
 @asynccontextmanager
 async def hub_of(journal: Journal) -> AsyncIterator[tuple[str, str, Hub]]:
     """Serve a journal; gives the WebSocket's address, a token and the hub."""
@@ -79,11 +85,20 @@ async def bare_server() -> AsyncIterator[tuple[str, set[ServerConnection]]]:
 
 @asynccontextmanager
 async def frontends(
-    mode: str, url: str, token: str, count: int, number: int
+    mode: str, url: str, token: str, count: int, number: int, *more: str
 ) -> AsyncIterator[asyncio.StreamReader]:
     """Run frontends in another process; gives what they say, once they are ready."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, str(FRONTENDS), mode, url, token, str(count), str(number), stdout=-1, limit=1 << 26
+        sys.executable,
+        str(FRONTENDS),
+        mode,
+        url,
+        token,
+        str(count),
+        str(number),
+        *more,
+        stdout=-1,
+        limit=1 << 26,
     )
     assert process.stdout is not None
     assert await process.stdout.readline() == b'"ready"\n'
