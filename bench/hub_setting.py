@@ -24,7 +24,7 @@ from journal.sqlite.journal import SqliteJournal
 SESSION = "s1"
 PADDING = "x" * 200
 FRONTENDS = Path(__file__).with_name("hub_frontends.py")
-LIMITS = Limits(connections=2000, newcomers=2000, silence_s=3600)
+LIMITS = Limits(connections=2000, newcomers=2000, newcomers_per_address=2000, silence_s=3600)
 
 
 def event(text: str) -> bytes:
