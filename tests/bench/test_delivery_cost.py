@@ -24,7 +24,7 @@ CALLS = {"memory": (235.2, 14.0), "SQLite": (321.9, 14.0)}
 """An event's calls with one frontend, and of each further one: Python's functions and C's, with CPython 3.11."""
 
 MARGIN = 1.15
-EVENTS, FRONTENDS = 100, 21
+EVENTS, FRONTENDS = 40, 11
 
 SUBSCRIBE = b'{"type":"subscribe","id":"1","session":"%s"}' % SESSION.encode()
 REQUEST = (
