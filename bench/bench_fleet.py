@@ -70,6 +70,8 @@ class Fleet:
     """What runs."""
 
     url: str
+    redis: int
+    """Its process."""
     worker: Served
     hubs: list[Served]
 
@@ -100,7 +102,7 @@ async def fleet(hubs: int) -> AsyncIterator[Fleet]:
             return await stack.enter_async_context(turnwire(folder / name, *arguments, env=env))
 
         worker = await start("worker", "serve", "--worker", "worker")
-        yield Fleet(server.url, worker, [await start(f"hub-{n}", "hub") for n in range(hubs)])
+        yield Fleet(server.url, server.pid, worker, [await start(f"hub-{n}", "hub") for n in range(hubs)])
 
 
 class Frontend:
@@ -162,6 +164,7 @@ async def hop(scale: float) -> None:
         session = await created(far)
         count = int(1000 * scale)
         asker = await stack.enter_async_context(frontend(running.worker))
+        used = cpu_of(running.redis)
         async with asyncio.TaskGroup() as tasks:
             for one in (near, far):
                 tasks.create_task(one.follow(session, count))
@@ -172,6 +175,9 @@ async def hop(scale: float) -> None:
         )
         added = [late - soon for soon, late in zip(near.took, far.took, strict=False)]
         print(f"  of the same event, what the hop adds: {spread(added)}")
+        print(
+            f"  CPU of Redis {(cpu_of(running.redis) - used) / count * 1e6:.0f} µs an event that comes alone"
+        )
         for name, served in (("at the worker", running.worker), ("through a hub", running.hubs[0])):
             async with frontend(served) as client:
                 took = []

@@ -125,4 +125,6 @@ async def test_a_sidecar_in_which_nothing_happened_has_loaded_nothing_that_draws
     modules = set(json.loads(out.read_text()))
     assert "hub.hub" in modules
     assert among((*DRAWS, *TRACES, *OPTIONAL, "hub.schema"), modules) == []
+    of_a_fleet = [name for name in modules if name.startswith(("fleet", "sidecar.fleet", "journal.redis"))]
+    assert set(of_a_fleet) <= {"fleet", "fleet.errors"}, "one machine has none"
     assert len(modules) <= 780

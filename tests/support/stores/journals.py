@@ -78,6 +78,12 @@ class RedisProcess:
                 return
         raise RuntimeError("redis-server ended before it was ready")
 
+    @property
+    def pid(self) -> int:
+        """Its process's id, while it runs."""
+        assert self._process is not None
+        return self._process.pid
+
     def kill(self) -> None:
         """Kill it, as a crash does."""
         if self._process is not None:
