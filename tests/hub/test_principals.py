@@ -116,6 +116,7 @@ async def test_what_a_principal_may_not_see_is_for_it_as_if_it_were_not_there() 
                     {"type": "subscribe"},
                     {"type": "unsubscribe"},
                     {"type": "payload.get", "seq": 1},
+                    {"type": "events.get"},
                     {"type": "prompt", "text": "x"},
                     {"type": "session.delete"},
                     {"type": "session.fork"},

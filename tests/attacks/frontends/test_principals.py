@@ -88,6 +88,7 @@ async def test_no_way_leads_to_a_session_that_a_principal_may_not_see(tmp_path: 
             for command in (
                 ask.Subscribe(session=other),
                 ask.PayloadGet(session=other, seq=1),
+                ask.EventsGet(session=other),
                 ask.Prompt(session=other, text="x"),
                 ask.Interrupt(session=other),
                 ask.SessionFork(session=other),
