@@ -3,142 +3,33 @@
 import asyncio
 import json
 import os
-import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import pytest
+from host_harness import FailingJournal, HostHarness, host_harness
 
 from adapter.claude.session import Session
 from adapter.process.identity import ProcessIdentity, start_time
-from adapter.process.watchdog import Watchdog
-from hub.host import CommandRefused, Frontend
-from hub.wire import frames
+from hub.host import CommandRefused
 from journal.base import Entry, Journal, JournalUnavailable, Page
-from journal.memory import MemoryJournal
 from journal.sessions import MemorySessions, SessionRecord
 from journal.sqlite.journal import SqliteJournal
 from normalize import events as ev
-from normalize.events import AgentEvent, from_json, to_json
+from normalize.events import AgentEvent, to_json
 from normalize.events.envelope import Cursor
 from normalize.inputs import SessionInput
 from recordings import ROOT
-from sidecar.config.rulebook import Rulebook
-from sidecar.config.settings import Settings
-from sidecar.process.supervision import supervised
-from sidecar.sessions.host import LiveHost, workspace_of
-from sidecar.sessions.live import LiveSession
+from sidecar.sessions.host import workspace_of
 from sidecar.sessions.records.writer import RecordWriter
-from sidecar.sessions.registry import SessionRegistry
-from sidecar.sessions.services import SessionServices
 from waiting import until
-
-SOMEBODY = Frontend("somebody", "control")
-ECHO = "fallback: {steps: [{text: 'echo: {prompt}'}]}"
-
-
-class FailingJournal(MemoryJournal):
-    """A journal that takes nothing while `full`."""
-
-    full = False
-
-    async def append(self, session: str, entries: Sequence[Entry]) -> int:
-        if self.full:
-            raise JournalUnavailable("no space left")
-        return await super().append(session, entries)
-
-
-class Place:
-    """A host without a hub."""
-
-    def __init__(
-        self, folder: Path, host: LiveHost, services: SessionServices, store: MemorySessions
-    ) -> None:
-        self.folder, self.host, self.services, self.store = folder, host, services, store
-
-    async def create(self, agent: str = "echo", **more: object) -> str:
-        command = frames.SessionCreate.model_validate(
-            {"type": "session.create", "id": "1", "workspace": str(self.folder), "agent": agent, **more}
-        )
-        result = await self.host.execute(command, SOMEBODY)
-        assert isinstance(result, dict)
-        return str(result["session"])
-
-    async def do(self, kind: str, session: str, **more: object) -> object:
-        command = frames.commands.validate_python({"type": kind, "id": "1", "session": session, **more})
-        return await self.host.execute(command, SOMEBODY)
-
-    async def events(self, session: str) -> list[AgentEvent]:
-        journal = self.services.journal
-        page = await journal.read_after(session, Cursor(journal.epoch, 0))
-        return [from_json(envelope.event) for envelope in page.envelopes]
-
-    async def until(self, session: str, kind: type[AgentEvent], count: int = 1) -> list[AgentEvent]:
-        async with asyncio.timeout(60):
-            while True:
-                seen = await self.events(session)
-                if sum(isinstance(event, kind) for event in seen) >= count:
-                    return seen
-                await asyncio.sleep(0.02)
-
-    def states(self) -> list[str]:
-        return [summary.state for summary in self.host.sessions()]
-
-
-@asynccontextmanager
-async def place(folder: Path, monkeypatch: pytest.MonkeyPatch, **more: object) -> AsyncIterator[Place]:
-    script = folder / "echo.yaml"
-    script.write_text(ECHO)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    settings = Settings.model_validate(
-        {
-            "journal": "memory",
-            "agents": {
-                "echo": [sys.executable, "-m", "scripted_agent", str(script)],
-                "broken": [str(folder / "broken")],
-            },
-            "pass_env": ["PYTHONPATH"],
-            "state_dir": folder / "state",
-            "frontend_workspaces": [folder],
-        }
-    )
-    broken = folder / "broken"
-    broken.write_text("#!/no/such/interpreter\n")
-    broken.chmod(0o755)
-    store, registry = MemorySessions(), SessionRegistry[LiveSession]()
-    record_writer = RecordWriter(store)
-    async with Watchdog.start() as watchdog, supervised() as supervisor:
-        values: dict[str, object] = {
-            "journal": FailingJournal(),
-            "audit": lambda session: None,
-            "observers": lambda session, agent: [],
-            **more,
-        }
-        services = SessionServices(
-            settings=settings,
-            watchdog=watchdog,
-            grants=None,
-            spawn=supervisor.spawn,
-            save=record_writer.save,
-            keep=record_writer.keep,
-            forget=record_writer.forget,
-            changed=registry.changed,
-            **values,  # type: ignore[arg-type]  # what a test replaces
-        )
-        host = LiveHost(services, store, registry, Rulebook())
-        try:
-            yield Place(folder, host, services, store)
-        finally:
-            await host.stop()
-            await record_writer.flush()
 
 
 async def test_of_two_who_resume_at_once_one_is_told_that_it_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with place(tmp_path, monkeypatch) as here:
+    async with host_harness(tmp_path, monkeypatch) as here:
         session = await here.create()
         await here.do("prompt", session, text="hello")
         await here.until(session, ev.Complete)
@@ -159,7 +50,7 @@ async def test_of_two_who_resume_at_once_one_is_told_that_it_runs(
 async def test_prompts_that_wake_a_session_at_once_start_one_cli(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with place(tmp_path, monkeypatch) as here:
+    async with host_harness(tmp_path, monkeypatch) as here:
         session = await here.create()
         await here.do("session.close", session)
         await asyncio.gather(*(here.do("prompt", session, text=f"number {n}") for n in range(5)))
@@ -171,7 +62,7 @@ async def test_prompts_that_wake_a_session_at_once_start_one_cli(
 async def test_a_session_that_is_deleted_cannot_be_resumed_by_who_waited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with place(tmp_path, monkeypatch) as here:
+    async with host_harness(tmp_path, monkeypatch) as here:
         session = await here.create()
         deleted, resumed, closed = await asyncio.gather(
             here.do("session.delete", session),
@@ -191,7 +82,7 @@ async def test_a_session_that_is_deleted_cannot_be_resumed_by_who_waited(
 async def test_stopping_waits_for_what_starts_and_lets_nothing_start_afterwards(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with place(tmp_path, monkeypatch) as here:
+    async with host_harness(tmp_path, monkeypatch) as here:
         creating = asyncio.create_task(here.create())
         await until(here.states)
         async with asyncio.timeout(60):
@@ -210,7 +101,7 @@ async def test_a_session_that_cannot_start_is_none(tmp_path: Path, monkeypatch: 
     def audit(session: str) -> None:
         raise OSError(28, "No space left on device")
 
-    async with place(tmp_path, monkeypatch, audit=audit) as here:
+    async with host_harness(tmp_path, monkeypatch, audit=audit) as here:
         with pytest.raises(CommandRefused, match="No space left") as refused:
             await here.create()
         assert refused.value.code == "cannot_start"
@@ -221,7 +112,7 @@ async def test_a_session_that_cannot_start_is_none(tmp_path: Path, monkeypatch: 
 async def test_a_cli_that_ends_at_once_leaves_a_session_that_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with place(tmp_path, monkeypatch) as here:
+    async with host_harness(tmp_path, monkeypatch) as here:
         session = await here.create("broken")
         seen = await here.until(session, ev.ProcessStatus, 2)
         (exited,) = [
@@ -234,7 +125,7 @@ async def test_a_cli_that_ends_at_once_leaves_a_session_that_says_why(
 async def test_the_process_is_on_record_before_its_first_event(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with place(tmp_path, monkeypatch) as here:
+    async with host_harness(tmp_path, monkeypatch) as here:
         await here.create()
         (record,) = await here.store.list()
         assert record.process is not None
@@ -251,7 +142,7 @@ async def test_what_looks_on_and_fails_is_left_out_and_the_session_goes_on(
         seen.append(item)
         raise ValueError("a bug of the tracer")
 
-    async with place(tmp_path, monkeypatch, observers=lambda session, agent: [failing]) as here:
+    async with host_harness(tmp_path, monkeypatch, observers=lambda session, agent: [failing]) as here:
         session = await here.create()
         await here.do("prompt", session, text="hello")
         await here.until(session, ev.Complete)
@@ -263,7 +154,7 @@ async def test_a_log_that_could_not_be_written_to_its_end_is_closed_by_the_next_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal = FailingJournal()
-    async with place(tmp_path, monkeypatch, journal=journal) as here:
+    async with host_harness(tmp_path, monkeypatch, journal=journal) as here:
         session = await here.create()
         await here.do("prompt", session, text="first")
         await here.until(session, ev.TurnStarted)
@@ -283,7 +174,7 @@ async def test_a_session_is_closed_when_its_last_event_can_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal, gate = await SqliteJournal.open(tmp_path / "journal.sqlite3"), threading.Event()
-    async with place(tmp_path, monkeypatch, journal=journal) as here:
+    async with host_harness(tmp_path, monkeypatch, journal=journal) as here:
         session = await here.create()
         await here.until(session, ev.ProcessStatus)
         held = asyncio.create_task(journal.writer.call(lambda _: gate.wait(60)))
@@ -315,7 +206,7 @@ class Broken:
             raise RuntimeError("broken on purpose")
 
 
-async def failed_alone(here: Place, bad: str, good: str) -> str:
+async def failed_alone(here: HostHarness, bad: str, good: str) -> str:
     """Wait until one session has failed; the other must go on as if nothing was. Return what was told."""
     ended = await here.until(bad, ev.ProcessStatus, count=2)
     status = [event for event in ended if isinstance(event, ev.ProcessStatus)][-1]
@@ -338,7 +229,7 @@ async def failed_alone(here: Place, bad: str, good: str) -> str:
 async def test_whatever_fails_in_a_session_ends_it_with_an_event_and_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    async with place(tmp_path, monkeypatch) as here:
+    async with host_harness(tmp_path, monkeypatch) as here:
         bad, good = await here.create(), await here.create()
         for session in (bad, good):
             await here.do("prompt", session, text="hello")
@@ -381,7 +272,7 @@ async def test_an_observer_that_fails_is_left_out_and_the_session_goes_on(
 ) -> None:
     broken = Broken()
     broken.now = True
-    async with place(tmp_path, monkeypatch, observers=lambda session, agent: [broken]) as here:
+    async with host_harness(tmp_path, monkeypatch, observers=lambda session, agent: [broken]) as here:
         session = await here.create()
         await here.do("prompt", session, text="hello")
         await here.until(session, ev.Complete)
@@ -390,7 +281,7 @@ async def test_an_observer_that_fails_is_left_out_and_the_session_goes_on(
 async def test_a_session_of_an_earlier_life_that_cannot_be_read_keeps_no_other_from_being_served(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with place(tmp_path, monkeypatch) as here:
+    async with host_harness(tmp_path, monkeypatch) as here:
         for session in ("s-bad", "s-good"):
             await here.store.put(SessionRecord(session=session, created="c", state="running"))
         monkeypatch.setattr(here.services.journal, "read_after", _unreadable(here.services.journal, "s-bad"))
@@ -418,7 +309,7 @@ async def test_a_workspace_whose_path_is_no_utf8_is_refused_and_nothing_else_hap
     real = os.fsencode(tmp_path) + b"/caf\xe9"
     os.mkdir(real)  # noqa: PTH102 - a name as bytes
     (tmp_path / "link").symlink_to(os.fsdecode(real))
-    async with place(tmp_path, monkeypatch) as here:
+    async with host_harness(tmp_path, monkeypatch) as here:
         good = await here.create()
         with pytest.raises(CommandRefused, match=r"no UTF-8.*rename it") as refused:
             await here.create(workspace=str(tmp_path / "link"))

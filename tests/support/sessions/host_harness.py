@@ -1,0 +1,128 @@
+"""A host of live sessions without a hub, in this process."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from adapter.process.watchdog import Watchdog
+from hub.host import Frontend
+from hub.wire import frames
+from journal.base import Entry, JournalUnavailable
+from journal.memory import MemoryJournal
+from journal.sessions import MemorySessions
+from normalize.events import AgentEvent, from_json
+from normalize.events.envelope import Cursor
+from recordings import ROOT
+from sidecar.config.rulebook import Rulebook
+from sidecar.config.settings import Settings
+from sidecar.process.supervision import supervised
+from sidecar.sessions.host import LiveHost
+from sidecar.sessions.live import LiveSession
+from sidecar.sessions.records.writer import RecordWriter
+from sidecar.sessions.registry import SessionRegistry
+from sidecar.sessions.services import SessionServices
+
+SOMEBODY = Frontend("somebody", "control")
+ECHO = "fallback: {steps: [{text: 'echo: {prompt}'}]}"
+
+
+class FailingJournal(MemoryJournal):
+    """A journal that takes nothing while `full`."""
+
+    full = False
+
+    async def append(self, session: str, entries: Sequence[Entry]) -> int:
+        if self.full:
+            raise JournalUnavailable("no space left")
+        return await super().append(session, entries)
+
+
+class HostHarness:
+    """A host without a hub."""
+
+    def __init__(
+        self, folder: Path, host: LiveHost, services: SessionServices, store: MemorySessions
+    ) -> None:
+        self.folder, self.host, self.services, self.store = folder, host, services, store
+
+    async def create(self, agent: str = "echo", **more: object) -> str:
+        command = frames.SessionCreate.model_validate(
+            {"type": "session.create", "id": "1", "workspace": str(self.folder), "agent": agent, **more}
+        )
+        result = await self.host.execute(command, SOMEBODY)
+        assert isinstance(result, dict)
+        return str(result["session"])
+
+    async def do(self, kind: str, session: str, **more: object) -> object:
+        command = frames.commands.validate_python({"type": kind, "id": "1", "session": session, **more})
+        return await self.host.execute(command, SOMEBODY)
+
+    async def events(self, session: str) -> list[AgentEvent]:
+        journal = self.services.journal
+        page = await journal.read_after(session, Cursor(journal.epoch, 0))
+        return [from_json(envelope.event) for envelope in page.envelopes]
+
+    async def until(self, session: str, kind: type[AgentEvent], count: int = 1) -> list[AgentEvent]:
+        async with asyncio.timeout(60):
+            while True:
+                seen = await self.events(session)
+                if sum(isinstance(event, kind) for event in seen) >= count:
+                    return seen
+                await asyncio.sleep(0.02)
+
+    def states(self) -> list[str]:
+        return [summary.state for summary in self.host.sessions()]
+
+
+@asynccontextmanager
+async def host_harness(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, **more: object
+) -> AsyncIterator[HostHarness]:
+    script = folder / "echo.yaml"
+    script.write_text(ECHO)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    settings = Settings.model_validate(
+        {
+            "journal": "memory",
+            "agents": {
+                "echo": [sys.executable, "-m", "scripted_agent", str(script)],
+                "broken": [str(folder / "broken")],
+            },
+            "pass_env": ["PYTHONPATH"],
+            "state_dir": folder / "state",
+            "frontend_workspaces": [folder],
+        }
+    )
+    broken = folder / "broken"
+    broken.write_text("#!/no/such/interpreter\n")
+    broken.chmod(0o755)
+    store, registry = MemorySessions(), SessionRegistry[LiveSession]()
+    record_writer = RecordWriter(store)
+    async with Watchdog.start() as watchdog, supervised() as supervisor:
+        values: dict[str, object] = {
+            "journal": FailingJournal(),
+            "audit": lambda session: None,
+            "observers": lambda session, agent: [],
+            **more,
+        }
+        services = SessionServices(
+            settings=settings,
+            watchdog=watchdog,
+            grants=None,
+            spawn=supervisor.spawn,
+            save=record_writer.save,
+            keep=record_writer.keep,
+            forget=record_writer.forget,
+            changed=registry.changed,
+            **values,  # type: ignore[arg-type]  # what a test replaces
+        )
+        host = LiveHost(services, store, registry, Rulebook())
+        try:
+            yield HostHarness(folder, host, services, store)
+        finally:
+            await host.stop()
+            await record_writer.flush()
