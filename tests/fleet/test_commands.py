@@ -482,6 +482,27 @@ async def test_redis_that_is_killed_and_comes_back_costs_no_command_that_waits(
     assert sessions.said == [("s0", "hello"), ("s0", "again")]
 
 
+async def test_a_redis_that_is_full_is_said_to_be_and_the_fleet_goes_on_once_it_has_room(
+    fleet: Fleet,
+) -> None:
+    sessions = Sessions("s")
+    sessions.there["s0"] = 1
+    async with redis_library.Redis.from_url(fleet.url) as client, fleet.worker(sessions), fleet.hub() as hub:
+        await until(hub.sessions)
+        sessions.may_answer.clear()
+        asked = asyncio.create_task(hub.execute(prompt("s0", "hello"), ANN))
+        await until(lambda: sessions.said)
+        await client.config_set("maxmemory", 1)
+        sessions.may_answer.set()
+        with pytest.raises(CommandRefused, match="maxmemory") as refused:
+            await hub.execute(prompt("s0", "more"), ANN)
+        assert refused.value.code == "journal_unavailable"
+        await client.config_set("maxmemory", 0)
+        assert await asked == {"by": "ann"}, "its answer has waited for room"
+        assert await hub.execute(prompt("s0", "again"), ANN) == {"by": "ann"}
+    assert sessions.said == [("s0", "hello"), ("s0", "again")]
+
+
 async def test_what_others_put_into_the_fleet_s_keys_disturbs_nobody(fleet: Fleet) -> None:
     sessions, command = Sessions("s"), str(uuid.uuid4())
     client = redis_library.Redis.from_url(fleet.url)
