@@ -133,7 +133,7 @@ bench: venv ## measure
 
 pictures: venv system ## take the demo's pictures and its animation anew, for README and docs/console.md
 	$(BIN)/python docs/capture_demo.py
-	$(BIN)/python -m pytest -q -m "long or not long" --update-goldens tests/console/test_accessible.py tests/console/test_live_session.py -k "any_state or whole_turn"
+	$(BIN)/python -m pytest -q -m "long or not long" --update-goldens tests/console/test_accessible.py tests/console/test_live_session.py tests/console/test_changes.py -k "any_state or whole_turn or by_git"
 
 web: web-deps ## build the console into hub/static
 	npm run build
