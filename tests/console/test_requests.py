@@ -327,7 +327,7 @@ async def test_folder_and_agent_are_in_sight(browser: Browser) -> None:
             where,
             "one",
             entries("text-thinking", up_to="turn_started"),
-            agent="demo",
+            agent="an-agent-with-a-long-name-of-mine",
             title="T" * 200,
             workspace=folder,
         )
@@ -335,6 +335,13 @@ async def test_folder_and_agent_are_in_sight(browser: Browser) -> None:
             for width in (1280, 390):
                 await page.set_viewport_size({"width": width, "height": 800})
                 head = page.locator(".session-head")
-                await in_sight(page, head.get_by_text("demo", exact=True), head.locator(".path .name"))
+                await in_sight(
+                    page,
+                    head.get_by_text("an-agent-with-a-long-name-of-mine", exact=True),
+                    head.locator(".path .name"),
+                )
+                assert await head.locator(".path .name").evaluate(
+                    "name => name.scrollWidth <= name.clientWidth"
+                )
                 assert await head.locator(".path .folder").evaluate(CUT_AT) == ["rtl", "ellipsis"]
                 assert await page.evaluate("document.documentElement.scrollWidth") <= width
