@@ -11,12 +11,15 @@ import asyncio
 import json
 import shutil
 import statistics
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from playwright.async_api import Browser, async_playwright
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.hub_setting import NoHost
 from hub.config import HubConfig
