@@ -131,13 +131,14 @@ class Inspector:
         self._first: float | None = None
         self._last = 0.0
 
-    def handle(self, at: float, item: SessionInput, events: Sequence[AgentEvent]) -> None:
-        """Take an input and its events in; `at` is in seconds, from any beginning."""
-        if self._first is None:
-            self._first = self._last = at
+    def handle(self, known: float | None, item: SessionInput, events: Sequence[AgentEvent]) -> None:
+        """Take an input and its events in; its time is in seconds, from any beginning, and takes none where it is not known."""
+        if self._first is None and known is not None:
+            self._first = self._last = known  # lines of bookkeeping at a file's head have no time
+        at = self._last if known is None else known
         self._pass(at - self._last)
         self._last = max(at, self._last)
-        self.report.seconds = self._last - self._first
+        self.report.seconds = self._last - (self._first or 0.0)
         turn = self._turn
         for event in events:
             self._event(event, at)
@@ -265,9 +266,7 @@ def _within(turn: Turn, event: AgentEvent, at: float) -> None:
 def inspect(recording: Iterable[Timed], prices: Callable[[], Prices]) -> Report:
     """Fold a whole recording; lines without times take no time."""
     core, inspector = recorded_core(), Inspector(prices)
-    at = 0.0
     for timed in recording:
-        at = at if timed.at is None else timed.at
-        inspector.handle(at, timed.input, core.handle(timed.input))
+        inspector.handle(timed.at, timed.input, core.handle(timed.input))
     inspector.report.stats = core.stats
     return inspector.report

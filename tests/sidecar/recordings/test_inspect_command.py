@@ -43,11 +43,18 @@ def complete(
     return ev.Complete(operation_id="turn-1", data=data)
 
 
-def report(*told: tuple[float, AgentEvent]) -> Report:
+def report(*told: tuple[float | None, AgentEvent]) -> Report:
     inspector = Inspector(prices)
     for at, event in told:
         inspector.handle(at, Ended("end_of_input"), [event])
     return inspector.report
+
+
+def test_what_has_no_time_takes_none_at_the_beginning_either() -> None:
+    told = report(
+        (None, ev.MessageChunk(text="early")), (1.8e9, STARTED), (None, CALL), (1.8e9 + 3, complete())
+    )
+    assert told.seconds == told.turns[0].seconds == 3
 
 
 def test_time_goes_to_the_human_before_the_tool_and_to_the_tool_before_the_model() -> None:
