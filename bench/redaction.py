@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), *map(str, ROOT.glob("tests/support/**/"))]
@@ -84,7 +85,7 @@ def main() -> None:
     parser.add_argument("folders", nargs="*", type=Path)
     given = parser.parse_args()
     with TemporaryDirectory() as folder:
-        known = tables()
+        known: Any = tables()  # the tables are set below
         show(known, Path(folder))
         known.SAYING_THEMSELVES.update(PUBLISHED)
         known.KINDS[:] = PUBLISHED
