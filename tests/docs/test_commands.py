@@ -114,6 +114,8 @@ TRIED_BY = {
 
 CANNOT = {
     "make test": "this runs in it",
+    "make audit": "asks the network which packages have known faults",
+    "python bench/redaction.py FOLDER …": "measures folders of one's own",
     "pipx install .": "takes packages from the network; tests/e2e/test_wheel.py installs the wheel",
     "pipx install 'turnwire[acp]'": "takes packages from the network",
     "pipx install 'turnwire[agui]'": "takes packages from the network",
