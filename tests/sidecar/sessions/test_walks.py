@@ -107,4 +107,5 @@ async def test_an_answer_takes_as_many_calls_as_the_page_tells(
     await journal.close()
     calls, rows = told("The walk of a permission answer")
     assert calls == rows
-    assert sum(counts.values()) == pytest.approx(calls, abs=SLACK)
+    # from Python 3.12 on a comprehension is no call: four of them are on the way
+    assert calls - SLACK - 4 <= sum(counts.values()) <= calls + SLACK
