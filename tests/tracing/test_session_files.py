@@ -572,15 +572,22 @@ def test_what_subagents_of_a_branch_that_was_left_said_is_left_too(tmp_path: Pat
         tmp_path / "agent-ab12.jsonl",
         record("k", None, isSidechain=True, agentId="ab12", content="go"),
         record("l", "k", "assistant", isSidechain=True, agentId="ab12", content=task("c2", "on")),
-        record("m", "l", "assistant", isSidechain=True, agentId="cd34", content="below it"),
-        b'{"type":"progress","uuid":"x","isSidechain":true,"data":{"type":"agent_progress","agentId":"cd34"},"parentToolUseID":"c2"}',
+    )
+    of_agents = tmp_path / "s" / "subagents"
+    of_agents.mkdir(parents=True)
+    (of_agents / "agent-cd34.meta.json").write_text('{"toolUseId": "c2"}')
+    written(
+        of_agents / "agent-cd34.jsonl",
+        record("i", None, isSidechain=True, agentId="cd34", isMeta=True, content="for the model alone"),
+        record("m", "i", "assistant", isSidechain=True, agentId="cd34", content="below it"),
     )
     living = transcript(events_of(path))
     assert (set(living.texts), living.nested) == ({"one", "three"}, Counter())
     assert [done.input_tokens for done in living.completes] == [1, 1]
     (left,) = outline(path).branches
-    assert {name for _, name, *_ in transcript(events_of(path, left.leaf)).calls} == {"Task"}
-    assert set(transcript(events_of(path, left.leaf)).texts) == {"one", "two"}
+    gone = transcript(events_of(path, left.leaf))
+    assert {(call, below) for call, _, below, _ in gone.calls} == {("c1", ""), ("c2", "c1")}
+    assert (set(gone.texts), set(gone.nested)) == ({"one", "two"}, {"below it"})
 
 
 def test_lines_that_are_for_the_cli_alone_are_no_news_in_any_version(tmp_path: Path) -> None:
