@@ -9,6 +9,7 @@ from protocol.claude.decode import decode
 from protocol.claude.messages import Assistant, AssistantBody, Message, Unknown, User, UserBody
 from protocol.claude.results import Result
 from protocol.dialects import Transcript
+from protocol.framing import OversizeLine
 from protocol.json_values import Json
 from protocol.malformed import Malformed
 from protocol.miriad.system import SystemFailure, SystemToolResult
@@ -74,4 +75,23 @@ def test_a_batch_is_opened() -> None:
 def test_control_of_spec_1_is_understood() -> None:
     assert Transcript().sent(b'{"type":"control","action":"interrupt"}') == [
         ControlRequest("control-1", Interrupt())
+    ]
+
+
+def test_lines_that_were_too_long_keep_their_place_whatever_the_protocol() -> None:
+    reader, long = Transcript(), OversizeLine(2, 99, b'{"type"')
+    told = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{}}}'
+    heard = [
+        *reader.heard([b'{"type":"keep_alive"}', long, b"no JSON", told, long]),
+        *reader.heard([told, long]),
+    ]
+    assert [line for line, _ in heard] == [b'{"type":"keep_alive"}', None, b"no JSON", told, None, told, None]
+    assert [type(message).__name__ for _, message in heard] == [
+        "KeepAlive",
+        "Malformed",
+        "Malformed",
+        "SessionUpdate",
+        "Malformed",
+        "SessionUpdate",
+        "Malformed",
     ]
