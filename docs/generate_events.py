@@ -19,13 +19,14 @@ from msgspec.structs import fields
 from hub.schema.field_docs import field_docs
 from hub.schema.shapes import as_sent
 from normalize.claude.core import ClaudeCore
+from normalize.core import happenings
 from normalize.events import AgentEvent, Cut, History, ToolUpdate, to_json
 from normalize.events.base import Event, ThreadEvent
 from normalize.families import recorded_core
 from normalize.model import Published
 from normalize.payloads import NormalizedPayload, Payload
 from normalize.recordings.lines import LineReader
-from tracing.recordings.reading import read
+from tracing.recordings.reading import read, timed_happenings
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "events.md"
@@ -144,15 +145,15 @@ def _published() -> Iterator[tuple[str, AgentEvent]]:
     # Newest version first: of examples that are equally good the first one is shown.
     for folder in sorted((ROOT / "fixtures").glob("[0-9]*/*"), reverse=True):
         core = ClaudeCore()
-        for timed in read(folder):
-            for event in core.handle(timed.input):
+        for _, told in timed_happenings(core, read(folder)):
+            for event in told:
                 yield f"{folder.parent.name}/{folder.name}", event
     for lines in MADE.values():
-        made, reader = recorded_core(), LineReader()
-        for line in lines:
-            for heard in reader.received(line.encode()):
-                for event in made.handle(heard):
-                    yield "made", event
+        reader = LineReader()
+        heard = (each for line in lines for each in reader.received(line.encode()))
+        for _, told in happenings(recorded_core(), heard):
+            for event in told:
+                yield "made", event
     for event in OURS:
         yield "made", event
 

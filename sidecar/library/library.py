@@ -18,7 +18,7 @@ from sidecar.library.folders import folders, running
 from sidecar.library.following import Follower
 from sidecar.library.index import Index, LibraryError, ListedConversation, ScanResult
 from sidecar.library.processes import RunningAgent, running_agents
-from tracing.recordings.recorded import Timed, lines
+from tracing.recordings.recorded import Timed, lines, timed_happenings
 from tracing.recordings.session_file import KeptFormat, format_of, read_session_file
 from tracing.redaction.redaction import Redaction
 
@@ -147,9 +147,8 @@ class Library:
 
     def events(self, listed: ListedConversation, leaf: str | None = None) -> Iterator[AgentEvent]:
         """Read a conversation as events; raises LibraryError."""
-        core = recorded_core()
-        for timed in self.read(listed, leaf):
-            yield from core.handle(timed.input)
+        for _, events in timed_happenings(recorded_core(), self.read(listed, leaf)):
+            yield from events
 
     def export(
         self, listed: ListedConversation, form: Format, *, redact: bool, leaf: str | None = None

@@ -22,7 +22,7 @@ from normalize.recordings.lines import LineReader
 from protocol.framing import OversizeLine
 from protocol.parsing.depth import TOO_DEEP, is_too_deep
 from tracing.recordings.pieces import CONTINUES, TIMELINE, Piece, one_in, pieces
-from tracing.recordings.recorded import CHUNK, RecordingError, Timed, lines, missing
+from tracing.recordings.recorded import CHUNK, RecordingError, Timed, lines, missing, timed_happenings
 from tracing.recordings.session_file import format_of, is_session_file, is_session_line, read_session_file
 from tracing.recordings.timeline import read_timeline
 
@@ -36,6 +36,7 @@ __all__ = [
     "lines",
     "name_of",
     "read",
+    "timed_happenings",
 ]
 
 

@@ -1,9 +1,12 @@
 """What all shapes of recordings share: an input with its time, lines in bounded memory, and what can be wrong."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import tee
 from pathlib import Path
 
+from normalize.core import Core, happenings
+from normalize.events import AgentEvent
 from normalize.inputs import SessionInput
 from protocol.errors import TurnwireError
 from protocol.framing import LineFramer, OversizeLine
@@ -23,6 +26,13 @@ class Timed:
     """Seconds since 1970 for rows, since the session's start for a timeline; None where no time was kept."""
     input: SessionInput
     """What happened."""
+
+
+def timed_happenings(core: Core, recording: Iterable[Timed]) -> Iterator[tuple[Timed, Sequence[AgentEvent]]]:
+    """Hand a core what is recorded, in order, and return each thing with what is published of it. Raises what reading raises."""
+    shown, handed = tee(recording)
+    for timed, (_, events) in zip(shown, happenings(core, (each.input for each in handed)), strict=True):
+        yield timed, events
 
 
 def lines(path: Path) -> Iterator[bytes | OversizeLine]:

@@ -17,7 +17,7 @@ from normalize.families import model_calls, recorded_core
 from normalize.inputs import Received, SessionInput
 from normalize.model_calls import PartSaid, Tokens
 from sidecar.config.prices import Prices, TokenCounts
-from tracing.recordings.reading import Timed
+from tracing.recordings.reading import Timed, timed_happenings
 
 STALLED_S = 30.0
 """Silence that is called stalled, in seconds."""
@@ -266,7 +266,7 @@ def _within(turn: Turn, event: AgentEvent, at: float) -> None:
 def inspect(recording: Iterable[Timed], prices: Callable[[], Prices]) -> Report:
     """Fold a whole recording; lines without times take no time."""
     core, inspector = recorded_core(), Inspector(prices)
-    for timed in recording:
-        inspector.handle(timed.at, timed.input, core.handle(timed.input))
+    for timed, events in timed_happenings(core, recording):
+        inspector.handle(timed.at, timed.input, events)
     inspector.report.stats = core.stats
     return inspector.report

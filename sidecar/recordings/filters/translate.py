@@ -7,6 +7,7 @@ Plain stdout takes the short way: chunk, lines, messages, events, bytes, one wri
 import gc
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import BinaryIO
@@ -19,7 +20,7 @@ from normalize.inputs import Ended
 from protocol.dialects import Transcript
 from protocol.errors import TurnwireError
 from protocol.framing import LineFramer
-from tracing.recordings.reading import is_rows, is_session_file, is_session_line, read
+from tracing.recordings.reading import is_rows, is_session_file, is_session_line, read, timed_happenings
 
 CHUNK = 1 << 16
 """Bytes read at a time: what a processor keeps near, and an allocator in its arenas."""
@@ -114,11 +115,11 @@ def _stream(core: Core, source: BinaryIO, out: BinaryIO, field_limit: int, begun
 
 
 def _recording(core: Core, source: Path, out: BinaryIO, field_limit: int) -> None:
-    for timed in read(source):
-        _write(core.handle(timed.input), out, field_limit)
+    for _, events in timed_happenings(core, read(source)):
+        _write(events, out, field_limit)
 
 
-def _write(events: list[AgentEvent], out: BinaryIO, field_limit: int) -> None:
+def _write(events: Sequence[AgentEvent], out: BinaryIO, field_limit: int) -> None:
     if not events:
         return
     written = to_lines(events)

@@ -26,7 +26,7 @@ from sidecar.recordings.replay.sessions import ReplayHost
 from sidecar.serving.listening import with_hub
 from tracing.export.wanted import TracingError
 from tracing.recordings.pieces import distinct
-from tracing.recordings.reading import RecordingError, length, name_of, read
+from tracing.recordings.reading import RecordingError, length, name_of, read, timed_happenings
 from tracing.spans.maker import SpanMaker
 
 if TYPE_CHECKING:
@@ -140,14 +140,14 @@ def _export(
     written = _written(file)
     at = 0
     inputs = length(file)
-    for number, timed in enumerate(read(file)):
+    for number, (timed, events) in enumerate(timed_happenings(core, read(file))):
         if number % BATCH == 0:
             moved(number / inputs)
         if timed.at is None:
             at = max(at + 1000, written)
         else:
             at = round(timed.at * 1e6) * 1000 + (written if timed.at < LONG_AGO else 0)
-        maker.handle(timed.input, core.handle(timed.input), at)
+        maker.handle(timed.input, events, at)
         export.flush_when_full()
     moved(1.0)
 
