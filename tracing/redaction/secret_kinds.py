@@ -48,6 +48,8 @@ _WORD = r"(?<![A-Za-z0-9_])"
 _ANY = r"[A-Za-z0-9_\-]"
 _ALNUM = "[A-Za-z0-9]"
 _HEX = "[0-9a-fA-F]"
+_IN_BASE64 = r"[A-Za-z0-9_\-+/=]"
+"""What follows letters and digits in base64: an image of some megabytes has short beginnings like `YC` in every place."""
 _UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 
 PREFIXED: tuple[tuple[str, str, str], ...] = (
@@ -180,7 +182,7 @@ PREFIXED: tuple[tuple[str, str, str], ...] = (
         "sc_ ext_ scauth_ authress_",
         r"[a-z0-9]{5,30}\.[a-z0-9]{4,8}\.acc[_\-][a-z0-9\-]{10,32}\.[A-Za-z0-9+/_=\-]{30,120}",
     ),
-    ("ClickHouse key", "4b1d", rf"(?=[a-z0-9]{{0,38}}[A-Z]){_ALNUM}{{38}}(?!{_ALNUM})"),
+    ("ClickHouse key", "4b1d", rf"(?=[a-z0-9]{{0,38}}[A-Z]){_ALNUM}{{38}}(?!{_IN_BASE64})"),
     ("Defined Networking token", "dnkey-", rf"{_ANY}{{60,}}"),
     ("GoCardless token", "live_", rf"(?=[A-Za-z_\-]{{0,40}}\d){_ANY}{{40}}(?!{_ANY})"),
     ("Harness key", "pat. sat.", rf"{_ANY}{{22}}\.{_HEX}{{24}}\.{_ALNUM}{{20}}"),
@@ -193,7 +195,7 @@ PREFIXED: tuple[tuple[str, str, str], ...] = (
     ("SettleMint token", "sm_aat_ sm_pat_ sm_sat_", rf"{_ALNUM}{{16}}"),
     ("Sourcegraph token", "sgp_", rf"(?:local_|{_HEX}{{16}}_)?{_HEX}{{40}}"),
     ("Yandex token", "t1.", rf"{_ANY}{{8,4096}}={{0,2}}\.{_ANY}{{86}}={{0,2}}"),
-    ("Yandex access key", "YC", rf"(?=[A-Za-z_\-]{{0,38}}\d){_ANY}{{38}}(?!{_ANY})"),
+    ("Yandex access key", "YC", rf"(?=[A-Za-z_\-]{{0,38}}\d){_ANY}{{38}}(?!{_IN_BASE64})"),
     ("MaxMind key", "", r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"),
     ("Telegram bot token", "", r"\d{8,10}:AA[A-Za-z0-9_\-]{20,}"),
     ("Terraform token", "", r"[A-Za-z0-9]{10,20}\.atlasv1\.[A-Za-z0-9_\-=]{40,}"),

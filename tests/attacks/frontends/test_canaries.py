@@ -19,29 +19,29 @@ import normalize.claude.core as core
 import sidecar.sessions.pipeline as pipeline
 import sidecar.sessions.host as host
 
-sound, kept, execute = core.ClaudeCore.handle, pipeline.Pipeline.feed, host.LiveHost.execute
+sound, kept, execute = core.ClaudeCore.receive, pipeline.Pipeline.publish, host.LiveHost.execute
 
 def watcher(item, events):
     if b"the watcher fails" in getattr(item, "line", b""):
         raise KeyError(f"{item} {events}")
 
-async def feed(self, batch):
+async def publish(self, batch):
     if watcher not in self._observers and not getattr(self, "failed", False):
         self.failed = True
         self._observers.append(watcher)
     await kept(self, batch)
 
-def handle(self, item):
-    if b"the translator fails" in getattr(item, "line", b""):
-        raise ValueError(f"cannot translate {item}") from KeyError(item)
-    return sound(self, item)
+def receive(self, message, line=None):
+    if line is not None and b"the translator fails" in line:
+        raise ValueError(f"cannot translate {line} {message}") from KeyError(message)
+    return sound(self, message, line)
 
 async def fail(self, command, frontend):
     if getattr(command, "text", "").startswith("the host fails"):
         raise LookupError(f"cannot do {command}")
     return await execute(self, command, frontend)
 
-core.ClaudeCore.handle, pipeline.Pipeline.feed, host.LiveHost.execute = handle, feed, fail
+core.ClaudeCore.receive, pipeline.Pipeline.publish, host.LiveHost.execute = receive, publish, fail
 """
 """Read by Python at the start of turnwire: the first words of a line say what is to fail at it."""
 
