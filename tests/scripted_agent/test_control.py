@@ -8,6 +8,8 @@ from agent_process import ASKING, STREAM, agent, script_file
 
 SLOW_TOOL = "fallback: {steps: [{text: Start.}, {tool: Bash, input: {command: make}, seconds: 60, result: done}, {text: End.}]}"
 ASKS = "fallback: {steps: [{tool: Bash, input: {command: ls}, permission: true, result: done}]}"
+HOLDS = "turns: [{steps: [{request: {subtype: hold}}, {text: First.}]}]"
+"""A turn that goes on when its request is answered."""
 
 
 async def test_initialize_tells_the_commands(tmp_path: Path) -> None:
@@ -58,7 +60,7 @@ async def test_an_interrupt_withdraws_a_pending_permission_and_a_late_answer_is_
 async def test_interrupted_text_ends_as_the_version_ends_it(
     tmp_path: Path, version: str, aborted: list[bool]
 ) -> None:
-    script = script_file(tmp_path, "turns: [{steps: [{text: 'A very slow text', chunk: 2, pace: 0.2}]}]")
+    script = script_file(tmp_path, "turns: [{steps: [{text: 'A very slow text', chunk: 2, pace: 600}]}]")
     async with agent(script, *STREAM, "--include-partial-messages", "--dialect-version", version) as cli:
         cli.prompt("go")
         await cli.until(lambda message: "text_delta" in str(message))
@@ -104,12 +106,13 @@ async def test_a_prompt_while_a_tool_runs_is_folded_into_the_turn(tmp_path: Path
 async def test_queued_prompts_are_one_turn_each_or_merged(
     tmp_path: Path, version: str, results: list[str]
 ) -> None:
-    script = script_file(tmp_path, "turns: [{steps: [{wait: 0.3}, {text: First.}]}]")
+    script = script_file(tmp_path, HOLDS)
     async with agent(script, *STREAM, "--dialect-version", version) as cli:
         cli.prompt("a")
-        await cli.next()
+        holding = await cli.until_type("control_request")
         cli.prompt("b")
         cli.prompt("c")
+        cli.answer(holding)
         rest = await cli.rest()
         assert [message["result"] for message in rest if message["type"] == "result"] == results
 
@@ -189,14 +192,15 @@ async def test_a_hook_may_block_the_prompt(tmp_path: Path) -> None:
     ],
 )
 async def test_a_queued_prompt_is_taken_back(tmp_path: Path, version: str, told: dict[str, object]) -> None:
-    script = script_file(tmp_path, "turns: [{steps: [{wait: 0.5}, {text: First.}]}]")
+    script = script_file(tmp_path, HOLDS)
     async with agent(script, *STREAM, "--dialect-version", version) as cli:
         cli.prompt("first")
-        await cli.until_type("system")
+        holding = await cli.until_type("control_request")
         cli.prompt("second", uuid="22222222-2222-4222-8222-222222222222")
         cli.control("1", subtype="cancel_async_message", message_uuid="22222222-2222-4222-8222-222222222222")
         assert (await cli.until_type("control_response"))["response"]["response"] == told
         cli.control("2", subtype="cancel_async_message", message_uuid="22222222-2222-4222-8222-222222222222")
         assert (await cli.until_type("control_response"))["response"]["response"]["cancelled"] is False
+        cli.answer(holding)
         rest = await cli.rest()
         assert [message["result"] for message in rest if message["type"] == "result"] == ["First."]

@@ -17,12 +17,11 @@ turns:
       - tool: read
         input: {filePath: /tmp/test.txt}
         result: Hello from test file!
-        seconds: 0.5
       - text: "The file contains: Hello from test file!"
   - match: hang
     steps: [{text: Waiting.}, {hang: true}]
   - match: slow
-    steps: [{text: Working.}, {wait: 0.5}, {text: Slowly done.}]
+    steps: [{text: Working.}, {request: {subtype: hold}}, {text: Slowly done.}]
 fallback:
   steps: [{text: "Heard {prompt}"}]
 """
@@ -95,11 +94,13 @@ async def test_the_example_session_of_spec_1(tmp_path: Path) -> None:
 
 
 async def test_prompts_in_a_turn_are_queued_and_injected_as_one(tmp_path: Path) -> None:
-    async with agent(script_file(tmp_path, SCRIPT), "--dialect", "miriad") as cli:
+    script = script_file(tmp_path, SCRIPT.replace("tool: read", "tool: read\n        permission: true"))
+    async with agent(script, "--dialect", "miriad", "--permission-prompt-tool", "stdio") as cli:
         cli.prompt("Read it")
-        await cli.until(lambda message: "tool_use" in str(message))
+        asked = await cli.until_type("control_request")
         cli.prompt("one")
         cli.prompt("two")
+        cli.allow(asked)
         lines = await until_result(cli)
     assert [line for line in lines if line.get("subtype") in ("queued", "injected")] == [
         {"type": "system", "subtype": "queued", "position": 1},
@@ -112,9 +113,10 @@ async def test_prompts_in_a_turn_are_queued_and_injected_as_one(tmp_path: Path) 
 async def test_prompts_that_the_turn_did_not_hear_are_injected_into_the_next(tmp_path: Path) -> None:
     async with agent(script_file(tmp_path, SCRIPT), "--dialect", "miriad") as cli:
         cli.prompt("slow")
-        await cli.until_type("assistant")
+        holding = await cli.until_type("control_request")
         cli.prompt("one")
         cli.prompt("two")
+        cli.answer(holding)
         await until_result(cli)
         lines = await until_result(cli)
     assert lines[0] == {"type": "system", "subtype": "injected", "message_count": 2, "content_length": 8}
@@ -173,9 +175,10 @@ async def test_json_rpc_answers_every_run(tmp_path: Path) -> None:
             "params": cli.received[0]["params"],
         }
         run(2, "slow")
-        await cli.until(lambda message: message.get("method") == "assistant")
+        holding = await cli.until(lambda message: message.get("method") == "hold")
         run(3, "one")
         run(4, "two")
+        cli.send({"jsonrpc": "2.0", "id": holding["id"], "result": {}})
         slow, *joined = await answers(2, 3, 4)
         assert slow["result"]["result"] == "Slowly done."
         assert [answer["result"]["result"] for answer in joined] == ["Heard one\n\ntwo"] * 2

@@ -11,7 +11,7 @@ from typing import Any
 from recordings import ROOT
 
 JSON = dict[str, Any]
-DEADLINE = 30.0
+DEADLINE = 60.0
 """Seconds that any wait may take: far above what a slow machine needs, since a test that fails must end too."""
 
 STREAM = ("-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
