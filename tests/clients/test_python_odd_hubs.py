@@ -27,13 +27,14 @@ from turnwire_client import (
     Lag,
     ProtocolError,
     TimedOut,
+    commands,
 )
 from turnwire_client import connect as connect_patiently
 from turnwire_client.codes import CLOSE_CODES, FINAL_CLOSE_CODES
 from turnwire_client.events import Unknown
 
 connect = partial(connect_patiently, backoff=Backoff(first=0.005, most=0.02))
-HANG = 30.0
+HANG = 60.0
 """Seconds after which a test hangs."""
 
 
@@ -215,7 +216,7 @@ async def test_a_command_that_is_not_answered_in_time_says_so_and_others_go_on()
     async with odd_hub(hub), connect(hub.url, reply_timeout=0.05) as client:
         with pytest.raises(TimedOut, match=r'has not answered "interrupt" in 0\.05 s'):
             await client.interrupt("s")
-        assert await client.withdraw("s", "p") is None
+        assert await client.command(commands.PromptWithdraw(session="s", prompt="p"), timeout=HANG) is None
 
 
 async def test_a_command_without_a_connection_is_not_kept_for_later() -> None:

@@ -49,7 +49,8 @@ async def page_served(hub: str, folder: Path) -> AsyncIterator[str]:
     assert process.stdout is not None
     try:
         async with asyncio.timeout(DEADLINE):
-            yield (await process.stdout.readline()).decode().strip()
+            url = (await process.stdout.readline()).decode().strip()
+        yield url
     finally:
         process.kill()
         await process.wait()

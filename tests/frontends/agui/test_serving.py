@@ -53,7 +53,7 @@ async def test_a_head_that_does_not_come_is_waited_for_in_vain_only_so_long(sent
 
 
 async def test_a_connection_serves_one_request_and_does_not_say_what_it_runs_on() -> None:
-    async with served(10.0) as port:
+    async with served(DEADLINE) as port:
         said = (await answered(port, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")).lower()
         assert said.endswith(b"hello")
         assert b"connection: close" in said
@@ -61,7 +61,7 @@ async def test_a_connection_serves_one_request_and_does_not_say_what_it_runs_on(
 
 
 async def test_a_head_without_end_is_refused() -> None:
-    async with served(10.0) as port:
+    async with served(DEADLINE) as port:
         said = await answered(port, b"GET / HTTP/1.1\r\nX: " + b"x" * 200_000)
         assert said.startswith(b"HTTP/1.1 400") or said == b""
 
