@@ -65,6 +65,8 @@ class Tool(Step, frozen=True):
     """The permission updates offered for "always"; without any, a rule for this input."""
     seconds: float = 0.0
     """How long it runs. Prompts that come meanwhile are folded into the turn, and an interrupt stops it."""
+    until: str = ""
+    """A file: it runs until that is there, however long that takes, by whatever clock."""
     steps: list["AnyStep"] = []
     """What a subagent does while the tool runs: its lines carry `parent_tool_use_id`."""
     on_deny: list["AnyStep"] = []

@@ -18,6 +18,7 @@ from scripted_agent.acp.permissions import Verdict, chosen, permitted
 from scripted_agent.acp.session import Session
 from scripted_agent.claude.answers import fill
 from scripted_agent.claude.wire import Usage, tokens
+from scripted_agent.running import ran
 from scripted_agent.script import (
     AnyStep,
     ApiError,
@@ -328,7 +329,8 @@ class TurnPlayer:
         if way is not None:
             self._finish(call, await run_by_client(self._session, way, call.id, arguments))
             return
-        await self._pass(tool.seconds)
+        if not self._past:
+            await ran(tool)
         result = fill(tool.result, self._prompt, arguments)
         structured = fill(tool.structured, self._prompt, arguments)
         failed = tool.error

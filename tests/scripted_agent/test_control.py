@@ -40,6 +40,20 @@ async def test_an_interrupt_ends_a_running_tool_and_the_turn(tmp_path: Path) -> 
         assert (await cli.next())["subtype"] == "init"
 
 
+async def test_a_tool_runs_until_its_file_is_there_or_an_interrupt_comes(tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    script = f"fallback: {{steps: [{{tool: Bash, input: {{command: make}}, until: {go}, result: done}}]}}"
+    async with agent(script_file(tmp_path, script), *STREAM) as cli:
+        cli.prompt("wait")
+        await cli.until(lambda message: "'tool_use'" in str(message))
+        cli.control("stop", subtype="interrupt")
+        assert (await cli.result())["subtype"] == "error_during_execution"
+        cli.prompt("wait again")
+        await cli.until(lambda message: "'tool_use'" in str(message))
+        go.touch()
+        assert (await cli.result())["subtype"] == "success"
+
+
 async def test_an_interrupt_withdraws_a_pending_permission_and_a_late_answer_is_ignored(
     tmp_path: Path,
 ) -> None:

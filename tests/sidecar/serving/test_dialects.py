@@ -12,6 +12,7 @@ import pytest
 from live import AgentSetup, Frontend, kinds, scripted_setup
 from turnwire_client import connect
 from turnwire_client import events as ev
+from turnwire_process import DEADLINE
 from turnwire_process import preloaded_turnwire as turnwire
 
 SCRIPT = """
@@ -22,7 +23,7 @@ turns:
       - tool: read
         input: {filePath: /tmp/test.txt}
         result: Hello from test file!
-        seconds: 3
+        until: told
       - text: "The file contains: Hello from test file!"
   - match: "^hang"
     steps: [{text: Waiting.}, {hang: true}]
@@ -59,12 +60,14 @@ async def frontend(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
 
 
 @pytest.mark.long
-async def test_a_session_with_queueing_and_injection(frontend: Frontend) -> None:
+async def test_a_session_with_queueing_and_injection(frontend: Frontend, tmp_path: Path) -> None:
     await frontend.prompt("read it")
     call = await frontend.until(ev.ToolCall)
     assert call.tool_name == "read"
     await frontend.prompt("one")
     await frontend.prompt("two")
+    await frontend.until(ev.Queued, lambda queued: queued.position == 2)
+    (tmp_path / "told").touch()
     injected = await frontend.until(ev.Injected)
     complete = await frontend.until(ev.Complete)
     assert (injected.message_count, injected.content_length) == (2, len("one\n\ntwo"))
@@ -85,7 +88,7 @@ async def test_a_session_with_queueing_and_injection(frontend: Frontend) -> None
 async def test_an_interrupt_ends_the_turn_as_interrupted(frontend: Frontend) -> None:
     await frontend.prompt("hang")
     await frontend.until(ev.MessageChunk)
-    await asyncio.wait_for(frontend.client.interrupt(frontend.session), 20)
+    await asyncio.wait_for(frontend.client.interrupt(frontend.session), DEADLINE)
     assert (await frontend.until(ev.Complete)).data.outcome == "interrupted"
     assert (await frontend.turn("again")).data.outcome == "completed"
 
@@ -121,6 +124,8 @@ async def test_a_recorded_session_is_replayed_to_the_same_events(tmp_path: Path,
         await frontend.prompt("read it")
         await frontend.until(ev.ToolCall)
         await frontend.prompt("one")
+        await frontend.until(ev.Queued)
+        (tmp_path / "told").touch()
         await frontend.until(ev.Complete)
         await frontend.prompt("hang")
         await frontend.until(ev.MessageChunk)
@@ -131,7 +136,8 @@ async def test_a_recorded_session_is_replayed_to_the_same_events(tmp_path: Path,
     (recording,) = folder.glob("raw-*")
     command = (sys.executable, "-m", "sidecar", "translate", str(recording))
     process = await asyncio.create_subprocess_exec(*command, env=made.env, stdout=asyncio.subprocess.PIPE)
-    replayed, _ = await process.communicate()
+    async with asyncio.timeout(DEADLINE):
+        replayed, _ = await process.communicate()
     assert replayed.splitlines()[: len(live)] == live
 
 

@@ -28,7 +28,7 @@ turns:
       - tool: read
         input: {filePath: /tmp/test.txt}
         result: Hello from test file!
-        seconds: 1
+        until: told
       - text: "The file contains: Hello from test file!"
   - match: "^hang"
     steps: [{text: Waiting.}, {hang: true}]
@@ -86,6 +86,7 @@ async def until_result(cli: AgentProcess) -> list[JSON]:
 @pytest.mark.long
 async def test_the_example_session_of_spec_1(tmp_path: Path) -> None:
     async with scripted(tmp_path, "--as", "miriad") as cli:
+        (tmp_path / "told").touch()
         cli.prompt("Read /tmp/test.txt", session_id="sess_1")
         lines = [line for line in await until_result(cli) if line.get("subtype") != "init"]
         said, called, answered, told, result = lines
@@ -121,8 +122,10 @@ async def test_queued_prompts_are_injected_at_a_tools_end(tmp_path: Path) -> Non
         await cli.until(lambda line: "tool_use" in str(line))
         cli.prompt("one")
         cli.prompt("two")
+        queued = [await cli.until(lambda line: line.get("subtype") == "queued") for _ in range(2)]
+        (tmp_path / "told").touch()
         lines = await until_result(cli)
-    assert [line["position"] for line in lines if line.get("subtype") == "queued"] == [1, 2]
+    assert [line["position"] for line in queued] == [1, 2]
     assert [line["message_count"] for line in lines if line.get("subtype") == "injected"] == [2]
     assert "Heard while working: one\n\ntwo" in str(lines[-2]["message"]["content"][0]["text"])
 
@@ -173,6 +176,7 @@ async def test_a_refused_prompt_is_answered_and_the_end_of_stdin_ends_it(tmp_pat
 @pytest.mark.long
 async def test_it_starts_as_the_agent_of_spec_1_does(tmp_path: Path) -> None:
     async with scripted(tmp_path, "--stdio", "--db", "./agent.db") as cli:
+        (tmp_path / "told").touch()
         cli.prompt("Read /tmp/test.txt", session_id="sess_1")
         result = await cli.result()
         assert (result["session_id"], result["num_turns"]) == ("sess_1", 1)
@@ -301,9 +305,11 @@ async def real(folder: Path, api_url: str) -> AsyncIterator[AgentProcess]:
 
 @pytest.mark.long
 async def test_the_real_cli_hears_queued_prompts_before_its_next_model_call(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    waits = f"until [ -e '{told}' ]; do sleep 0.05; done; echo waited"
     with scripted_messages_api() as api:
         api.queue(
-            [text("Working."), tool_use("Bash", command="sleep 1; echo slept", description="Sleep")],
+            [text("Working."), tool_use("Bash", command=waits, description="Wait")],
             [text("First is done.")],
         )
         async with real(tmp_path, api.url) as cli:
@@ -311,11 +317,13 @@ async def test_the_real_cli_hears_queued_prompts_before_its_next_model_call(tmp_
             await cli.until(lambda line: "tool_use" in str(line))
             cli.prompt("one")
             cli.prompt("two")
+            queued = [await cli.until(lambda line: line.get("subtype") == "queued") for _ in range(2)]
+            told.touch()
             lines = await until_result(cli)
             assert await cli.rest() == []
         heard = json.dumps(api.requests[1]["messages"][-1])
     kinds = [line.get("subtype") or line["type"] for line in lines]
-    assert kinds.count("queued") == 2
+    assert [line["position"] for line in queued] == [1, 2]
     assert kinds.count("injected") == 1
     assert (lines[-1]["subtype"], lines[-1]["result"]) == ("success", "First is done.")
     assert "one\\n\\ntwo" in heard
