@@ -1,16 +1,14 @@
-"""How long a tool runs that only pretends to."""
+"""Pretending to run: time passes, by the clock or until somebody says that it is enough."""
 
 import asyncio
 import os.path
-
-from scripted_agent.script import Tool
 
 LOOK_S = 0.02
 """Seconds between two looks for a file."""
 
 
-async def ran(tool: Tool) -> None:
-    """Return when a tool has run: its seconds are over, and the file that it runs until is there."""
-    await asyncio.sleep(tool.seconds)
-    while tool.until and not os.path.exists(tool.until):  # noqa: ASYNC110, ASYNC240, PTH110 - a file has no events
+async def passed(seconds: float, until: str = "") -> None:
+    """Return when the seconds are over and the file is there that is waited for, if one is named."""
+    await asyncio.sleep(seconds)
+    while until and not os.path.exists(until):  # noqa: ASYNC110, ASYNC240, PTH110 - a file has no events
         await asyncio.sleep(LOOK_S)

@@ -110,6 +110,8 @@ class Wait(Step, frozen=True):
 
     wait: float
     """Seconds."""
+    until: str = ""
+    """A file: nothing happens until that is there, however long that takes, by whatever clock."""
 
 
 class Rate(Step, frozen=True, tag="rate_limit"):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from protocol.json_values import Json, JsonObject
 from scripted_agent.claude.permissions import Allowed, Denied, permitted, run_hooks
 from scripted_agent.claude.session import Call, Play, TurnEnds, TurnState
-from scripted_agent.running import ran
+from scripted_agent.running import passed
 from scripted_agent.script import Ask, Plan, Todos, Tool
 from scripted_agent.speech import Speech
 
@@ -42,7 +42,7 @@ async def _run(turn: TurnState, call: Call, play: Play) -> None:
             structured = turn.fill(tool.structured, verdict.input)
             if tool.steps:
                 await _delegate(turn, call, verdict.input, play)
-            await ran(tool)
+            await passed(tool.seconds, tool.until)
             answer(turn, call, result, structured, error=tool.error)
             payload = {
                 "tool_name": tool.tool,

@@ -18,7 +18,7 @@ from scripted_agent.acp.permissions import Verdict, chosen, permitted
 from scripted_agent.acp.session import Session
 from scripted_agent.claude.answers import fill
 from scripted_agent.claude.wire import Usage, tokens
-from scripted_agent.running import ran
+from scripted_agent.running import passed
 from scripted_agent.script import (
     AnyStep,
     ApiError,
@@ -183,7 +183,7 @@ class TurnPlayer:
             case Ask():
                 await self._ask(step)
             case Wait():
-                await self._pass(step.wait)
+                await self._pass(step.wait, step.until)
             case System():
                 if step.system in _UPDATES:
                     self._session.update(step.system, **step.fields)
@@ -220,9 +220,9 @@ class TurnPlayer:
             case _:
                 assert_never(step)
 
-    async def _pass(self, seconds: float) -> None:
+    async def _pass(self, seconds: float, until: str = "") -> None:
         if not self._past:
-            await asyncio.sleep(seconds)
+            await passed(seconds, until)
 
     # what is said
 
@@ -329,8 +329,7 @@ class TurnPlayer:
         if way is not None:
             self._finish(call, await run_by_client(self._session, way, call.id, arguments))
             return
-        if not self._past:
-            await ran(tool)
+        await self._pass(tool.seconds, tool.until)
         result = fill(tool.result, self._prompt, arguments)
         structured = fill(tool.structured, self._prompt, arguments)
         failed = tool.error

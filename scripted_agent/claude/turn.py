@@ -12,6 +12,7 @@ from scripted_agent.claude.host import Prompt
 from scripted_agent.claude.permissions import run_hooks
 from scripted_agent.claude.session import Session, TurnEnds, TurnState
 from scripted_agent.claude.wire import WINDOW
+from scripted_agent.running import passed
 from scripted_agent.script import (
     AnyStep,
     ApiError,
@@ -163,7 +164,7 @@ class TurnPlayer:
             case Ask():
                 await tools.ask_human(turn, speech, step)
             case Wait():
-                await asyncio.sleep(step.wait)
+                await passed(step.wait, step.until)
             case Rate():
                 wire.rate_limit(step.rate_limit)
             case Retry():

@@ -9,7 +9,10 @@ from playwright.async_api import Browser, expect
 from agent_process import agent_command
 from console_page import LOST, Sidecar, console, say
 from cut_line import line_to
+from live import Frontend
 from recordings import FIXTURES
+from turnwire_client import connect
+from turnwire_client.events import MessageChunk
 from turnwire_process import preloaded_turnwire as turnwire
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -18,9 +21,11 @@ COUNTS = """
 turns:
   - steps:
       - text: "One."
-      - wait: 1.5
+      - wait: 0
+        until: two
       - text: "Two."
-      - wait: 1.5
+      - wait: 0
+        until: three
       - text: "Three."
 fallback:
   steps:
@@ -39,13 +44,15 @@ COVERED = """() => {
 
 
 async def test_a_cut_line_is_told_and_nothing_is_lost_or_said_twice_once_it_is_mended(
-    browser: Browser, scripted: Sidecar
+    browser: Browser, scripted: Sidecar, tmp_path: Path
 ) -> None:
     async with (
         scripted(COUNTS) as served,
         line_to(served.base) as (line, base),
         console(browser, f"{base}/#token={served.token}", allowed=(LOST,)) as page,
+        connect(served.url) as client,
     ):
+        meanwhile = Frontend(client, served.session)
         await page.emulate_media(reduced_motion="no-preference")
         await say(page, "Count")
         await expect(page.get_by_text("One.", exact=True)).to_be_visible()
@@ -54,7 +61,11 @@ async def test_a_cut_line_is_told_and_nothing_is_lost_or_said_twice_once_it_is_m
         await expect(page.locator(".connection")).to_contain_text("The connection is lost")
         await expect(page.get_by_text("One.", exact=True)).to_be_visible()
         assert await page.evaluate(MOVING) == 0
+        (tmp_path / "greeting" / "two").touch()
+        await meanwhile.until(MessageChunk, lambda chunk: "Two." in meanwhile.text())
         line.mend()
+        await expect(page.get_by_text("Two.", exact=True)).to_be_visible()
+        (tmp_path / "greeting" / "three").touch()
         await expect(page.get_by_text("Three.", exact=True)).to_be_visible()
         await expect(page.locator(".turn-end")).to_contain_text("completed")
         assert await page.locator(".answer .prose").all_inner_texts() == ["One.", "Two.", "Three."]
@@ -87,7 +98,7 @@ async def test_a_prompt_that_could_not_be_sent_stays_in_the_field(
 @pytest.mark.long
 async def test_sessions_are_started_and_switched_between(browser: Browser, tmp_path: Path) -> None:
     script = tmp_path / "script.yaml"
-    script.write_text(COUNTS)
+    script.write_text("fallback: {steps: [{text: 'Echo of {prompt}.'}]}")
     (tmp_path / "turnwire.toml").write_text(
         f'agent = "scripted"\n[agents]\nscripted = {agent_command(script)!r}\n'.replace("'", '"')
     )

@@ -32,7 +32,7 @@ SLOW = """
 turns:
   - steps:
       - text: "I think about it for long."
-      - wait: 30
+      - hang: true
   - steps:
       - text: "The second prompt said {prompt}."
 fallback:

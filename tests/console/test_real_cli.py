@@ -12,7 +12,7 @@ from playwright.async_api import Browser, Locator, Page, expect
 from console_page import console, go_to, say, violations
 from live import real_setup
 from real_cli import by_hand, real_cli, real_cli_environment
-from scripted_messages_api import ScriptedMessagesApi, plan, scripted_messages_api, sleep, text, tool_use
+from scripted_messages_api import ScriptedMessagesApi, pause, plan, scripted_messages_api, text, tool_use
 from turnwire_process import environment
 from turnwire_process import preloaded_turnwire as turnwire
 
@@ -84,7 +84,7 @@ async def test_a_waiting_prompt_is_withdrawn_before_the_real_cli_serves_it(
 ) -> None:
     with scripted_messages_api() as api:
         async with real_session(browser, tmp_path, api) as page:
-            await say(page, plan([text("I begin."), sleep(8), text(" I end.")]))
+            await say(page, plan([text("I begin."), pause(), text(" I end.")]))
             await expect(page.locator(".answer", has_text="I begin.")).to_be_visible()
             await page.get_by_label("When it is heard").select_option("later")
             await say(page, "never to be heard")
@@ -92,6 +92,7 @@ async def test_a_waiting_prompt_is_withdrawn_before_the_real_cli_serves_it(
             await expect(queue.get_by_role("listitem")).to_have_text(["waitsnever to be heard"])
             await queue.get_by_role("button", name="Withdraw this prompt").click()
             await expect(queue).to_have_count(0)
+            api.resume()
             await expect(page.locator(".turn-end")).to_contain_text("completed")
             assert "never to be heard" not in str(api.requests)
 

@@ -68,7 +68,7 @@ async def test_a_job_that_returns_is_not_begun_again() -> None:
     assert begun == 1
 
 
-async def test_who_waits_for_ever_is_stopped_in_the_end_and_who_does_not_is_waited_for() -> None:
+async def test_who_waits_for_ever_is_stopped_in_the_end() -> None:
     ended: list[str] = []
 
     async def wait_for_ever() -> None:
@@ -77,14 +77,22 @@ async def test_who_waits_for_ever_is_stopped_in_the_end_and_who_does_not_is_wait
         finally:
             ended.append("stopped")
 
+    async with asyncio.timeout(60), supervised(grace_s=0.05) as supervisor:
+        supervisor.spawn("s-1", wait_for_ever())
+        await asyncio.sleep(0)
+    assert ended == ["stopped"]
+
+
+async def test_who_ends_by_itself_is_waited_for() -> None:
+    ended: list[str] = []
+
     async def end_soon() -> None:
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)
         ended.append("ended")
 
-    async with asyncio.timeout(30), supervised(grace_s=0.2) as supervisor:
-        supervisor.spawn("s-1", wait_for_ever())
-        supervisor.spawn("s-2", end_soon())
-    assert ended == ["ended", "stopped"]
+    async with asyncio.timeout(120), supervised(grace_s=60) as supervisor:
+        supervisor.spawn("s-1", end_soon())
+    assert ended == ["ended"]
 
 
 async def test_an_error_of_who_starts_it_all_comes_out_as_it_is() -> None:

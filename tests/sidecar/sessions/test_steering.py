@@ -35,7 +35,8 @@ turns:
   - match: "^slow"
     steps:
       - text: "begin "
-      - wait: 1
+      - wait: 0
+        until: told
       - text: "end"
   - match: "^hang"
     steps:
@@ -107,6 +108,7 @@ async def test_every_prompt_is_served_or_taken_back_once_and_events_say_which(tm
         await frontend.until(ev.Queued, lambda queued: queued.prompt == prompts[-1])
         assert await client.withdraw(frontend.session, taken) == {"withdrawn": True}
         assert await client.withdraw(frontend.session, taken) == {"withdrawn": False}
+        (tmp_path / "project" / "told").touch()
         while "echo: afterwards" not in frontend.text():
             await frontend.next()
         await frontend.until(ev.Complete)

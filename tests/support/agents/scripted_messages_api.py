@@ -41,6 +41,11 @@ def sleep(seconds: float) -> JSON:
     return {"type": "sleep", "s": seconds}
 
 
+def pause() -> JSON:
+    """The stream stands still until `resume`; it goes on as well when the server closes."""
+    return {"type": "pause"}
+
+
 def http_error(status: int, error: str, message: str, headers: dict[str, str] | None = None) -> JSON:
     """An answer with an HTTP error; stands alone in its step."""
     return {
@@ -83,6 +88,11 @@ class ScriptedMessagesApi:
     _ids: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     _lock: threading.Lock = field(default_factory=threading.Lock)
     closing: threading.Event = field(default_factory=threading.Event)
+    resumed: threading.Event = field(default_factory=threading.Event)
+
+    def resume(self) -> None:
+        """Let streams go on that stand at a `pause`, and those that come to one."""
+        self.resumed.set()
 
     def queue(self, *steps: Step) -> None:
         """Answer the next requests with these steps, whatever they ask."""
@@ -230,6 +240,8 @@ class _Handler(BaseHTTPRequestHandler):
             match block["type"]:
                 case "sleep":
                     self.api.closing.wait(block["s"])
+                case "pause":
+                    self.api.resumed.wait()
                 case "hang":
                     self.api.closing.wait()
                     return False
@@ -295,6 +307,7 @@ def scripted_messages_api() -> Iterator[ScriptedMessagesApi]:
         yield api
     finally:
         api.closing.set()
+        api.resume()
         server.shutdown()
         server.server_close()
         thread.join(timeout=5)

@@ -23,6 +23,10 @@ class Line:
         except OSError:
             writer.close()
             return
+        if not self.up:  # cut meanwhile
+            writer.close()
+            back_writer.close()
+            return
         self.writers |= {writer, back_writer}
         async with asyncio.TaskGroup() as both:
             both.create_task(self.pump(reader, back_writer))

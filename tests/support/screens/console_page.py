@@ -24,7 +24,7 @@ ARGUMENTS = (
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
     "--host-resolver-rules=MAP turnwire.test 127.0.0.1",
 )  # fmt: skip
-WAIT_MS = 30_000
+WAIT_MS = 60_000
 """Milliseconds that any wait may take: far above what a slow machine needs."""
 
 LOST = "WebSocket connection to"
