@@ -17,6 +17,7 @@ from fleet.store import DirectoryEntry, FleetStore
 from fleet.timing import Timing
 from fleet.wire import WorkerSummary, decode
 from hub.wire.frames_out import SessionSummary
+from tasks.owner import heed_cancellation
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -164,6 +165,7 @@ class Directory:
 
     async def _again(self, part: Callable[[], Coroutine[None, None, None]]) -> None:
         while True:
+            heed_cancellation()
             try:
                 await part()
                 if self.trouble is not None:

@@ -41,7 +41,7 @@ from hub.wire.frames_out import AgentChoice, SessionSummary, WorkerChoice
 from journal.base import JournalUnavailable
 from journal.redis.server import NOBODY, Ownership
 from normalize.model import JsonObject
-from tasks.owner import TaskOwner
+from tasks.owner import TaskOwner, heed_cancellation
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -447,6 +447,7 @@ class FleetHost:
         """Hear answers until cancelled."""
         place = "0-0"
         while True:
+            heed_cancellation()
             try:
                 place, answers = await self._store.replies(self._name, place, self._timing.block_ms)
                 for order, answer in answers:

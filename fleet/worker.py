@@ -47,7 +47,7 @@ from hub.wire.frames import (
 )
 from hub.wire.frames_out import Reply, SessionSummary
 from journal.base import JournalError
-from tasks.owner import TaskOwner
+from tasks.owner import TaskOwner, heed_cancellation
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -192,6 +192,7 @@ class Worker:
         """Do one of the parts for ever; what Redis cannot do now it can later."""
         failing = False
         while True:
+            heed_cancellation()
             try:
                 await part()
                 if failing:
@@ -420,6 +421,7 @@ class Worker:
 
     async def _until_redis_takes_it(self, work: Callable[[], Coroutine[None, None, None]]) -> None:
         while True:
+            heed_cancellation()
             try:
                 await work()
             except (RedisError, OSError):

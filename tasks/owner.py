@@ -61,6 +61,17 @@ class TaskOwner:
         return task
 
 
+def heed_cancellation() -> None:
+    """Raise CancelledError where the running task was cancelled, and what it awaited swallowed that.
+
+    For tasks that try again whatever fails: without it they would outlive their cancellation, and who cancels once, as
+    `asyncio.run` does at its end, would wait for ever.
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+
+
 def _tell(task: asyncio.Task[Any]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
         log.error("a task failed", extra={"task": task.get_name()}, exc_info=error)

@@ -4,7 +4,7 @@ import fcntl
 import gc
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -50,6 +50,25 @@ def pytest_collection_finish() -> None:
     """What is collected stays until the end: no look for garbage, of which tests ask for some, has to go through it again."""
     gc.collect()
     gc.freeze()
+
+
+_failing: set[str] = set()
+"""Tests whose failure is being told."""
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_exception_interact(node: pytest.Item | pytest.Collector) -> Generator[None]:
+    """Let the time of a test that has failed run on: what waits for ever at its end is ended as well, not only what does so before."""
+    _failing.add(node.nodeid)
+    try:
+        return (yield)
+    finally:
+        _failing.discard(node.nodeid)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_timeout_cancel_timer(item: pytest.Item) -> bool | None:
+    return True if item.nodeid in _failing else None
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,7 @@ from journal.redis.server import LogState, Ownership, RedisServer
 from journal.sqlite.rows import Append, EventRow, Extent
 from journal.timestamps import MICROSECONDS, Clock, now, stamp
 from normalize.events.envelope import Cursor, Envelope
-from tasks.owner import TaskOwner
+from tasks.owner import TaskOwner, heed_cancellation
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -331,6 +331,7 @@ class RedisJournal:
         loop = asyncio.get_running_loop()
         sweep_at = loop.time() + SWEEP_S
         while self._queue or not self._closing.is_set():
+            heed_cancellation()
             try:
                 if self._queue:
                     if not await self._send():
@@ -447,14 +448,14 @@ class RedisJournal:
 
     async def _listen(self) -> None:
         """Hear what others append, and come back whenever that ends, a little later each time."""
-        pause = RETRY_S
+        wait_s = RETRY_S
         while True:
             try:
                 async with aclosing(self._server.news()) as told:
                     async for news in told:
                         if news is None:
                             await self._look_again()
-                            pause = RETRY_S
+                            wait_s = RETRY_S
                             self._hear(None)
                         elif self._reads_only and news[1].extent.last < self.last(news[0]):
                             await self._look_closer(news[0])
@@ -470,11 +471,12 @@ class RedisJournal:
             if self._deaf is None:
                 log.warning("the journal's listener failed and begins again", extra={"error": str(reason)})
             self._hear(reason)
+            heed_cancellation()
             await asyncio.sleep(RETRY_S)
             # A server that takes what is written is there again.
             self._reached.clear()
-            await _within(pause - RETRY_S, self._reached)
-            pause = min(pause * 2, LONGEST_RETRY_S)
+            await _within(wait_s - RETRY_S, self._reached)
+            wait_s = min(wait_s * 2, LONGEST_RETRY_S)
 
     async def _look_again(self, over: str | None = None) -> None:
         """Learn all logs anew, and whether what was read of them still counts; raises RedisError and JournalUnavailable."""

@@ -3,18 +3,19 @@
 import asyncio
 import contextlib
 import shutil
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 import redis.asyncio as redis_library
+from redis.exceptions import RedisError
 
 from journal.base import Entry, Gap, JournalUnavailable, Retention
 from journal.redis import journal as redis_streams
 from journal.redis.journal import RedisJournal
-from journal.redis.server import NOBODY, LogState, Ownership
+from journal.redis.server import NOBODY, LogState, Ownership, RedisServer
 from journals import RedisProcess
 from normalize.events.envelope import Cursor
 from waiting import until
@@ -97,6 +98,34 @@ async def test_a_server_that_is_not_there_is_named_without_its_password() -> Non
     with pytest.raises(JournalUnavailable, match=r"The Redis at 127\.0\.0\.1:1 cannot be used") as refused:
         await RedisJournal.open("redis://user:secret@127.0.0.1:1/0")
     assert "secret" not in str(refused.value)
+
+
+async def test_a_loop_that_ends_without_closing_the_journal_waits_for_none_of_its_tasks(
+    durable: RedisProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As redis-py does while it connects to a server that is away: the one cancellation of the loop's end is swallowed."""
+    journal = await RedisJournal.open(durable.url)
+    trying = asyncio.Event()
+
+    async def news(_: RedisServer) -> AsyncGenerator[None]:
+        try:
+            trying.set()
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise RedisError("cannot connect") from None
+        yield None
+
+    monkeypatch.setattr(RedisServer, "news", news)
+    durable.kill()
+    await trying.wait()
+    tasks = [task for task in asyncio.all_tasks() if task.get_name().startswith("journal ")]
+    assert len(tasks) == 2
+    for task in tasks:
+        task.cancel()
+    done, _ = await asyncio.wait(tasks, timeout=60)
+    assert done == set(tasks)
+    with contextlib.suppress(asyncio.CancelledError):  # of its writer, which is over
+        await journal.close()
 
 
 async def test_a_crash_of_a_durable_server_costs_nothing(durable: RedisProcess) -> None:

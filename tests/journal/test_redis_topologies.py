@@ -7,7 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from redis_topologies import Node, cluster, free_ports, replicated, running
+from ports import free_ports
+from redis_topologies import Node, cluster, replicated, running
 
 from journal.base import Entry, JournalUnavailable, Retention
 from journal.redis.connection import connect

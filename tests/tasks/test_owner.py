@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.owner import TaskOwner
+from tasks.owner import TaskOwner, heed_cancellation
 
 ROOT = Path(__file__).parents[2]
 
@@ -88,6 +88,33 @@ async def test_a_cancellation_that_is_swallowed_comes_again() -> None:
         tasks.keep("deaf", deaf())
         await asyncio.sleep(0)
     assert heard == 3
+
+
+async def test_a_task_that_tries_for_ever_heeds_one_cancellation_that_what_it_tries_has_swallowed() -> None:
+    tried = asyncio.Event()
+
+    async def connecting() -> None:
+        try:
+            tried.set()
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise OSError("the connection cannot be made") from None
+
+    async def tries_for_ever() -> None:
+        while True:
+            heed_cancellation()
+            try:
+                await connecting()
+            except OSError:
+                tried.clear()
+
+    async with TaskOwner() as tasks:
+        task = tasks.keep("tries", tries_for_ever())
+        await tried.wait()
+        task.cancel()
+        await asyncio.wait([task])
+    assert task.cancelled()
+    heed_cancellation()  # who was not cancelled goes on
 
 
 async def test_a_task_may_start_another_while_its_owner_closes() -> None:

@@ -12,9 +12,10 @@ from tempfile import TemporaryDirectory
 from urllib.request import Request, urlopen
 
 import pytest
+from ports import free_ports
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
-from redis_topologies import Node, cluster, free_ports, replicated, running
+from redis_topologies import Node, cluster, replicated, running
 from websockets.asyncio.client import connect as open_websocket
 
 from live import SCRIPT_THAT_ASKS, Frontend

@@ -91,7 +91,10 @@ def test_a_wrong_start_is_one_sentence_that_names_what_is_wrong(
 async def test_an_agent_that_has_not_answered_yet_can_be_stopped_without_ending_the_sidecar(
     tmp_path: Path,
 ) -> None:
-    async with turnwire(tmp_path, "run", "--", "sh", "-c", "exec sleep 1000") as running, connect(running.url) as client:
+    async with (
+        turnwire(tmp_path, "run", "--", "sh", "-c", "exec sleep 1000") as running,
+        connect(running.url) as client,
+    ):
         await client.close_session(running.session)
         async with asyncio.timeout(DEADLINE):
             assert [summary.state for summary in await client.sessions()] == ["exited"]

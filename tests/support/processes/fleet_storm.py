@@ -8,7 +8,6 @@ import asyncio
 import json
 import os
 import random
-import socket
 import sys
 import uuid
 from collections import Counter, defaultdict
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from plain_agent import program_of
+from ports import free_ports
 from redis_topologies import cluster
 
 from journal.redis.journal import RedisJournal
@@ -265,7 +265,7 @@ class Storm:
             f"frontend_workspaces = [{str(self._folder / 'work')!r}]\nlog_level = 'info'\nmax_processes = 200\n"
             f"history = false\nkeep_raw = false\n[agents.echo]\nfamily = 'claude'\ncommand = {command!r}\n"
         )
-        ports = _free_ports(self._size.hubs)
+        ports = free_ports(self._size.hubs)
         members = [
             Member(f"hub-{port}", self._folder / f"hub-{port}", ["hub", "--port", str(port)], config)
             for port in ports
@@ -490,14 +490,6 @@ async def _insist(work: Callable[[], Awaitable[Any]]) -> Any:
                 return await work()
             except TurnwireError:
                 await asyncio.sleep(0.1)
-
-
-def _free_ports(count: int) -> list[int]:
-    bound = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in bound]
-    for one in bound:
-        one.close()
-    return ports
 
 
 def _agents(folder: Path) -> list[int]:

@@ -1,6 +1,7 @@
 """Every journal backend behind one way of opening it."""
 
 import subprocess
+import time
 from pathlib import Path
 
 from contracts.journal import FakeClock
@@ -68,15 +69,17 @@ class RedisProcess:
             *options,
         ]
         self._process: subprocess.Popen[bytes] | None = None
+        self._log = folder / "redis.log"
 
     def start(self) -> None:
         """Start it and return once it answers."""
-        self._process = subprocess.Popen(self._command, stdout=subprocess.PIPE)
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            if b"The server is now ready" in line or b"Ready to accept connections" in line:
-                return
-        raise RuntimeError("redis-server ended before it was ready")
+        # A file: nobody reads on, and a server whose pipe is full stands still.
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
+        while b"ready to accept connections" not in self._log.read_bytes().lower():
+            if self._process.poll() is not None:
+                raise RuntimeError(f"redis-server ended before it was ready: {self._log.read_text()}")
+            time.sleep(0.01)  # a file tells nobody that it grows
 
     @property
     def pid(self) -> int:
@@ -88,5 +91,5 @@ class RedisProcess:
         """Kill it, as a crash does."""
         if self._process is not None:
             self._process.kill()
-            self._process.communicate()
+            self._process.wait()
             self._process = None

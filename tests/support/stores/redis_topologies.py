@@ -2,31 +2,19 @@
 
 import asyncio
 import contextlib
-import socket
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from ports import free_ports
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 DEADLINE = 60.0
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports of loopback that nobody had a moment ago, below those that are given to who asks for any."""
-    held: list[socket.socket] = []
-    try:
-        for _ in range(count):
-            one = socket.socket()
-            one.bind(("127.0.0.1", 0))
-            held.append(one)
-        return [one.getsockname()[1] for one in held]
-    finally:
-        for one in held:
-            one.close()
+NODE_TIMEOUT_MS = 15_000
+"""Redis's own. With a second, nodes on a machine that stands still for a moment take each other for dead, and all is refused."""
 
 
 class Node:
@@ -100,7 +88,7 @@ async def cluster(folder: Path, *options: str) -> AsyncIterator[list[Node]]:
     ports = free_ports(6)
     nodes = [
         Node(
-            folder / str(port), port, "--cluster-enabled", "yes", "--cluster-port", str(bus), "--cluster-node-timeout", "1000",
+            folder / str(port), port, "--cluster-enabled", "yes", "--cluster-port", str(bus), "--cluster-node-timeout", str(NODE_TIMEOUT_MS),
             "--appendonly", "yes", "--appendfsync", "always", *options,
         )
         for port, bus in zip(ports[:3], ports[3:], strict=True)
