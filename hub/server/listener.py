@@ -376,10 +376,15 @@ class FrontendConnection(ServerConnection):
         except OSError:
             pass  # it is lost
 
-    def beat(self, now: float) -> None:
-        """Ask whether the peer lives, or cut it when it has been silent for too long."""
+    def beat(self, now: float, late: float = 0) -> None:
+        """Ask whether the peer lives, or cut it when it has been silent for too long.
+
+        So many seconds of that were not its own: we were late, as a machine that stands still is, and have asked and heard nobody.
+        """
         if self.closed:
             return
+        self.heard_at = min(self.heard_at + late, now)
+        self._read_at = min(self._read_at + late, now)
         if self.paused:
             if self.stuck_s(now) > self._limits.silence_s:
                 self.drop("unread")
@@ -489,12 +494,15 @@ class Listener:
 
     async def beat(self) -> None:
         """Ask all peers whether they live, now and then; runs until it is cancelled."""
+        time, ping_s = asyncio.get_running_loop().time, self.context.config.limits.ping_s
+        now = time()
         while True:
-            await asyncio.sleep(self.context.config.limits.ping_s)
-            now = asyncio.get_running_loop().time()
+            due = now + ping_s
+            await asyncio.sleep(due - now)
+            now = time()
             for connection in tuple(self.connections):
                 try:
-                    connection.beat(now)
+                    connection.beat(now, max(now - due, 0))
                 except Exception:
                     # The others are asked all the same, now and later.
                     log.exception(

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hub_harness import SESSION, StubHost, hub_harness, until
+from hub_harness import SESSION, StubHost, hub_harness
 from pydantic import JsonValue, SecretStr
 
 from hub.config import HubConfig, Limits
@@ -32,6 +32,7 @@ from turnwire_client import commands as ask
 from turnwire_client import connect as connect_patiently
 from turnwire_client.events import MessageChunk
 from turnwire_client.following import HELD
+from waiting import until
 
 TOKEN = "0123456789abcdef"
 

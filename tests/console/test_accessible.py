@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hub_harness import until
 from playwright.async_api import Browser, expect
 
 from console_page import console, go_to, screenshot, violations
@@ -12,6 +11,7 @@ from console_states import empty_hub, entries, hub_harness, made, show
 from normalize.events import AgentEvent, MessageChunk, ToolUpdate
 from normalize.payloads import ShellExecPayload
 from normalize.payloads.work import ShellExec, ShellOutput
+from waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

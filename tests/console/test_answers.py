@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 import pytest_asyncio
-from hub_harness import until
 from msgspec.structs import replace
 from playwright.async_api import Browser, Page, expect
 
@@ -12,6 +11,7 @@ from console_page import console, go_to
 from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
 from journal.base import Entry
 from normalize.events import PermissionOption, PermissionRequest, PermissionResolved
+from waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
-from hub_harness import SESSION, StubHost, hub_harness, until
+from hub_harness import SESSION, StubHost, hub_harness
 from msgspec.structs import replace
 from playwright.async_api import Browser, expect
 from pydantic import JsonValue
@@ -13,6 +13,7 @@ from console_page import LOST, console, say
 from cut_line import line_to
 from hub.wire.frames import AnyCommand, Prompt, SessionCreate
 from hub.wire.frames_out import WorkerChoice
+from waiting import until
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.long]
 

@@ -1,7 +1,6 @@
 """The sessions on the left: three hundred of them stay usable, by hand and by keyboard."""
 
 import pytest
-from hub_harness import until
 from msgspec.structs import replace
 from playwright.async_api import Browser, expect
 
@@ -9,6 +8,7 @@ from console_page import console
 from console_states import empty_hub, entries, hub_harness, made, show
 from hub.wire.frames_out import SessionSummary
 from normalize.events import MessageChunk
+from waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

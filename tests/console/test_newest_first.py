@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from hostile_content import shell
-from hub_harness import HubHarness, until
+from hub_harness import HubHarness
 from playwright.async_api import Browser, Page, expect
 from pydantic import JsonValue
 
@@ -22,6 +22,7 @@ from journal.base import Page as LogPage
 from journal.memory import MemoryJournal
 from normalize.events import AgentEvent, MessageChunk, TurnStarted, UserMessage
 from normalize.events.envelope import Cursor
+from waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

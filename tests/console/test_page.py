@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from hostile_content import shell
-from hub_harness import until
 from playwright.async_api import Browser, expect
 
 from console_page import console, go_to, violations
@@ -20,6 +19,7 @@ from normalize.events import (
 )
 from normalize.payloads import ModifyFilePayload
 from normalize.payloads.files import ModifyFile, ModifyOutput, Mutation
+from waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from hub_harness import until
 from playwright.async_api import Browser, Locator, Page, expect
 
 from console_page import console
@@ -21,6 +20,7 @@ from normalize.events import (
 from normalize.payloads import ModifyFilePayload, ShellExecPayload, ShowPlanPayload
 from normalize.payloads.files import ModifyFile, Mutation
 from normalize.payloads.work import Choice, Question, ShellExec, ShowPlan
+from waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

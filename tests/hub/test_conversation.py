@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 
 import pytest
-from hub_harness import SESSION, StubHost, ask, events, hub_harness, receive, until
+from hub_harness import SESSION, StubHost, ask, events, hub_harness, receive
 from pydantic import JsonValue, SecretStr
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
@@ -17,6 +17,7 @@ from hub.wire.frames import AnyCommand, PermissionRespond, Prompt
 from hub.wire.frames_out import SessionSummary, WorkerChoice
 from journal.base import WholeEntry
 from journal.memory import MemoryJournal
+from waiting import until
 
 
 async def test_welcome_comes_first_and_says_who_one_is() -> None:

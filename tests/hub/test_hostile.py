@@ -9,12 +9,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from hub_harness import SESSION, HubHarness, ask, events, hub_harness, receive, until
+from hub_harness import SESSION, HubHarness, ask, clock_of_the_loop, events, hub_harness, receive
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from hub.config import HubConfig, Limits
 from turnwire_client import connect
+from waiting import until
 
 
 @asynccontextmanager
@@ -110,9 +111,12 @@ async def test_a_frame_that_is_not_utf_8_or_breaks_the_protocol_closes_only_its_
                 assert frontend.close_code == code
 
 
-async def test_a_half_open_handshake_is_cut_at_its_deadline() -> None:
-    async with hub_and_good_frontend(handshake_s=0.3) as (hub, _):
+async def test_a_half_open_handshake_is_cut_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    pass_over = clock_of_the_loop(monkeypatch)
+    async with hub_and_good_frontend(handshake_s=300) as (hub, _):
         peers = [await open_raw(hub, data) for data in (b"", b"GET /ws HTTP/1.1\r\nHost: localhost\r\n")]
+        await until(lambda: hub.hub.connections == 3)
+        pass_over(301)
         for reader, writer in peers:
             assert await rest_of(reader) == b""
             writer.close()
@@ -137,17 +141,21 @@ async def test_a_half_open_handshake_is_cut_at_its_deadline() -> None:
     ids=range(11),
 )
 async def test_a_request_that_is_none_ends_its_connection_with_an_error_or_without_a_word(
-    data: bytes,
+    data: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with hub_and_good_frontend(handshake_s=1) as (hub, _):
+    pass_over = clock_of_the_loop(monkeypatch)
+    async with hub_and_good_frontend(handshake_s=300) as (hub, good):
         reader, writer = await open_raw(hub, data)
+        for _ in range(3):
+            await ask(good, type="session.list")  # by then the hub has heard what was said before
+        pass_over(301)
         answer = await rest_of(reader)
         assert answer == b"" or answer.split()[1][:1] == b"4", answer
         writer.close()
 
 
 async def test_newcomers_over_the_limit_take_the_place_of_those_who_are_silent_for_longest() -> None:
-    async with hub_and_good_frontend(connections=20, newcomers=5, handshake_s=30) as (hub, _):
+    async with hub_and_good_frontend(connections=20, newcomers=5, handshake_s=300) as (hub, _):
         silent = [await open_raw(hub) for _ in range(40)]
         await until(lambda: hub.hub.refusals.counts["crowded"] == 35)
         assert hub.hub.connections == 6
@@ -176,10 +184,13 @@ async def test_one_connection_more_than_all_places_is_turned_away_with_503() -> 
         assert (await hub.request("/healthz"))[0] == 200
 
 
-async def test_a_tls_handshake_that_is_not_done_counts_and_ends_in_time() -> None:
+async def test_a_tls_handshake_that_is_not_done_counts_and_ends_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pass_over = clock_of_the_loop(monkeypatch)
     pem = Path(__file__).with_name("localhost.pem")
     context = ssl.create_default_context(cafile=pem)
-    limits = Limits(newcomers=5, newcomers_per_address=3, handshake_s=0.5)
+    limits = Limits(newcomers=5, newcomers_per_address=3, handshake_s=300)
     async with hub_harness(HubConfig(certificate=pem, limits=limits)) as hub:
         silent = [
             await open_raw(hub, data)
@@ -187,6 +198,7 @@ async def test_a_tls_handshake_that_is_not_done_counts_and_ends_in_time() -> Non
         ]
         async with connect(hub.url, ssl=context) as client:
             assert [one.session for one in await client.sessions()] == [SESSION]
+            pass_over(301)
             for reader, writer in silent:
                 await rest_of(reader)
                 writer.close()
@@ -209,6 +221,23 @@ async def test_a_peer_that_vanished_is_noticed() -> None:
         assert b" 101 " in answer
         assert answer.count(b"\x89\x00") >= 2
         writer.close()
+
+
+async def test_a_hub_that_stood_still_cuts_nobody_for_what_it_has_not_heard_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pass_over = clock_of_the_loop(monkeypatch)
+    async with hub_and_good_frontend() as (hub, good), hub.websocket() as slow:
+        await ask(slow, type="subscribe", session=SESSION)
+        slow.transport.pause_reading()
+        await hub.append(*["x" * 10_000] * 1000)
+        await until(lambda: hub.hub.unread > 0)
+        assert [seq for seq, _ in await events(good, 1000)] == list(range(1, 1001))
+        for _ in range(3):
+            pass_over(3600)
+            assert (await ask(good, type="session.list"))["ok"] is True
+        slow.transport.resume_reading()
+        assert (await events(slow, 1000))[-1][0] == 1000
 
 
 async def test_a_stalled_frontend_lags_without_holding_up_anyone_and_then_gets_everything() -> None:

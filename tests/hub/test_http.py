@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
-from hub_harness import SESSION, HubHarness, hub_harness, until
+from hub_harness import SESSION, HubHarness, clock_of_the_loop, hub_harness
 
 from hub.config import HubConfig, Limits
 from hub.hub import CertificateError
@@ -18,6 +18,7 @@ from hub.server.listener import EARLY_BYTES
 from hub.server.routes import Probes
 from turnwire_client import connect
 from turnwire_client.frames import EventFrame
+from waiting import until
 
 
 @asynccontextmanager
@@ -67,13 +68,19 @@ async def test_the_stream_mirrors_the_session_and_resumes_at_its_last_id() -> No
             assert first.startswith(f"id: {hub.journal.epoch}-1\n")
 
 
-async def test_a_stream_lives_longer_than_the_deadline_of_a_request_and_is_kept_alive() -> None:
-    async with hub_harness(HubConfig(limits=Limits(handshake_s=0.2, ping_s=0.3))) as hub:
+async def test_a_stream_lives_longer_than_the_deadline_of_a_request_and_is_kept_alive(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pass_over = clock_of_the_loop(monkeypatch)
+    async with hub_harness(HubConfig(limits=Limits(handshake_s=300, ping_s=600))) as hub:
         await hub.append("a")
         async with stream(hub, f"/sessions/{SESSION}/events") as reader:
             async with asyncio.timeout(60):
-                await reader.readuntil(b": ping\n\n")
-                await reader.readuntil(b": ping\n\n")
+                await reader.readuntil(b"caught_up")
+            for _ in range(2):
+                pass_over(601)
+                async with asyncio.timeout(60):
+                    await reader.readuntil(b": ping\n\n")
             await hub.append("b")
             assert "-2\n" in (await blocks(reader, 1))[0]
         await until(lambda: hub.hub.connections == 0)
