@@ -305,6 +305,8 @@ class Settings(BaseSettings):
     """Seconds that an agent has to answer our greeting; a prompt waits for it."""
     agent_answer_timeout_s: float = Field(default=30, gt=0)
     """Seconds that an agent has to answer any other request of ours, such as to change the model."""
+    agent_exit_timeout_s: float = Field(default=3, gt=0)
+    """Seconds that an agent has to exit by itself once its stdin is closed; then it is sent SIGTERM."""
     max_line_bytes: int = Field(default=128 << 20, ge=1 << 16)
     """Bytes of one line of an agent that are held; a longer one is published as malformed, with its beginning."""
     attachments: Literal["blocks", "files"] = "blocks"

@@ -24,6 +24,7 @@ HARMLESS = frozenset(
         "stall_after_s",
         "agent_start_timeout_s",
         "agent_answer_timeout_s",
+        "agent_exit_timeout_s",
         "max_attachments",
         "max_attachment_bytes",
         "max_sessions",

@@ -13,6 +13,7 @@ from adapter.mcp.host import HostedServer, McpError
 from adapter.options import CommandError, CommandOptions, SessionOptions
 from adapter.process.cli import ProgramNotFound
 from adapter.process.environment import ALLOWED, EnvironmentRefused, build_environment
+from adapter.process.shutdown import StopDeadlines
 from adapter.session.attachments import AttachmentSettings
 from hub.wire.agent_options import AgentOptions
 from journal.sessions import SessionRecord
@@ -101,6 +102,7 @@ def options_for(
         check_uncommitted=settings.check_uncommitted,
         initialize_deadline=settings.agent_start_timeout_s,
         control_deadline=settings.agent_answer_timeout_s,
+        stop=StopDeadlines(close=settings.agent_exit_timeout_s),
         line_limit=settings.max_line_bytes,
     )
 

@@ -48,11 +48,18 @@ async def try_agent(
     with ExitStack() as places:
         state = places.enter_context(tempfile.TemporaryDirectory(prefix="turnwire-conform-"))
         where = _empty(Path(state) / "workspace" if workspace is None else workspace)
-        kit = {"frontend_workspaces": [where], "frontend_options": ["control"], "check_uncommitted": False}
+        kit = {
+            "frontend_workspaces": [where],
+            "frontend_options": ["control"],
+            "check_uncommitted": False,
+            # whether it ends by itself is seen before it is missed
+            "agent_exit_timeout_s": patience / 2,
+        }
         settings = settings.model_copy(update={"state_dir": Path(state), **kit})
 
         async def work(hub: Hub) -> None:
-            async with connect(hub.url(hub.tokens.control), name="conform", timeout=OWN_HUB_S) as client:
+            url, answers = hub.url(hub.tokens.control), patience + OWN_HUB_S
+            async with connect(url, name="conform", timeout=OWN_HUB_S, reply_timeout=answers) as client:
                 trial = AgentTrial(client, where, patience)
                 findings.extend([finding async for finding in _told(trial.findings(), quietly=json)])
 
