@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from real_agents import GEMINI, OPENCODE, QWEN, RealAgent
 from scripted_models import Say, scripted_models
 
 from real_cli import real_cli, real_cli_environment
+from recordings import ROOT
 from scripted_messages_api import scripted_messages_api, text, tool_use
 from sidecar.config.known_agents import KNOWN
 from turnwire_process import environment
@@ -42,6 +44,15 @@ def verdicts(findings: Sequence[Mapping[str, Any]], *wanted: str) -> dict[str, s
     return {one["check"]: one["detail"] for one in findings if one["verdict"] in wanted}
 
 
+CLOCKS = {
+    "gemini": {
+        "NODE_OPTIONS": f"--require={ROOT / 'tests' / 'support' / 'agents' / 'slow_clock.cjs'}",
+        "SLOW_CLOCK_MS": str(int(time.time()) // 60 * 60_000),
+    }
+}
+"""Variables of agents that do otherwise from one minute to the next: for these a minute lasts a hundred."""
+
+
 async def test_the_real_claude_code_holds_everything(tmp_path: Path) -> None:
     def model(prompt: str, results: int) -> Sequence[dict[str, Any]]:
         return obey(
@@ -62,7 +73,7 @@ async def test_the_real_claude_code_holds_everything(tmp_path: Path) -> None:
 async def test_other_real_agents_hold_what_the_docs_say(agent: RealAgent, tmp_path: Path) -> None:
     with scripted_models() as models:
         models.model = lambda prompt, results: obey(prompt, results, Say, agent.shell)
-        given = agent.prepare(tmp_path / "home", models.url)
+        given = {**agent.prepare(tmp_path / "home", models.url), **CLOCKS.get(agent.name, {})}
         said = f"command = {json.dumps(agent.command())}\nfamily = {json.dumps(KNOWN[agent.name].family)}"
         values = "".join(f"{name} = {json.dumps(value)}\n" for name, value in given.items())
         (tmp_path / "turnwire.toml").write_text(
@@ -72,14 +83,14 @@ async def test_other_real_agents_hold_what_the_docs_say(agent: RealAgent, tmp_pa
         _, findings = await conform(tmp_path, environment(tmp_path / "home"), *options)
     known = KNOWN_FAULTS[agent.name]
     faults = {one["check"]: one["verdict"] for one in findings if one["verdict"] != "held"}
-    assert faults == known, findings
+    assert faults == known, "\n".join(map(str, findings))
 
 
 RESUMES = "Another process of it goes on with the conversation"
 KNOWN_FAULTS = {
     "gemini": {
         "What a command printed is told, and its exit code": "not supported",
-        # it cannot load what was begun in the same minute
+        # it cannot load what was begun in the same minute, which CLOCKS makes long enough
         RESUMES: "broken",
     },
     "opencode": {},
@@ -89,7 +100,7 @@ KNOWN_FAULTS = {
 
 
 async def test_what_an_agent_breaks_is_named(tmp_path: Path) -> None:
-    # says everything twice, leaves what should run a command without an end, and writes what is no message
+    # says everything twice, leaves the first that should run a command without an end, and writes what is no message
     argv = hostile_cli(
         tmp_path,
         """
@@ -99,16 +110,18 @@ async def test_what_an_agent_breaks_is_named(tmp_path: Path) -> None:
             say(type="assistant", session_id="s", uuid=f"u{turns}{each}", message={
                 "id": f"m{turns}{each}", "role": "assistant", "content": [{"type": "text", "text": word.split(": ")[-1]}]})
         write(b"this is no message\\n")
-        if not word.startswith("Run exactly"):
+        if word.startswith("Run exactly") and not os.path.exists("left"):
+            open("left", "w").close()
+        else:
             end()
         """,
     )
-    code, findings = await conform(tmp_path, environment(tmp_path / "home"), "--timeout", "5", "--", *argv)
+    code, findings = await conform(tmp_path, environment(tmp_path / "home"), "--timeout", "30", "--", *argv)
     broken = verdicts(findings, "broken")
     assert code == 1
     assert "A prompt has an answer, and the turn an end" in verdicts(findings, "held")
     assert broken["What is said comes once, and each turn has one end"] == "the word came 2 times"
-    assert "within 5 s" in broken["A command that is refused is not run, and the turn ends"]
+    assert "within 30 s" in broken["A command that is refused is not run, and the turn ends"]
     assert "no messages" in broken["All that it wrote was of its protocol"]
 
 
