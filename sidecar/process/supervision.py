@@ -17,6 +17,8 @@ LONGEST_PAUSE_S = 30.0
 """How long a job that failed is left alone, the first time and at most."""
 GRACE_S = 3.0
 """How long the tasks of sessions have to come to their end when all is over."""
+SLICES = 10
+"""In how many slices that time is waited for."""
 
 
 class Supervisor:
@@ -40,11 +42,17 @@ class Supervisor:
         self._jobs.append(self._tasks.create_task(kept_up(name, job, pause_s=self._pause_s), name=name))
 
     async def close(self, grace_s: float) -> None:
-        """Let sessions' tasks end, for so many seconds, and stop the rest: such as who waits for a disk that is full."""
-        if self._sessions:
-            _, late = await asyncio.wait(tuple(self._sessions), timeout=grace_s)
-            for task in late:
-                task.cancel()
+        """Let sessions' tasks end, for so many seconds, and stop the rest: such as who waits for a disk that is full.
+
+        The seconds are counted in slices: while the machine stands still no task can come to its end.
+        """
+        late = set(self._sessions)
+        for _ in range(SLICES):
+            if not late:
+                break
+            _, late = await asyncio.wait(late, timeout=grace_s / SLICES)
+        for task in late:
+            task.cancel()
         for job in self._jobs:
             job.cancel()
 

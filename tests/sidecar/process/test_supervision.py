@@ -1,6 +1,7 @@
 """Tasks that fail, beside others that must not notice."""
 
 import asyncio
+import time
 
 import pytest
 
@@ -92,6 +93,20 @@ async def test_who_ends_by_itself_is_waited_for() -> None:
 
     async with asyncio.timeout(120), supervised(grace_s=60) as supervisor:
         supervisor.spawn("s-1", end_soon())
+    assert ended == ["ended"]
+
+
+async def test_a_machine_that_stood_still_longer_than_the_grace_leaves_tasks_their_time() -> None:
+    ended: list[str] = []
+
+    async def end_after_the_machine_stood_still() -> None:
+        time.sleep(0.2)  # nobody gets on meanwhile
+        for _ in range(5):
+            await asyncio.sleep(0)
+        ended.append("ended")
+
+    async with asyncio.timeout(60), supervised(grace_s=0.1) as supervisor:
+        supervisor.spawn("s-1", end_after_the_machine_stood_still())
     assert ended == ["ended"]
 
 

@@ -89,7 +89,7 @@ def test_a_reader_that_leaves_ends_the_filter_quietly(tmp_path: Path) -> None:
     assert filter_.stderr is not None
     filter_.stdout.read(100)
     filter_.stdout.close()
-    assert filter_.wait(timeout=30) == 128 + 13
+    assert filter_.wait(timeout=120) == 128 + 13
     assert filter_.stderr.read() == b""
     filter_.stderr.close()
 

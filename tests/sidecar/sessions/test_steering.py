@@ -269,7 +269,9 @@ async def test_secrets_of_the_environment_stay_out_of_logs_events_and_files(tmp_
         with pytest.raises(CommandFailed, match="SOMETHING_ELSE") as refused:
             await client.create(workspace=str(tmp_path), env={"SOMETHING_ELSE": SECRET})
         assert SECRET not in str(refused.value)
+        left = descendants(served.process.pid)
         await served.kill()
+        await gone(left)  # what they still had to write is looked at, too
     for path in tmp_path.rglob("*"):
         assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
 
