@@ -14,8 +14,12 @@ class Line:
         """While it is cut, connections are closed at once."""
         self.writers: set[asyncio.StreamWriter] = set()
 
+    def is_cut(self) -> bool:
+        """Whether nothing is let through."""
+        return not self.up
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if not self.up:
+        if self.is_cut():
             writer.close()
             return
         try:
@@ -23,7 +27,7 @@ class Line:
         except OSError:
             writer.close()
             return
-        if not self.up:  # cut meanwhile
+        if self.is_cut():  # meanwhile
             writer.close()
             back_writer.close()
             return
