@@ -49,6 +49,9 @@ function follow(from: Client, after?: Cursor, session = "s") {
 
 const numbers = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
 
+/** Wait until a check holds; the seconds say that it hangs, and nothing of how fast it should be. */
+const until = (check: () => void) => vi.waitFor(check, { timeout: 60_000, interval: 5 });
+
 beforeEach(async () => {
   hub = await MockHub.start();
 });
@@ -62,26 +65,26 @@ describe("a following", () => {
   test("gets what was, then what comes", async () => {
     hub.publish(3);
     const { seen } = follow(client());
-    await vi.waitFor(() => expect(seen).toEqual([1, 2, 3]));
+    await until(() => expect(seen).toEqual([1, 2, 3]));
     hub.publish(2);
-    await vi.waitFor(() => expect(seen).toEqual([1, 2, 3, 4, 5]));
+    await until(() => expect(seen).toEqual([1, 2, 3, 4, 5]));
   });
 
   test("starts after the cursor it is given", async () => {
     hub.publish(5);
     const { seen } = follow(client(), { epoch: "e1", seq: 3 });
-    await vi.waitFor(() => expect(seen).toEqual([4, 5]));
+    await until(() => expect(seen).toEqual([4, 5]));
   });
 
   test("loses and repeats nothing through a hundred broken connections", async () => {
     const { seen, following } = follow(client());
     for (let round = 0; round < 100; round += 1) {
       hub.publish(7);
-      if (round % 2 === 0) await vi.waitFor(() => expect(seen.length).toBeGreaterThan(round * 7));
+      if (round % 2 === 0) await until(() => expect(seen.length).toBeGreaterThan(round * 7));
       hub.breakAll();
       hub.publish(3);
     }
-    await vi.waitFor(() => expect(seen.length).toBe(1000), 5000);
+    await until(() => expect(seen.length).toBe(1000));
     expect(seen).toEqual(numbers(1, 1000));
     expect(following.cursor).toEqual({ epoch: "e1", seq: 1000 });
   });
@@ -90,26 +93,26 @@ describe("a following", () => {
     hub.stutter = true;
     hub.publish(4);
     const { seen } = follow(client());
-    await vi.waitFor(() => expect(seen).toEqual([1, 2, 3, 4]));
+    await until(() => expect(seen).toEqual([1, 2, 3, 4]));
     hub.publish(1);
-    await vi.waitFor(() => expect(seen).toEqual([1, 2, 3, 4, 5]));
+    await until(() => expect(seen).toEqual([1, 2, 3, 4, 5]));
   });
 
   test("asks again when an event is missing", async () => {
     hub.swallow = 3;
     hub.publish(5);
     const { seen } = follow(client());
-    await vi.waitFor(() => expect(seen).toEqual([1, 2, 3, 4, 5]));
+    await until(() => expect(seen).toEqual([1, 2, 3, 4, 5]));
   });
 
   test("says that the log began anew, and starts over", async () => {
     hub.publish(5);
     const { seen, gaps, following } = follow(client());
-    await vi.waitFor(() => expect(seen).toHaveLength(5));
+    await until(() => expect(seen).toHaveLength(5));
     hub.forget("e2");
     hub.publish(2);
     hub.breakAll();
-    await vi.waitFor(() => expect(seen).toEqual([1, 2, 3, 4, 5, 1, 2]));
+    await until(() => expect(seen).toEqual([1, 2, 3, 4, 5, 1, 2]));
     expect(gaps).toEqual([true]);
     expect(following.cursor).toEqual({ epoch: "e2", seq: 2 });
   });
@@ -118,7 +121,7 @@ describe("a following", () => {
     hub.publish(5);
     hub.gone = 3;
     const { seen, gaps } = follow(client());
-    await vi.waitFor(() => expect(seen).toEqual([4, 5]));
+    await until(() => expect(seen).toEqual([4, 5]));
     expect(gaps).toEqual([false]);
   });
 
@@ -126,7 +129,7 @@ describe("a following", () => {
     hub.publish(5);
     hub.skip = 3;
     const { seen, failures } = follow(client());
-    await vi.waitFor(() => expect(failures).toHaveLength(1));
+    await until(() => expect(failures).toHaveLength(1));
     expect(failures[0]).toBeInstanceOf(ProtocolError);
     expect(failures[0]?.message).toContain("again and again, not what follows 2");
     expect(seen).toEqual([1, 2]);
@@ -134,7 +137,7 @@ describe("a following", () => {
 
   test("that the hub refuses fails with its reason", async () => {
     const { failures } = follow(client(), undefined, "nope");
-    await vi.waitFor(() => expect(failures).toHaveLength(1));
+    await until(() => expect(failures).toHaveLength(1));
     expect(failures[0]).toBeInstanceOf(CommandFailed);
     expect(failures[0]).toMatchObject({ code: "unknown_session" });
   });
@@ -144,36 +147,36 @@ describe("a following", () => {
     const former = follow(one);
     const latter = follow(one);
     hub.publish(2);
-    await vi.waitFor(() => expect(latter.seen).toEqual([1, 2]));
+    await until(() => expect(latter.seen).toEqual([1, 2]));
     former.following.close();
     hub.publish(1);
-    await vi.waitFor(() => expect(latter.seen).toEqual([1, 2, 3]));
+    await until(() => expect(latter.seen).toEqual([1, 2, 3]));
     expect(former.seen).toEqual([]);
   });
 
   test("is told how far it is behind", async () => {
     const { lags, seen } = follow(client());
     hub.publish(1);
-    await vi.waitFor(() => expect(seen).toEqual([1]));
+    await until(() => expect(seen).toEqual([1]));
     hub.say({ type: "lag", session: "s", behind: 7 });
-    await vi.waitFor(() => expect(lags).toEqual([7]));
+    await until(() => expect(lags).toEqual([7]));
   });
 
   test("gives an event of an unknown type in its place", async () => {
     hub.publish(1, { type: "of_tomorrow" } as unknown as AgentEvent);
     hub.publish(1);
     const { seen, types } = follow(client());
-    await vi.waitFor(() => expect(seen).toEqual([1, 2]));
+    await until(() => expect(seen).toEqual([1, 2]));
     expect(types).toEqual(["of_tomorrow", "notice"]);
   });
 
   test("gives nothing more once it is closed", async () => {
     const { seen, following } = follow(client());
     hub.publish(1);
-    await vi.waitFor(() => expect(seen).toEqual([1]));
+    await until(() => expect(seen).toEqual([1]));
     following.close();
     hub.publish(1);
-    await vi.waitFor(() => expect(hub.received.at(-1)?.type).toBe("unsubscribe"));
+    await until(() => expect(hub.received.at(-1)?.type).toBe("unsubscribe"));
     expect(seen).toEqual([1]);
   });
 });
@@ -186,7 +189,7 @@ describe("a command", () => {
     await one.connected();
     const first = one.command({ type: "interrupt", session: "s" });
     const second = one.command({ type: "session.list" });
-    await vi.waitFor(() => expect(waiting).toHaveLength(2));
+    await until(() => expect(waiting).toHaveLength(2));
     for (const release of waiting.reverse()) release();
     expect(await Promise.all([first, second])).toEqual(["interrupt", "session.list"]);
   });
@@ -205,7 +208,7 @@ describe("a command", () => {
     const one = client();
     await one.connected();
     const lost = one.command({ type: "prompt", session: "s", text: "hello" });
-    await vi.waitFor(() => expect(hub.received.at(-1)?.type).toBe("prompt"));
+    await until(() => expect(hub.received.at(-1)?.type).toBe("prompt"));
     hub.breakAll();
     await expect(lost).rejects.toBeInstanceOf(ConnectionLost);
     await one.connected();
@@ -218,7 +221,7 @@ describe("a command", () => {
     await one.connected();
     const id = "3f0c9c1e-8a53-4d0e-9b6a-0d7f6f2f2a11";
     const lost = one.command({ type: "prompt", session: "s", text: "hello" }, { id });
-    await vi.waitFor(() => expect(hub.received.at(-1)?.type).toBe("prompt"));
+    await until(() => expect(hub.received.at(-1)?.type).toBe("prompt"));
     await expect(one.command({ type: "prompt", session: "s", text: "hello" }, { id })).rejects.toMatchObject({ field: "id" });
     hub.breakAll();
     await expect(lost).rejects.toBeInstanceOf(ConnectionLost);
@@ -268,7 +271,7 @@ describe("a hub that is none", () => {
     await one.connected();
     const { failures } = follow(one);
     const pending = one.command({ type: "interrupt", session: "s" });
-    await vi.waitFor(() => expect(hub.received.at(-1)?.type).toBe("interrupt"));
+    await until(() => expect(hub.received.at(-1)?.type).toBe("interrupt"));
     hub.sayRaw(frame);
     await expect(pending).rejects.toBeInstanceOf(ProtocolError);
     expect(failures).toHaveLength(1);
@@ -284,9 +287,9 @@ describe("a hub that is none", () => {
     const one = client();
     await one.connected();
     follow(one);
-    await vi.waitFor(() => expect(hub.received.at(-1)?.type).toBe("subscribe"));
+    await until(() => expect(hub.received.at(-1)?.type).toBe("subscribe"));
     hub.sayRaw(Buffer.from("{}"));
-    await vi.waitFor(() => expect(one.state).toBe("failed"));
+    await until(() => expect(one.state).toBe("failed"));
   });
 });
 
@@ -309,21 +312,21 @@ describe("the connection", () => {
     await one.connected();
     hub.closeAll(code, "because");
     if (FINAL_CLOSE_CODES.includes(code)) {
-      await vi.waitFor(() => expect(states).toEqual(["open", "failed"]));
+      await until(() => expect(states).toEqual(["open", "failed"]));
       await expect(one.connected()).rejects.toThrow("because");
       expect(hub.connections).toBe(1);
     } else {
-      await vi.waitFor(() => expect(states).toEqual(["open", "connecting", "open"]));
+      await until(() => expect(states).toEqual(["open", "connecting", "open"]));
     }
   });
 
   test("passes over frames of a newer hub", async () => {
     const { seen } = follow(client());
     hub.publish(1);
-    await vi.waitFor(() => expect(seen).toEqual([1]));
+    await until(() => expect(seen).toEqual([1]));
     hub.say({ type: "of_tomorrow", session: "s", seq: 2 });
     hub.publish(1);
-    await vi.waitFor(() => expect(seen).toEqual([1, 2]));
+    await until(() => expect(seen).toEqual([1, 2]));
   });
 
   test("with a wrong token is refused and not tried again", async () => {
@@ -349,9 +352,9 @@ describe("the connection", () => {
     const one = client({ silence: 10, onState: (state) => states.push(state) });
     await one.connected();
     hub.mute = true;
-    await vi.waitFor(() => expect(states).toContain("connecting"));
+    await until(() => expect(states).toContain("connecting"));
     hub.mute = false;
-    await vi.waitFor(() => expect(states.at(-1)).toBe("open"));
+    await until(() => expect(states.at(-1)).toBe("open"));
   });
 
   test("needs a WebSocket class where there is no global one", () => {
