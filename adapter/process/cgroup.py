@@ -11,6 +11,8 @@ import select
 import signal
 import time
 
+from adapter.process.patience import Patience
+
 MOUNTED_AT = ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")
 PREFIX = "turnwire-"
 
@@ -70,11 +72,11 @@ def kill(path: str) -> None:
 
 def end(path: str, seconds: float) -> bool:
     """Kill all that is in a cgroup, wait that long until nothing is, and remove it; tell whether it is gone."""
-    deadline = time.monotonic() + seconds
+    patience = Patience(seconds, time.monotonic())
     while is_populated(path):
         kill(path)
-        _wait_for_events(path, min(0.1, deadline - time.monotonic()))
-        if time.monotonic() >= deadline:
+        _wait_for_events(path, min(0.1, patience.pause(time.monotonic())))
+        if patience.left(time.monotonic()) <= 0:
             break
     return remove(path)
 

@@ -9,9 +9,11 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import NamedTuple
+
+from adapter.process.patience import Patience
 
 MARK = "TURNWIRE_PROCESS"
 """The environment variable that carries the mark."""
@@ -129,7 +131,12 @@ def signal_all(identities: Collection[ProcessIdentity], number: int, *, fresh: b
 
 
 def reap(
-    identities: Collection[ProcessIdentity], grace: float = 2.0, *, fresh: bool = False, looks: int = 1
+    identities: Collection[ProcessIdentity],
+    grace: float = 2.0,
+    *,
+    fresh: bool = False,
+    looks: int = 1,
+    clock: Callable[[], float] = time.monotonic,
 ) -> bool:
     """End processes and all they left, by TERM and after `grace` seconds by KILL; tell whether anything was there.
 
@@ -142,12 +149,13 @@ def reap(
         time.sleep(_PAUSE * (looks > 1))
     else:
         return False
-    deadline = time.monotonic() + grace
+    patience = Patience(2 * grace, clock())
     unseen = 0
     while unseen < looks:
-        late = time.monotonic() > deadline
+        left = patience.left(clock())
+        late = left <= grace
         unseen = 0 if signal_all(identities, signal.SIGKILL if late else 0, fresh=fresh) else unseen + 1
-        if time.monotonic() > deadline + grace:
+        if left <= 0:
             break  # what SIGKILL does not end is stuck in the kernel
         if unseen < looks:
             time.sleep(_PAUSE)

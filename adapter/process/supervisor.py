@@ -19,6 +19,7 @@ import signal
 import time
 
 from adapter.process import cgroup
+from adapter.process.patience import Patience
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
@@ -196,18 +197,19 @@ class Supervisor:
         if self._reap():
             return 0
         self._signal(signal.SIGTERM)
-        if self._gone_by(time.monotonic() + grace, signal.SIGTERM):
+        if self._gone_within(grace, signal.SIGTERM):
             return 0
         self._signal(signal.SIGKILL)
-        if self._gone_by(time.monotonic() + insist, signal.SIGKILL):
+        if self._gone_within(insist, signal.SIGKILL):
             return 0
         return len(children(os.getpid()))
 
-    def _gone_by(self, deadline: float, number: int) -> bool:
+    def _gone_within(self, seconds: float, number: int) -> bool:
         """Wait until nobody is left, and tell whether that is so; with SIGKILL whoever appears meanwhile gets it too."""
         known: set[int] = set()
+        patience = Patience(seconds, time.monotonic())
         while not self._reap():
-            left_ms = int((deadline - time.monotonic()) * 1000)
+            left_ms = int(patience.pause(time.monotonic()) * 1000)
             if left_ms <= 0:
                 return False
             if number != signal.SIGKILL:
