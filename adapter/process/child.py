@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from adapter.process import cgroup
+from adapter.process import awake, cgroup
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -206,7 +206,7 @@ class Supervised(asyncio.Protocol):
         """End everything that is left, by SIGTERM and after `grace` seconds by SIGKILL; tell whether nothing is."""
         self._tell(f"end {grace} {INSIST}")
         try:
-            async with asyncio.timeout(grace + INSIST + END_MARGIN):
+            async with awake.timeout(grace + INSIST + END_MARGIN):
                 await self._over.wait()
         except TimeoutError:
             self.kill_supervisor()

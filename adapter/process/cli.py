@@ -13,8 +13,10 @@ import signal
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from adapter.process import awake
 from adapter.process.child import CAN_SUPERVISE, Child, Start, Supervised
 from adapter.process.identity import MARK, ProcessIdentity, expected, identify, reap, signal_all
 from adapter.process.pipes import READ_AHEAD, ChildPipes, OutputGrace, pipes
@@ -173,7 +175,7 @@ class CliProcess:
         """Send SIGKILL to all of it."""
         self.signal(signal.SIGKILL)
         if isinstance(self._running, Supervised):
-            asyncio.get_running_loop().call_later(self._unheard, self._insist, self._running)
+            awake.call_later(self._unheard, partial(self._insist, self._running))
 
     def _insist(self, running: Supervised) -> None:
         if not running.exited.is_set():
@@ -192,7 +194,7 @@ class CliProcess:
     async def exits_within(self, seconds: float) -> bool:
         """Wait until the process is gone, for so many seconds at most, and tell whether it is."""
         try:
-            async with asyncio.timeout(seconds):
+            async with awake.timeout(seconds):
                 await self.exited()
         except TimeoutError:
             return False

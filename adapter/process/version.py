@@ -1,11 +1,11 @@
 """Versions of programs: what they answer to `--version` ("2.1.330 (Claude Code)")."""
 
-import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from adapter.process import awake
 from adapter.process.cli import CliProcess, ProgramNotFound
 from adapter.process.watchdog import Watchdog
 
@@ -46,19 +46,28 @@ async def detect_version(
     environment: Mapping[str, str],
     workspace: Path,
     watchdog: Watchdog | None = None,
+    deadline: float = VERSION_DEADLINE,
 ) -> Version | None:
     """Ask a CLI for its version; None when it does not say one in time.
 
-    The answer is kept for the life of this process, for as long as the file of the CLI is the same.
+    The answer is kept for the life of this process, for as long as the file of the CLI is the same; one that did not come in
+    time is none: the machine was slow, and the next session asks again.
     """
     key = (*executable, _stamp(executable[0]))
     if key not in _known:
-        _known[key] = await _ask(executable, environment, workspace, watchdog)
+        try:
+            _known[key] = await _ask(executable, environment, workspace, watchdog, deadline)
+        except TimeoutError:
+            return None
     return _known[key]
 
 
 async def _ask(
-    executable: Sequence[str], environment: Mapping[str, str], workspace: Path, watchdog: Watchdog | None
+    executable: Sequence[str],
+    environment: Mapping[str, str],
+    workspace: Path,
+    watchdog: Watchdog | None,
+    deadline: float,
 ) -> Version | None:
     try:
         process = await CliProcess.spawn(
@@ -69,12 +78,10 @@ async def _ask(
     process.close_input()
     said = bytearray()
     try:
-        async with asyncio.timeout(VERSION_DEADLINE):
+        async with awake.timeout(deadline):
             while len(said) < MOST_SAID and (chunk := await process.read()):
                 said += chunk
             await process.exits_within(EXIT_DEADLINE)
-    except TimeoutError:
-        return None
     finally:
         if not process.has_exited:
             process.kill()

@@ -72,10 +72,15 @@ class TurnWatch:
                 self._changed.clear()
                 await self._changed.wait()
                 continue
-            now = asyncio.get_running_loop().time()
+            loop = asyncio.get_running_loop()
+            now = loop.time()
             left = self._heard + seconds - now
             if left > 0:
-                await asyncio.sleep(left)
+                pause = min(left, seconds / 8)
+                await asyncio.sleep(pause)
+                # while the machine stood still nobody could speak, and what had been said is read only now
+                woken = loop.time()
+                self._heard = min(self._heard + (woken - now - pause), woken)
             elif waits():
                 self._heard = now
             else:

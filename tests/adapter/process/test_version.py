@@ -47,6 +47,17 @@ async def test_a_cli_that_says_no_version_has_none(tmp_path: Path) -> None:
     assert await detect_version([str(tmp_path / "missing")], {}, tmp_path) is None
 
 
+async def test_a_cli_that_did_not_answer_in_time_is_asked_again(tmp_path: Path) -> None:
+    script, ready = tmp_path / "cli", tmp_path / "ready"
+    script.write_text(
+        f"#!{sys.executable}\nimport os, time\nif not os.path.exists({str(ready)!r}): time.sleep(600)\nprint('2.1.200')\n"
+    )
+    script.chmod(0o755)
+    assert await detect_version([str(script)], {}, tmp_path, deadline=0.2) is None
+    ready.touch()
+    assert await detect_version([str(script)], {}, tmp_path, deadline=60) == Version(2, 1, 200)
+
+
 async def test_a_cli_that_leaves_its_output_to_a_daemon_has_said_its_version(tmp_path: Path) -> None:
     program = """
 import subprocess

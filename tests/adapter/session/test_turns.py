@@ -126,15 +126,33 @@ async def test_the_first_line_after_a_silence_that_was_told_ends_it() -> None:
     watch.cancel()
 
 
+async def test_a_machine_that_stood_still_is_no_silence_of_the_agent() -> None:
+    loop, jumped = asyncio.get_running_loop(), [0.0]
+    clock = loop.time
+    loop.time = lambda: clock() + sum(jumped)  # type: ignore[method-assign]
+    turns, told = TurnWatch(), list[float]()
+    watch = asyncio.create_task(turns.watch(60, lambda: False, told.append))
+    turns.prompted()
+    for _ in range(3):
+        for _ in range(10):
+            await asyncio.sleep(0)
+        jumped.append(3600)
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert told == []
+    watch.cancel()
+
+
 async def test_waiting_for_a_human_is_no_silence_and_does_not_count_as_one_afterwards() -> None:
-    turns, told, waits = TurnWatch(), list[float](), True
+    loop, turns, told, waits = asyncio.get_running_loop(), TurnWatch(), list[float](), True
     watch = asyncio.create_task(turns.watch(0.2, lambda: waits, told.append))
     turns.prompted()
+    began = loop.time()
     assert not await turns.over_within(0.6, turns.running)
     assert told == []
     waits = False
     await until(lambda: told)
-    assert told[0] < 0.6, "the time of waiting was not counted"
+    assert told[0] < loop.time() - began - 0.3, "the time of waiting was not counted"
     watch.cancel()
 
 

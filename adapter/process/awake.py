@@ -1,0 +1,38 @@
+"""asyncio.timeout by the time that passes while the loop runs (adapter/process/patience.py): all may have stood still meanwhile."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from adapter.process.patience import Patience
+
+
+def call_later(seconds: float, do: Callable[[], None]) -> Callable[[], None]:
+    """Call a function after so many seconds; returns what takes that back."""
+    loop = asyncio.get_running_loop()
+    patience = Patience(seconds, loop.time())
+    timer: asyncio.TimerHandle
+
+    def look() -> None:
+        nonlocal timer
+        if pause := patience.pause(loop.time()):
+            timer = loop.call_later(pause, look)
+        else:
+            do()
+
+    def take_back() -> None:
+        timer.cancel()
+
+    timer = loop.call_later(patience.pause(loop.time()), look)
+    return take_back
+
+
+@asynccontextmanager
+async def timeout(seconds: float) -> AsyncIterator[None]:
+    """Cancel what runs within after so many seconds; raises TimeoutError then."""
+    async with asyncio.timeout(None) as limit:
+        cancel = call_later(seconds, lambda: limit.reschedule(asyncio.get_running_loop().time()))
+        try:
+            yield
+        finally:
+            cancel()
