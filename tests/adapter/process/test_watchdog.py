@@ -86,7 +86,7 @@ async def test_what_a_wrapper_starts_is_ended_though_the_sidecar_was_killed_befo
     tmp_path: Path,
 ) -> None:
     sidecar = await asyncio.create_subprocess_exec(sys.executable, "-c", KILLED_BETWEEN, cwd=tmp_path)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         assert await sidecar.wait() == -signal.SIGKILL
     child = int((tmp_path / "child").read_text())
     await until(lambda: start_time(child) is None)
@@ -98,7 +98,7 @@ async def live_and_die(ending: str, folder: Path) -> tuple[ProcessIdentity, int]
         sys.executable, "-c", SIDECAR, ending, cwd=folder, stdout=asyncio.subprocess.PIPE
     )
     assert sidecar.stdout is not None
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         text, watchdog = json.loads(await sidecar.stdout.readline())
         if ending != "normal":
             sidecar.send_signal(signal.Signals[ending])

@@ -174,5 +174,5 @@ async def test_a_turn_that_ends_and_one_that_begins_in_the_same_batch_are_both_s
         await asyncio.sleep(0)
         result = b'{"type":"result","subtype":"success","is_error":false,"result":"ok","session_id":"s"}'
         executor.receive(received(delta("a"), result, delta("b")), lambda _: None)
-        await asyncio.wait_for(over, 30)
+        await asyncio.wait_for(over, 60)
     assert first is not None

@@ -251,9 +251,7 @@ async def sessions_leave(
     async with turnwire(folder, "serve", env=env, stdout_lines=1, prefix=counted) as served:
 
         async def look() -> None:
-            await until(
-                lambda: len(descendants(served.process.pid)) <= (held[0].processes if held else 1), 30
-            )
+            await until(lambda: len(descendants(served.process.pid)) <= (held[0].processes if held else 1))
             told.unlink(missing_ok=True)
             served.process.send_signal(signal.SIGUSR1)
             await until(told.exists)

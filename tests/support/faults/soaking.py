@@ -27,7 +27,7 @@ from websockets.frames import Frame, Opcode
 from agent_process import agent_command
 from cut_line import Line, line_to
 from journal.sqlite.journal import SqliteJournal
-from live import descendants
+from live import descendants, gone
 from recordings import ROOT
 from turnwire_client import BEGINNING, Backoff, Client, CommandFailed, Gap, TurnwireError, connect
 from turnwire_client.events import PermissionRequest
@@ -112,6 +112,10 @@ class Size:
     stalls_s: tuple[float, float] = (1, 40)
     """How long a frontend does not read, or is stopped."""
     sample_every_s: float = 30
+    tries: frozenset[str] = frozenset()
+    """Faults that have to be tried: until then it goes on, as a machine may stand still for all of the time."""
+    compares: int = 0
+    """Logs of frontends that have to be compared, in the same way."""
 
 
 @dataclass(frozen=True)
@@ -259,14 +263,16 @@ class Soak:
                     watch = tasks.create_task(self._watch())
                     slots = [tasks.create_task(self._slot(number)) for number in range(self._size.sessions)]
                     await asyncio.wait(slots, timeout=self._size.seconds, return_when=asyncio.FIRST_EXCEPTION)
+                    await until(lambda: self._has_tried or any(slot.done() for slot in slots), 300)
                     self._over.set()
                     await asyncio.gather(*slots)
                     watch.cancel()
-            await asyncio.sleep(min(10, self._size.sample_every_s))
-            self._outcome.rest = await self._sample()
+            await self._rest()
             self._tell(f"rest:   {self._outcome.rest}")
             below = descendants(served.process.pid)
         await self._compare_with_the_file()
+        with suppress(TimeoutError):
+            await gone(below)
         self._outcome.left = [pid for pid in below if Path(f"/proc/{pid}").exists()]
         return self._outcome
 
@@ -286,6 +292,27 @@ class Soak:
             sessions=len(self._living),
             events=self._outcome.events + living,
             **told,
+        )
+
+    async def _rest(self) -> None:
+        """Look until no more is held than before, or long enough."""
+        before = self._outcome.before
+        assert before is not None
+        for _ in range(20):
+            await asyncio.sleep(min(10, self._size.sample_every_s))
+            rest = self._outcome.rest = await self._sample()
+            if (
+                rest.tasks <= before.tasks
+                and rest.descriptors <= before.descriptors
+                and rest.processes <= before.processes
+            ):
+                return
+
+    @property
+    def _has_tried(self) -> bool:
+        return (
+            all(self._outcome.faults[fault] for fault in self._size.tries)
+            and self._outcome.compared >= self._size.compares
         )
 
     async def _watch(self) -> None:

@@ -21,7 +21,7 @@ from runner.server import Runner, RunnerOptions
 from sidecar.streams.runner.claude import GO_ON, claude_runs
 
 JSON = dict[str, Any]
-DEADLINE = 30.0
+DEADLINE = 120.0
 SESSION = "5e551011-0000-4000-8000-000000000000"
 
 INIT = json.dumps({"type": "system", "subtype": "init", "session_id": SESSION, "model": "m"}).encode()
