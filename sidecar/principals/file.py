@@ -47,7 +47,11 @@ class FilePrincipals(WatchedTokens):
         """Read the file when it is another one than at the last look."""
         try:
             about = self._path.stat()
-            seen: object = (about.st_ino, about.st_mtime_ns, about.st_ctime_ns, about.st_size)
+            # whose it is and who may read it, too: times of many file systems stay the same for milliseconds
+            seen: object = (
+                *(about.st_ino, about.st_mtime_ns, about.st_ctime_ns, about.st_size),
+                *(about.st_mode, about.st_uid),
+            )
         except OSError as error:
             seen = error.errno
         if seen == self._seen:

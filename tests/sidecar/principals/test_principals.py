@@ -3,6 +3,7 @@
 import asyncio
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -55,6 +56,28 @@ def test_a_file_is_its_owners_alone_and_read_again_when_it_has_changed(tmp_path:
     here.refresh()
     assert [here.of_token(token) is not None for token, _ in made] == [False, True]
     assert len(told) == before + 1
+
+
+def test_a_file_that_others_may_read_since_is_seen_by_a_clock_that_stands_still(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens, here = FileTokens(tmp_path), FilePrincipals(token_file(tmp_path))
+    token, kept = new_token("ann", "control", OWN, now=0, lasts_s=None)
+    tokens.add(kept)
+    stat = Path.stat
+
+    def coarse(path: Path, **options: bool) -> SimpleNamespace:
+        """As file systems tell it whose times have ticks of some milliseconds."""
+        about = stat(path, **options)
+        told = {name: getattr(about, name) for name in ("st_ino", "st_size", "st_mode", "st_uid")}
+        return SimpleNamespace(**told, st_mtime_ns=0, st_ctime_ns=0)
+
+    monkeypatch.setattr(Path, "stat", coarse)
+    here.refresh()
+    assert here.of_token(token) is not None
+    tokens.path.chmod(0o644)
+    here.refresh()
+    assert here.of_token(token) is None
 
 
 @pytest.mark.parametrize("spoilt", ["mode", "content", "scope", "link", "gone"])
