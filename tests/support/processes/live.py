@@ -160,7 +160,7 @@ async def _running(
     command = ("run", "--workspace", str(project), *options, "--", *setup.argv)
     async with (
         turnwire(folder, *command, env={**setup.env, **variables}, preloaded=preloaded) as served,
-        connect(served.url) as client,
+        connect(served.url, timeout=DEADLINE) as client,
     ):
         yield Frontend(client, client.known_sessions[-1].session), served
 
