@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from frontends.conform.report import PromiseBroken
-from turnwire_client import BEGINNING, Client
+from turnwire_client import BEGINNING, Client, CommandFailed
 from turnwire_client.events import (
     AgentEvent,
     Complete,
@@ -19,6 +19,9 @@ from turnwire_client.frames import EventFrame
 Kind = TypeVar("Kind", bound=AgentEvent)
 Answer = Callable[[PermissionRequest], str]
 """From a request to the id of the option that is chosen."""
+
+OVER = frozenset({"already_answered", "cancelled"})
+"""The codes of an answer that came when nobody waited for it any more."""
 
 
 def option(request: PermissionRequest, kind: str) -> str:
@@ -68,7 +71,7 @@ class Conversation:
             events.append(event)
             match event:
                 case PermissionRequest():
-                    await self._client.respond(self.session, event.pending_id, answer(event))
+                    await self._respond(event, answer)
                 case QuestionRequest():
                     await self._client.interrupt(self.session)
                 case Complete():
@@ -85,7 +88,7 @@ class Conversation:
             if isinstance(event, kind):
                 return event
             if isinstance(event, PermissionRequest):
-                await self._client.respond(self.session, event.pending_id, answer(event))
+                await self._respond(event, answer)
             if isinstance(event, Complete):
                 raise PromiseBroken(f"the turn ended ({event.data.outcome}) before any {kind.__name__}")
 
@@ -100,6 +103,14 @@ class Conversation:
         except TimeoutError:
             raise PromiseBroken(f"nothing more came within {self._patience:g} s") from None
         raise PromiseBroken("the session is gone")
+
+    async def _respond(self, request: PermissionRequest, answer: Answer) -> None:
+        """Answer a request, unless it is over: it may have been taken back since it was published."""
+        try:
+            await self._client.respond(self.session, request.pending_id, answer(request))
+        except CommandFailed as failed:
+            if failed.code not in OVER:
+                raise
 
     def seen(self, kind: type[Kind]) -> list[Kind]:
         """Return the events of a kind so far."""
