@@ -31,6 +31,7 @@ from runner_harness import (
 from adapter.families import open_session
 from adapter.process.watchdog import Watchdog
 from normalize.inputs import Ended
+from protocol.json_values import JsonObject
 from runner import server
 from runner.family import RunFamily
 from runner.output import OutputLost
@@ -284,11 +285,10 @@ async def test_a_run_can_be_cancelled_while_it_waits_for_a_limit() -> None:
 
 
 async def test_a_run_with_servers_says_nothing_before_they_are_connected() -> None:
-    pending, connected = (
-        {"mcpServers": [{"name": "s", "status": status}]} for status in ("pending", "connected")
-    )
+    pending: JsonObject = {"mcpServers": [{"name": "s", "status": "pending"}]}
+    connected: JsonObject = {"mcpServers": [{"name": "s", "status": "connected"}]}
+    looks: list[JsonObject] = [{"mcpServers": []}, pending]
     agents = Agents(lambda start, number: [*[said(str(n)) for n in range(50)], Hang()])
-    looks = [{"mcpServers": []}, pending]
     agents.answers = {"mcp_status": looks}
     async with asyncio.timeout(DEADLINE), serving(agents) as (caller, _):
         caller.send(request("a", mcp_servers={"s": {"command": "x"}}))

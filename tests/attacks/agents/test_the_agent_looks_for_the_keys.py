@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from turnwire_client import connect
-from turnwire_process import environment, turnwire
+from turnwire_process import environment, files_of, turnwire
 from waiting import until
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")]
@@ -124,5 +124,5 @@ async def test_tokens_that_are_not_kept_are_in_no_file(tmp_path: Path) -> None:
     ) as served:
         tokens = [url.partition("token=")[2].encode() for url in (served.url, served.view_url)]
         assert all(tokens)
-        files = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
-        assert [file for file in files for token in tokens if token in file] == []
+        files = files_of(tmp_path)
+        assert [path for path, file in files.items() for token in tokens if token in file] == []

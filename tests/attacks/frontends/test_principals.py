@@ -16,7 +16,7 @@ from live import SCRIPT_THAT_ASKS, Frontend
 from turnwire_client import Client, CommandFailed, connect
 from turnwire_client import commands as ask
 from turnwire_client.events import PermissionRequest, PermissionResolved
-from turnwire_process import DEADLINE, TURNWIRE, Served, environment, lines_of, preloaded_turnwire
+from turnwire_process import DEADLINE, TURNWIRE, Served, environment, files_of, lines_of, preloaded_turnwire
 
 pytestmark = pytest.mark.long
 
@@ -252,11 +252,9 @@ async def test_a_token_that_is_over_opens_and_commands_nothing_and_is_nowhere_in
         ann, bob = [await token(tmp_path, env, name) for name in ("ann", "bob")]
         file = tmp_path / "state" / "tokens.json"
         assert file.stat().st_mode & 0o777 == 0o600
-        assert not [
-            path
-            for path in (tmp_path / "state").rglob("*")
-            if path.is_file() and ann.encode() in path.read_bytes()
-        ]
+        files = files_of(tmp_path / "state")
+        assert file in files
+        assert not [path for path, kept in files.items() if ann.encode() in kept]
         address = served.base.replace("http", "ws", 1) + "/ws"
 
         def opened(key: str) -> open_websocket:

@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -36,6 +36,16 @@ def environment(home: Path, **more: str) -> dict[str, str]:
         "TZ": "UTC",
         **more,
     }
+
+
+def files_of(folder: Path) -> dict[Path, bytes]:
+    """The files below a folder of a sidecar that runs: some are replaced while they are read."""
+    found = {}
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            if path.is_file():
+                found[path] = path.read_bytes()
+    return found
 
 
 @dataclass
