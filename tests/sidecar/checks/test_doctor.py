@@ -125,7 +125,7 @@ def test_a_taken_port_and_an_open_door_are_broken(tmp_path: Path) -> None:
 @pytest.mark.long
 async def test_the_journal_that_run_keeps_for_this_folder_is_looked_into_too(tmp_path: Path) -> None:
     env = environment(tmp_path / "home", XDG_STATE_HOME=str(tmp_path / "state"))
-    async with turnwire(tmp_path, "run", "--agent", "demo", env=env, placed=False):
+    async with turnwire(tmp_path, "run", "--agent", "demo", "--port", "0", env=env, placed=False):
         found = doctor(tmp_path, code=0)["journal of this folder"]
     assert "in use by a running turnwire" in found["found"]
     path = next((tmp_path / "state" / "turnwire" / "workspaces").glob("*/journal.sqlite3"))
