@@ -68,7 +68,7 @@ async def test_a_cut_line_is_told_and_nothing_is_lost_or_said_twice_once_it_is_m
         (tmp_path / "greeting" / "three").touch()
         await expect(page.get_by_text("Three.", exact=True)).to_be_visible()
         await expect(page.locator(".turn-end")).to_contain_text("completed")
-        assert await page.locator(".answer .prose").all_inner_texts() == ["One.", "Two.", "Three."]
+        await expect(page.locator(".answer .prose")).to_have_text(["One.", "Two.", "Three."])
         await expect(page.locator(".connection")).to_have_count(0)
 
 
