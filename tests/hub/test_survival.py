@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from hub_harness import SESSION, HubHarness, ask, events, hub_harness, receive
+from ports import free_ports
 
 from hub.config import HubConfig, Limits
 from journal.base import Journal
@@ -84,18 +85,16 @@ async def test_frontends_cut_at_random_end_with_exactly_the_journals_sequence(
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(100, marks=pytest.mark.long)])
-async def test_a_sidecar_killed_at_random_loses_nothing_that_a_client_saw(
-    kills: int, tmp_path: Path, unused_tcp_port: int
-) -> None:
-    chance, token = random.Random(kills), "0123456789abcdef"
+async def test_a_sidecar_killed_at_random_loses_nothing_that_a_client_saw(kills: int, tmp_path: Path) -> None:
+    chance, token, (port,) = random.Random(kills), "0123456789abcdef", free_ports(1)
     file = tmp_path / "journal.db"
     seen: list[tuple[int, str]] = []
-    arguments = [str(ROOT / "tests/support/hubs/journaling_hub.py"), str(file), str(unused_tcp_port), token]
+    arguments = [str(ROOT / "tests/support/hubs/journaling_hub.py"), str(file), str(port), token]
     paths = os.pathsep.join([str(ROOT), str(ROOT / "tests/support/hubs")])
 
     async def follow() -> None:
         quick = Backoff(first=0.01, most=0.05)
-        async with connect(f"http://127.0.0.1:{unused_tcp_port}", token, timeout=60, backoff=quick) as client:
+        async with connect(f"http://127.0.0.1:{port}", token, timeout=60, backoff=quick) as client:
             async for received in client.follow(SESSION):
                 if isinstance(received, EventFrame):
                     assert isinstance(received.event, MessageChunk)
@@ -110,14 +109,16 @@ async def test_a_sidecar_killed_at_random_loses_nothing_that_a_client_saw(
             stdout=asyncio.subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": paths},
         )
-        assert process.stdout is not None
-        async with asyncio.timeout(60):
-            assert await process.stdout.readline() == b"listening\n"
-        expected = len(seen) + 1
-        await until(partial(has, seen, expected))
-        await asyncio.sleep(chance.random() * 0.3)
-        process.kill()
-        await process.wait()
+        try:
+            assert process.stdout is not None
+            async with asyncio.timeout(60):
+                assert await process.stdout.readline() == b"listening\n"
+            expected = len(seen) + 1
+            await until(partial(has, seen, expected))
+            await asyncio.sleep(chance.random() * 0.3)
+        finally:
+            process.kill()
+            await process.wait()
         assert not following.done()
     following.cancel()
     await asyncio.gather(following, return_exceptions=True)

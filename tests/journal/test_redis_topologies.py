@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from ports import free_ports
-from redis_topologies import Node, cluster, replicated, running
+from redis_topologies import DEADLINE, Node, cluster, replicated, running
 
 from journal.base import Entry, JournalUnavailable, Retention
 from journal.redis.connection import connect
@@ -58,7 +58,7 @@ async def test_a_session_of_a_cluster_is_in_one_slot_and_all_that_was_seen_survi
         sizes = [len(await node.ask("KEYS", "turnwire:log:*")) for node in nodes]
         assert sum(sizes) == 12
         assert all(sizes), "sessions are spread over the nodes"
-        await until(lambda: all(other.last(session) == 5 for session in sessions))
+        await until(lambda: all(other.last(session) == 5 for session in sessions), DEADLINE)
         for session in sessions:
             assert await texts(other, session) == [b'{"n":%d}' % number for number in range(5)]
         whole = await other.whole("s-3", 2)
@@ -69,16 +69,16 @@ async def test_a_session_of_a_cluster_is_in_one_slot_and_all_that_was_seen_survi
         for number in range(5, 40):
             for session in sessions:
                 await journal.append(session, [Entry(b'{"n":%d}' % number)])
-        await until(lambda: journal.trouble)
+        await until(lambda: journal.trouble, DEADLINE)
         nodes[0].start()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(DEADLINE):
             while True:
                 try:
                     await journal.flush()
                     break
                 except JournalUnavailable:
                     await asyncio.sleep(0.1)  # it is tried again by the journal itself
-        await until(lambda: all(other.last(session) == 40 for session in sessions))
+        await until(lambda: all(other.last(session) == 40 for session in sessions), DEADLINE)
         for session in sessions:
             assert await texts(other, session) == [b'{"n":%d}' % number for number in range(40)]
         await journal.append("s-0", [Entry(b"{}")] * 400)
@@ -126,22 +126,22 @@ async def test_a_failover_under_load_costs_nothing_that_a_reader_saw(folder: Pat
         for number in range(300):
             await journal.append("a", [Entry(b'{"n":%d}' % number)])
             await asyncio.sleep(0)
-        await until(lambda: len(seen) > 10)
+        await until(lambda: len(seen) > 10, DEADLINE)
         primary.kill()
         before = len(seen)
         for number in range(300, 600):
             await journal.append("a", [Entry(b'{"n":%d}' % number)])
         await replica.until(b"role:master", "INFO", "replication")
         # nobody has a copy yet of what the new primary has: nothing of it counts until somebody has
-        await until(lambda: journal.trouble)
+        await until(lambda: journal.trouble, DEADLINE)
         assert len(seen) < 600
         primary.start()
-        async with asyncio.timeout(120):  # sentinels take their time until they make it a replica
+        async with asyncio.timeout(DEADLINE):  # sentinels take their time until they make it a replica
             await following
         assert before <= len(seen)
         assert seen == [b'{"n":%d}' % number for number in range(600)]
         assert await texts(other, "a") == seen
-        await until(lambda: journal.trouble is None)
+        await until(lambda: journal.trouble is None, DEADLINE)
         await journal.close()
         await other.close()
 
@@ -163,13 +163,13 @@ async def test_what_a_failover_may_lose_is_told_at_the_start_and_lost_with_a_gap
         await journal.flush()
         primary.kill()
         await sentinel.until(str(replica.port).encode(), "SENTINEL", "GET-MASTER-ADDR-BY-NAME", "turnwire")
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(DEADLINE):
             while journal.last("a") < 3:
                 await journal.append("a", [Entry(b"{}")])
                 try:
                     await journal.flush()
                 except JournalUnavailable:
-                    await until(lambda: journal.trouble is None)
+                    await until(lambda: journal.trouble is None, DEADLINE)
         assert "the server lost events of a session" in caplog.text
         await journal.close()
         again = await RedisJournal.open(f"redis+sentinel://127.0.0.1:{sentinel.port}/turnwire")
@@ -187,7 +187,7 @@ async def test_tls_is_spoken_to_who_has_the_right_certificate_alone(folder: Path
     node.start()
     try:
         url = f"rediss://:secret@localhost:{port}/0?ssl_ca_certs={pem}"
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(DEADLINE):
             while True:
                 try:
                     journal = await RedisJournal.open(url)
@@ -215,11 +215,11 @@ async def test_a_full_server_says_so_and_goes_on_when_it_has_room_again(folder: 
             await journal.flush()
         for number in range(64):
             await journal.append(f"b-{number}", [Entry(b'"%s"' % (b"x" * 400_000))])
-        await until(lambda: journal.trouble)
+        await until(lambda: journal.trouble, DEADLINE)
         assert "is full" in str(journal.trouble)
         assert "maxmemory" in str(journal.trouble)
         await node.ask("CONFIG", "SET", "maxmemory", "100mb")
-        await until(lambda: journal.trouble is None)
+        await until(lambda: journal.trouble is None, DEADLINE)
         await journal.flush()
         assert [journal.last(f"b-{number}") for number in range(64)] == [1] * 64
         await journal.close()

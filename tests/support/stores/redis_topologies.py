@@ -12,7 +12,8 @@ from ports import free_ports
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-DEADLINE = 60.0
+DEADLINE = 300.0
+"""Seconds that any wait may take. A sentinel that has seen its machine stand still does nothing for 30 seconds, and again from the next time on."""
 NODE_TIMEOUT_MS = 15_000
 """Redis's own. With a second, nodes on a machine that stands still for a moment take each other for dead, and all is refused."""
 
