@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from adapter.process.patience import Patience
 from adapter.session.agent import AgentSession
 from protocol.json_values import JsonObject, text_at
 from runner.family import RunFailed
@@ -27,7 +28,7 @@ async def connect_servers(session: AgentSession, names: Collection[str], deadlin
     """Return once every server is connected; raises RunFailed when one cannot be, or not in time, and as `control` does."""
     waiting = sorted(names)
     clock = asyncio.get_running_loop().time
-    began, pause = clock(), FIRST_PAUSE
+    patience, pause = Patience(deadlines.unlisted, clock()), FIRST_PAUSE
     try:
         async with asyncio.timeout(deadlines.connect):
             while waiting:
@@ -36,7 +37,7 @@ async def connect_servers(session: AgentSession, names: Collection[str], deadlin
                 }
                 waiting = [name for name in waiting if not _is_connected(name, told.get(name))]
                 unlisted = [name for name in waiting if name not in told]
-                if unlisted and clock() - began > deadlines.unlisted:
+                if patience.left(clock()) <= 0 and unlisted:
                     raise RunFailed(f"MCP server {unlisted[0]}: the CLI does not take its configuration")
                 if waiting:
                     await asyncio.sleep(pause)

@@ -200,7 +200,7 @@ async def test_an_interrupt_leaves_the_turn_of_a_prompt_that_waited_alone(
         await harness.session.prompt(bash("touch one.txt"))
         await harness.until(lambda: harness.session.pending)
         await harness.session.prompt(bash("touch two.txt"))
-        await harness.session.interrupt(escalate_after=1)
+        await harness.session.interrupt(escalate_after=60)
         await harness.until(lambda: harness.session.pending and harness.results)
         [*_, (_, request)] = harness.asked(CanUseTool)
         assert request.input["command"] == "touch two.txt"
