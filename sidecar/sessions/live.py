@@ -79,6 +79,7 @@ class LiveSession:
         self._stopped = False
         """Whether the CLI was stopped; what it said last may still wait for the journal."""
         self._paused = False
+        self._is_journaling = False
         """Whether the CLI is not read, since the journal takes nothing more."""
         self._failure: str | None = None
         """What went wrong in turnwire itself and ended the last CLI."""
@@ -338,7 +339,7 @@ class LiveSession:
                 cli.initialized.add_done_callback(lambda _: self._services.changed())
                 await self._begin(cli, resume_point)
                 running.set_result(None)
-                unwatch = self._services.journal.watch_trouble(self._look_for_refusal)
+                unwatch = self._services.journal.watch_trouble(self._look_for_trouble)
                 try:
                     async for batch in cli.batches():
                         await self._journaled(batch)
@@ -369,10 +370,12 @@ class LiveSession:
 
     async def _journaled(self, batch: Sequence[Happened]) -> None:
         """Hand on what happened; while the journal has no room nothing more is read of the CLI, which so waits as well."""
-        journal = self._services.journal
-        if journal.is_full and journal.trouble is not None:
-            self._pause(paused=True)
-        await self._pipeline.publish(batch)
+        self._is_journaling = True
+        self._look_for_room()
+        try:
+            await self._pipeline.publish(batch)
+        finally:
+            self._is_journaling = False
         if self._paused:
             self._pause(paused=False)
 
@@ -384,6 +387,16 @@ class LiveSession:
             extra={"session": self.session, "trouble": self._services.journal.trouble},
         )
         self._services.changed()
+
+    def _look_for_room(self) -> None:
+        """Tell that the agent waits for room: it may be that there was none before it is known why."""
+        journal = self._services.journal
+        if self._is_journaling and not self._paused and journal.is_full and journal.trouble is not None:
+            self._pause(paused=True)
+
+    def _look_for_trouble(self) -> None:
+        self._look_for_refusal()
+        self._look_for_room()
 
     def _look_for_refusal(self) -> None:
         """Stop the CLI when the session's log takes nothing more: what it says in the end meets the refusal."""
