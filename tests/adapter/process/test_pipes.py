@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -17,9 +18,11 @@ ENVIRONMENT = {"PATH": os.environ["PATH"]}
 HOLDS = """
 import os, sys, time
 def hold(code="import time; time.sleep(600)"):
-    if os.fork() == 0:
+    child = os.fork()
+    if child == 0:
         os.setsid()
         os.execve(sys.executable, [sys.executable, "-I", "-S", "-c", code], {})
+    return child
 """
 CHATTERS = "import os\\nwhile True:\\n os.write(1, b'more\\\\n' * 1000)"
 
@@ -97,7 +100,7 @@ async def test_an_end_is_an_end_before_any_exit() -> None:
 
 @pytest.mark.parametrize("code", [0, 2])
 async def test_a_program_is_done_when_it_exits(tmp_path: Path, code: int) -> None:
-    program = f"hold()\nsys.stdout.write(sys.stdin.read() + '!')\nsys.stderr.write('?')\nsys.stderr.flush()\nsys.stdout.flush()\nos._exit({code})"
+    program = f"open('holder', 'w').write(str(hold()))\nsys.stdout.write(sys.stdin.read() + '!')\nsys.stderr.write('?')\nsys.stderr.flush()\nsys.stdout.flush()\nos._exit({code})"
     async with asyncio.timeout(60):
         done = await run_program(
             [sys.executable, "-I", "-S", "-c", HOLDS + program],
@@ -106,6 +109,7 @@ async def test_a_program_is_done_when_it_exits(tmp_path: Path, code: int) -> Non
             environment={},
             most=100,
         )
+    os.kill(int((tmp_path / "holder").read_text()), signal.SIGKILL)
     assert (done.code, done.stdout, done.stderr) == (code, b"heard!", b"?")
 
 
