@@ -11,6 +11,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 STORED = "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])"
 
 
+@pytest.mark.long
 async def test_the_token_becomes_a_cookie_that_tabs_share_and_a_logout_ends(browser: Browser) -> None:
     async with hub_harness(host=empty_hub()) as where:
         await show(where, "work", entries("tool-bash"))

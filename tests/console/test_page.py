@@ -143,6 +143,7 @@ ZOOMED = """() => [...document.querySelectorAll('input, select, textarea')]
   .filter(node => parseFloat(getComputedStyle(node).fontSize) < 16).map(node => node.outerHTML.slice(0, 90))"""
 
 
+@pytest.mark.long
 async def test_on_a_phone_a_finger_hits_what_it_means(browser: Browser) -> None:
     async with hub_harness(host=empty_hub()) as where:
         asked = entries("perm-allow-always", up_to="permission_request")

@@ -105,7 +105,8 @@ async def follow(frontend: Frontend) -> None:
         await frontend.next()
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("kills", [20])
 async def test_a_sidecar_killed_while_text_streams_loses_nothing_and_ends_every_turn_once(
     tmp_path: Path, kills: int
 ) -> None:

@@ -36,6 +36,7 @@ async def play(client: Client, session: str) -> list[AgentEvent]:
     return seen
 
 
+@pytest.mark.long
 async def test_the_demo_plays_a_whole_turn(tmp_path: Path) -> None:
     async with turnwire(tmp_path, "run", "--agent", "demo") as running, connect(running.url) as client:
         (session,) = [summary.session for summary in await client.sessions()]
@@ -88,11 +89,15 @@ def test_a_wrong_start_is_one_sentence_that_names_what_is_wrong(
     assert len(said.strip().splitlines()) == 1, said
 
 
+SILENT = """case "$*" in *--version*) echo '2.1.330 (Claude Code)';; *) exec sleep 1000;; esac"""
+"""A program that says its version, and nothing else."""
+
+
 async def test_an_agent_that_has_not_answered_yet_can_be_stopped_without_ending_the_sidecar(
     tmp_path: Path,
 ) -> None:
     async with (
-        turnwire(tmp_path, "run", "--", "sh", "-c", "exec sleep 1000") as running,
+        turnwire(tmp_path, "run", "--", "sh", "-c", SILENT, "sh") as running,
         connect(running.url) as client,
     ):
         await client.close_session(running.session)
