@@ -170,9 +170,8 @@ class Hub:
         for _ in range(max(1, round(limit_s / LOOK_S))):
             if not self.lag:
                 return
-            await asyncio.sleep(
-                LOOK_S
-            )  # progress is each reader's own, and tells nobody; this happens once, at the end
+            # progress is each reader's own, and tells nobody; this happens once, at the end
+            await asyncio.sleep(LOOK_S)
 
     async def failed(self) -> None:
         """Wait as long as the hub lives; raises what ended it, other than `stop`."""
