@@ -2,7 +2,7 @@
 
 Everything a CLI starts inherits a mark in its environment, by which its leftovers are found on Linux even after they
 left the process group (the CLI runs shell commands in sessions of their own). Elsewhere the process group must do.
-Standard library alone: the watchdog imports this without site-packages.
+Standard library alone, and little of it: the watchdog imports this without site-packages, and starts as often as an agent does.
 """
 
 import os
@@ -10,7 +10,6 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Collection
-from pathlib import Path
 from typing import NamedTuple
 
 from adapter.process.patience import Patience
@@ -19,7 +18,6 @@ MARK = "TURNWIRE_PROCESS"
 """The environment variable that carries the mark."""
 
 _LINUX = sys.platform.startswith("linux")
-_PROC = Path("/proc")
 _PAUSE = 0.02
 _NOBODY = -1
 """The pid of what is known by its mark alone; no group has it."""
@@ -64,11 +62,11 @@ def start_time(pid: int) -> str | None:
     if not _LINUX:
         return _start_time_by_ps(pid)
     try:
-        status = (_PROC / str(pid) / "stat").read_text("latin-1")
+        status = _read(f"/proc/{pid}/stat")
     except OSError:
         return None
     # the command's name stands in parentheses and may contain anything
-    fields = status.rpartition(")")[2].split()
+    fields = status.rpartition(b")")[2].decode("ascii").split()
     return None if fields[0] in "ZX" else f"{_boot()}:{fields[19]}"
 
 
@@ -89,19 +87,19 @@ def is_alive(identity: ProcessIdentity) -> bool:
 
 def members(identities: Collection[ProcessIdentity]) -> list[int]:
     """List the living processes of the groups, and those that carry a mark; ours excepted; Linux only."""
-    groups = {str(identity.pid) for identity in identities}
+    groups = {str(identity.pid).encode() for identity in identities}
     marks = {f"{MARK}={identity.mark}".encode() for identity in identities}
     found: list[int] = []
-    for folder in _PROC.iterdir() if _LINUX else ():
-        if not folder.name.isdigit() or int(folder.name) == os.getpid():
+    for name in os.listdir("/proc") if _LINUX else ():
+        if not name.isdecimal() or int(name) == os.getpid():
             continue
         try:
             # the command's name stands in parentheses and may contain anything
-            state, _, group, *_ = (folder / "stat").read_text("latin-1").rpartition(")")[2].split()
-            if state not in "ZX" and (
-                group in groups or not marks.isdisjoint((folder / "environ").read_bytes().split(b"\0"))
+            state, _, group, *_ = _read(f"/proc/{name}/stat").rpartition(b")")[2].split()
+            if state not in b"ZX" and (
+                group in groups or not marks.isdisjoint(_read(f"/proc/{name}/environ").split(b"\0"))
             ):
-                found.append(int(folder.name))
+                found.append(int(name))
         except OSError:
             continue  # it has gone, or belongs to somebody else
     return found
@@ -143,6 +141,8 @@ def reap(
     Blocks; for what a crashed predecessor left, for leftovers of an exit, and for the watchdog. `looks`: how often nobody
     must be seen before nobody is there; a process that is in the middle of an exec shows no mark.
     """
+    if not identities:
+        return False
     for _ in range(looks):
         if signal_all(identities, signal.SIGTERM, fresh=fresh):
             break
@@ -171,4 +171,9 @@ def _owns_group(identity: ProcessIdentity) -> bool:
 
 
 def _boot() -> str:
-    return (_PROC / "sys/kernel/random/boot_id").read_text("ascii")[:8]
+    return _read("/proc/sys/kernel/random/boot_id")[:8].decode("ascii")
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()

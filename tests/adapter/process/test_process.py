@@ -57,6 +57,11 @@ async def everything(process: CliProcess) -> bytes:
     return output
 
 
+def test_nobody_is_looked_for_where_nobody_is_to_be_reaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "listdir", lambda _: pytest.fail("looked for somebody"))
+    assert not reap([], looks=5)
+
+
 async def test_lines_go_in_and_come_out(tmp_path: Path) -> None:
     async with running(ECHO, tmp_path) as process:
         for number in range(3):
