@@ -4,6 +4,7 @@ Filters and stand-ins are started often, and for little: those that read their a
 application of all the other commands, which has them too for the sake of `turnwire --help`.
 """
 
+import atexit
 import gc
 import signal
 import sys
@@ -15,6 +16,8 @@ NEW_OBJECTS = 20_000
 def main() -> None:
     """Run the command line."""
     gc.set_threshold(NEW_OBJECTS)
+    # What is there at the end is let go whole: Python need not go through all that was loaded for what refers to itself.
+    atexit.register(gc.freeze)
     try:
         match sys.argv[1:]:
             case ["translate", *arguments]:

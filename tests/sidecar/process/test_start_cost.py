@@ -84,6 +84,16 @@ def test_a_relay_loads_neither_the_hub_nor_a_journal(tmp_path: Path) -> None:
     assert len(modules) <= 440
 
 
+def test_what_was_loaded_is_not_looked_through_for_garbage_at_the_end(tmp_path: Path) -> None:
+    left = "import atexit, gc; atexit.register(lambda: print(gc.get_freeze_count(), len(gc.get_objects())))"
+    ends = f"{left}; import sys; sys.argv = ['turnwire', '--version']; from sidecar.cli import main; main()"
+    said = subprocess.check_output(
+        [sys.executable, "-c", ends], env=environment(tmp_path), cwd=tmp_path, text=True, timeout=60
+    )
+    frozen, looked_through = map(int, said.split()[-2:])
+    assert frozen > 100 * looked_through
+
+
 def test_a_watchdog_loads_no_event_loop() -> None:
     say = "import sys; from adapter.process.watch import watch; print(*sys.modules)"
     command = [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {say}"]
