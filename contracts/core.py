@@ -19,7 +19,7 @@ from contracts.events import balanced, conserved, over, readable
 from normalize import events as ev
 from normalize.core import Core
 from normalize.events import AgentEvent
-from normalize.inputs import Ended, Received, Sent
+from normalize.inputs import Decision, Ended, Received, Sent
 
 Recording = Sequence[tuple[bool, bytes]]
 """The lines of one session in the order of time: whether turnwire sent it, and the line without its end."""
@@ -82,6 +82,16 @@ class CoreContract:
                 assert set(core.pending) == waiting, (
                     f"pending is {core.pending}, {waiting} wait, after {item}"
                 )
+
+    def test_a_decision_opens_and_ends_no_turn(self) -> None:
+        for lines in self.recordings():
+            core, decode = self.new_core(), self.decoder()
+            for item in [each for sent, line in lines for each in decode(line, sent)]:
+                core.handle(item)
+                turn = (core.turns, core.busy)
+                for name in core.pending:
+                    core.handle(Decision(name, "deny" if len(name) % 2 else "allow", "somebody", 0))
+                assert (core.turns, core.busy) == turn
 
     def test_turns_are_counted_on_from_where_an_earlier_process_was(self) -> None:
         for lines in self.recordings():

@@ -48,7 +48,7 @@ class Core(Protocol):
 
     @property
     def busy(self) -> bool:
-        """True while a turn is open: from `turn_started` to `complete`."""
+        """True while a turn is open: from `turn_started` to `complete`. A decision opens and ends none."""
         ...
 
     @property

@@ -18,12 +18,12 @@ class TurnwireError(Exception):
         adapter.process.cli.ProgramNotFound
         adapter.process.environment.EnvironmentRefused
         adapter.process.transport.ProcessGone
+        adapter.session.agent.AnswerRefused
         adapter.session.agent.RequestFailed
             adapter.acp.client.AgentError
             adapter.acp.handshake.LoginNeeded
         adapter.session.agent.RequestTimeout
         adapter.session.attachments.AttachmentRefused
-        adapter.session.executor.AnswerRefused
         adapter.workspace.changes.UnknownFile
         adapter.workspace.repository.GitFailed
         fleet.errors.NameTaken

@@ -184,7 +184,7 @@ def _offer(option: Option) -> Offer:
     # what is not known to allow must not be chosen by whoever wants to allow
     kind = cast("OptionKind", option.kind) if option.kind in _OPTIONS else "reject_once"
     shown = PermissionOption(option_id=option.option_id, name=option.name or option.option_id, kind=kind)
-    return Offer(shown, is_movable=False)
+    return Offer(shown)
 
 
 def _decided(

@@ -34,7 +34,7 @@ from adapter.session.loop import (
     session_executor,
 )
 from adapter.session.notices import Notify, SessionNotice
-from normalize.core import Core, Happened
+from normalize.core import Core
 from normalize.families import new_core
 from normalize.inputs import Received, Sent
 from protocol.claude.requests import Initialize, McpMessage, UnknownRequest
@@ -230,7 +230,8 @@ class _Output:
     def __init__(self, client: Client, wire: ClaudeWire, inbox: Inbox) -> None:
         self._client = client
         self._wire = wire
-        self._inbox = inbox
+        self.publish = inbox.put
+        self.failed = inbox.fail
 
     def respond(self, request: AgentRequest | UnreadableRequest, reply: Reply) -> None:
         for message in self._wire.replies(request, reply):
@@ -238,12 +239,6 @@ class _Output:
 
     def on_asked(self, request: AgentRequest | UnreadableRequest) -> None:
         pass  # the control protocol names its requests itself
-
-    def publish(self, batch: list[Happened]) -> None:
-        self._inbox.put(batch)
-
-    def failed(self, error: Exception) -> None:
-        self._inbox.fail(error)
 
 
 async def _version(options: SessionOptions, program: str, watchdog: Watchdog | None) -> Version | None:

@@ -83,8 +83,11 @@ class ClaudeWire:
         """Return the control response to a request."""
         name = request.request_id
         match reply:
-            case Allow():
-                allowed = answers.Allow(reply.arguments, _updates(request, reply) or None)
+            case Allow(arguments, _, changes, mode):
+                remembered = [*changes]
+                if mode is not None:
+                    remembered.append({"type": "setMode", "mode": mode, "destination": "session"})
+                allowed = answers.Allow(arguments, remembered or None)
                 return [answers.answer_permission(name, allowed)]
             case Deny(message, interrupt):
                 return [answers.answer_permission(name, answers.Deny(message, interrupt or None))]
@@ -148,12 +151,14 @@ def _tool(request_id: str, request: CanUseTool) -> ToolRequest:
 
 def _offer(option: PermissionOption, suggested: Sequence[JsonObject]) -> Offer:
     changes = updates(option.option_id, suggested)
-    places = (text_at(change, "destination") for change in changes if change.get("type") != "setMode")
+    places = {text_at(change, "destination") for change in changes if change.get("type") != "setMode"} - {""}
+    kept = places - {"session"} or places
     return Offer(
         option,
         tuple(granted(changes)),
-        tuple(place for place in places if place),
-        is_movable=not option.option_id.startswith(ALWAYS_MODE),
+        changes,
+        kept.pop() if len(kept) == 1 else None,
+        is_movable=bool(changes) and not option.option_id.startswith(ALWAYS_MODE),
     )
 
 
@@ -188,16 +193,6 @@ def _hook(request_id: str, request: HookCallback) -> HookRequest:
         said=to_json(request),
         message=request,
     )
-
-
-def _updates(request: AgentRequest | UnreadableRequest, reply: Allow) -> list[JsonObject]:
-    asked = request.message if isinstance(request, ToolRequest) else None
-    changes: list[JsonObject] = []
-    if isinstance(asked, CanUseTool) and reply.option_id is not None:
-        changes = updates(reply.option_id, suggestions(asked), reply.destination)
-    if reply.mode is not None:
-        changes.append({"type": "setMode", "mode": reply.mode, "destination": "session"})
-    return changes
 
 
 def _answer(request: AgentRequest | UnreadableRequest, reply: Answer | Dismissed) -> JsonObject:

@@ -15,7 +15,6 @@ from adapter.permissions.requests import (
     Deny,
     Dismissed,
     ForHumans,
-    Offer,
     QuestionRequest,
     Reply,
     ToolRequest,
@@ -70,14 +69,17 @@ def answer_tool(request: ToolRequest, answer: PermissionAnswer, by: str, waited:
         raise InvalidAnswer(f"option_id must be one of {known}", "option_id")
     match offer.option.kind:
         case "allow_once" | "allow_always":
-            if _lacks_answers(request, answer):
+            if request.call.kind == "question" and not (answer.updated_input or {}).get("answers"):
+                # of a question that is allowed without an answer, the agent hears that nobody answered
                 raise InvalidAnswer("this is a question; answer it with question.answer")
+            if answer.destination is not None and offer.is_movable:
+                offer = offer.moved(answer.destination)
             asked = request.call.arguments
             return Outcome(
                 Allow(
                     asked if answer.updated_input is None else answer.updated_input,
                     answer.option_id,
-                    answer.destination,
+                    offer.changes,
                     answer.mode,
                 ),
                 Decision(
@@ -87,9 +89,9 @@ def answer_tool(request: ToolRequest, answer: PermissionAnswer, by: str, waited:
                     waited,
                     option_id=answer.option_id,
                     updated_input=answer.updated_input,
-                    destination=_destination(offer, answer),
+                    destination=offer.destination,
                 ),
-                _granted(offer, answer),
+                offer.grants,
             )
         case "reject_once" | "reject_always":
             interrupt = answer.interrupt or answer.option_id == _STOPS
@@ -107,11 +109,6 @@ def _check(request: ToolRequest, answer: PermissionAnswer) -> None:
 
 def _one_of(name: str, known: Sequence[str]) -> str:
     return f"{name} must be one of {', '.join(known)}" if known else f"this agent takes no {name} here"
-
-
-def _lacks_answers(request: ToolRequest, answer: PermissionAnswer) -> bool:
-    """Tell whether this allows a question without an answer, of which the agent hears that nobody answered."""
-    return request.call.kind == "question" and not (answer.updated_input or {}).get("answers")
 
 
 def answer_user_question(request: ToolRequest, answer: QuestionAnswer, by: str, waited: int) -> Outcome:
@@ -182,15 +179,3 @@ def dismiss(request: ForHumans, message: str, by: str, waited: int) -> Outcome:
             return deny(request, message, by, waited, interrupt=True)
         case QuestionRequest():
             return Outcome(Dismissed(), Decision(request.request_id, "deny", by, waited, message=message))
-
-
-def _granted(offer: Offer, answer: PermissionAnswer) -> tuple[tuple[Grant, str], ...]:
-    moved = answer.destination if offer.is_movable else None
-    return tuple((grant, moved or place) for grant, place in offer.grants)
-
-
-def _destination(offer: Offer, answer: PermissionAnswer) -> str | None:
-    moved = answer.destination if offer.is_movable else None
-    places = {moved or place for place in offer.places}
-    kept = places - {"session"} or places
-    return kept.pop() if len(kept) == 1 else None

@@ -176,8 +176,10 @@ class StopTimer(Struct, frozen=True):
 
 
 class Refuse(Struct, frozen=True):
-    """The answer does not count; tell the frontend that gave it."""
+    """The answer does not count; whoever gave it is told so."""
 
+    request_id: str
+    by: str
     code: Literal["already_answered", "unknown_request", "cancelled", "invalid_answer"]
     message: str
     field: str | None = None

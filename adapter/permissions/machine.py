@@ -228,30 +228,26 @@ def _answered(state: State, answered: Answered, at: float) -> Step:
     request_id, answer, by = answered.request_id, answered.answer, answered.by
     pending = state.pending.get(request_id)
     if pending is None:
-        return state, [_refusal(state, request_id)]
+        return state, [_refusal(state, answered)]
     waited = _milliseconds(pending, at)
-    if isinstance(pending.request, HookRequest):
-        return state, [Refuse("unknown_request", f"{request_id} is answered by a hook, not by people")]
     try:
-        outcome = _judged(pending.request, answer, by, waited)
-    except InvalidAnswer as error:
-        return state, [Refuse("invalid_answer", str(error), error.field)]
-    return _finish(state, pending.request, outcome)
-
-
-def _judged(request: ForHumans, answer: PermissionAnswer | QuestionAnswer, by: str, waited: int) -> Outcome:
-    """Return what an answer comes to; raises InvalidAnswer."""
-    match request:
-        case ToolRequest():
-            if isinstance(answer, PermissionAnswer):
-                return answers.answer_tool(request, answer, by, waited)
-            if request.call.kind == "question":
-                return answers.answer_user_question(request, answer, by, waited)
-            raise InvalidAnswer("this is a permission request; answer it with permission.respond")
-        case QuestionRequest():
-            if isinstance(answer, PermissionAnswer):
+        match pending.request, answer:
+            case ToolRequest() as request, PermissionAnswer():
+                outcome = answers.answer_tool(request, answer, by, waited)
+            case ToolRequest(call=ToolCall(kind="question")) as request, QuestionAnswer():
+                outcome = answers.answer_user_question(request, answer, by, waited)
+            case QuestionRequest() as request, QuestionAnswer():
+                outcome = answers.answer_question(request, answer, by, waited)
+            case HookRequest(), _:
+                told = f"{request_id} is answered by a hook, not by people"
+                return state, [Refuse(request_id, by, "unknown_request", told)]
+            case ToolRequest(), _:
+                raise InvalidAnswer("this is a permission request; answer it with permission.respond")
+            case _:
                 raise InvalidAnswer("this is a question; answer it with question.answer")
-            return answers.answer_question(request, answer, by, waited)
+    except InvalidAnswer as error:
+        return state, [Refuse(request_id, by, "invalid_answer", str(error), error.field)]
+    return _finish(state, pending.request, outcome)
 
 
 def _cancelled(state: State, request_id: str, reason: VoidReason) -> Step:
@@ -363,19 +359,23 @@ def _settle(state: State, request_id: str, words: str) -> State:
     settled = {**state.settled, request_id: words}
     if len(settled) > MAX_SETTLED:
         del settled[next(iter(settled))]
-    pending = {name: one for name, one in state.pending.items() if name != request_id}
+    pending = dict(state.pending)
+    pending.pop(request_id, None)
     overloaded = state.overloaded and len(pending) > state.settings.max_pending // 2
     return replace(state, pending=pending, settled=settled, overloaded=overloaded)
 
 
-def _refusal(state: State, request_id: str) -> Refuse:
+def _refusal(state: State, answered: Answered) -> Refuse:
+    request_id, by = answered.request_id, answered.by
     match state.settled.get(request_id):
         case None:
-            return Refuse("unknown_request", f"there is no request {request_id}", "pending_id")
+            told = f"there is no request {request_id}"
+            return Refuse(request_id, by, "unknown_request", told, "pending_id")
         case "void":
-            return Refuse("cancelled", f"{request_id} waits no more: the agent took it back or has gone")
+            told = f"{request_id} waits no more: the agent took it back or has gone"
+            return Refuse(request_id, by, "cancelled", told)
         case words:
-            return Refuse("already_answered", words)
+            return Refuse(request_id, by, "already_answered", words)
 
 
 def _milliseconds(pending: Pending, at: float) -> int:

@@ -24,10 +24,21 @@ class Offer(Struct, frozen=True):
     """As it is published."""
     grants: tuple[tuple[Grant, str], ...] = ()
     """What it allows from then on, each with its destination."""
-    places: tuple[str, ...] = ()
-    """Destinations of all that it has remembered, grants or not."""
-    is_movable: bool = True
-    """Whether an answer may name another destination."""
+    changes: Sequence[JsonObject] = ()
+    """What the agent is to remember, as it takes it: permission updates, each with its destination."""
+    destination: str | None = None
+    """Where all of it is kept beyond the session, or for the session alone; None for nothing, and for several places."""
+    is_movable: bool = False
+    """Whether it has something remembered for which an answer may name another destination."""
+
+    def moved(self, destination: str) -> "Offer":
+        """Return it with everything remembered in another place."""
+        return Offer(
+            self.option,
+            tuple((grant, destination) for grant, _ in self.grants),
+            [{**change, "destination": destination} for change in self.changes],
+            destination,
+        )
 
 
 class ToolRequest(Struct, frozen=True, kw_only=True):
@@ -58,7 +69,10 @@ class ToolRequest(Struct, frozen=True, kw_only=True):
 
     def offer(self, option_id: str) -> Offer | None:
         """Return an offer by its option; None when it was not made."""
-        return next((offer for offer in self.offers if offer.option.option_id == option_id), None)
+        for offer in self.offers:
+            if offer.option.option_id == option_id:
+                return offer
+        return None
 
     def option_of(self, *kinds: str) -> str | None:
         """Return the first option of the first of these kinds that is offered; None when none is."""
@@ -156,8 +170,8 @@ class Allow(Struct, frozen=True):
     """What it is to be called with: as asked, or edited."""
     option_id: str | None = None
     """The option that a human chose; None when a rule, a policy or an earlier answer decided."""
-    destination: str | None = None
-    """Where to remember it, in place of the option's own destinations."""
+    changes: Sequence[JsonObject] = ()
+    """What that option has the agent remember."""
     mode: str | None = None
     """Permission mode to go on in."""
 

@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 from adapter.capabilities import Capabilities
 from adapter.options import SessionOptions
-from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
+from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer, Refuse
 from adapter.process.identity import ProcessIdentity
 from adapter.session.attachments import Attachment
 from normalize.core import Happened
@@ -25,6 +25,16 @@ class RequestTimeout(TurnwireError):
 
 class RequestFailed(TurnwireError):
     """The agent answered a request with an error, or cannot do what is asked; the text says which."""
+
+
+class AnswerRefused(TurnwireError):
+    """An answer does not count; `code` is already_answered, unknown_request, cancelled or invalid_answer."""
+
+    def __init__(self, refusal: Refuse) -> None:
+        super().__init__(refusal.message)
+        self.code = refusal.code
+        self.message = refusal.message
+        self.field = refusal.field
 
 
 class AgentSession(Protocol):
@@ -121,12 +131,8 @@ class AgentSession(Protocol):
         """
         ...
 
-    def respond(self, pending_id: str, answer: PermissionAnswer, by: str) -> None:
-        """Answer a permission request; raises AnswerRefused."""
-        ...
-
-    def answer(self, pending_id: str, answer: QuestionAnswer, by: str) -> None:
-        """Answer a question, an elicitation or a dialog; raises AnswerRefused."""
+    def answer(self, pending_id: str, answer: PermissionAnswer | QuestionAnswer, by: str) -> None:
+        """Answer a request that waits for a human; raises AnswerRefused when the answer does not count."""
         ...
 
     async def control(self, request: JsonObject, deadline: float | None = None) -> JsonObject:

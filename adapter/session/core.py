@@ -100,10 +100,10 @@ class SessionCore:
                 told = self.receive(happened, at)
                 return Outputs([told]) if isinstance(told, Happened) else told
             case Ended():
-                self._publish(happened, at, outputs)
+                self._publish(Happened(happened, self._core.handle(happened)), at, outputs)
                 self._step(ProcessEnded(), at, outputs)
             case Sent() | Decision() | Announced():
-                self._publish(happened, at, outputs)
+                self._publish(Happened(happened, self._core.handle(happened)), at, outputs)
             case _:
                 self._step(happened, at, outputs)
         return outputs
@@ -117,15 +117,12 @@ class SessionCore:
         if not asked and (not events or _FOLLOWED.isdisjoint(map(type, events))):
             return happened
         outputs = Outputs()
-        self._follow(happened, at, outputs)
+        self._publish(happened, at, outputs)
         for asking in asked:
             self._asked(asking, at, outputs)
         return outputs
 
-    def _publish(self, item: SessionInput, at: float, outputs: Outputs) -> None:
-        self._follow(Happened(item, self._core.handle(item)), at, outputs)
-
-    def _follow(self, happened: Happened, at: float, outputs: Outputs) -> None:
+    def _publish(self, happened: Happened, at: float, outputs: Outputs) -> None:
         """Publish what happened, and let the permission machine see of its events what concerns it."""
         outputs.happened.append(happened)
         item, events = happened
@@ -165,7 +162,7 @@ class SessionCore:
         for effect in effects:
             outputs.effects.append(effect)
             if isinstance(effect, Decide):
-                self._publish(effect.decision, at, outputs)
+                self._publish(Happened(effect.decision, self._core.handle(effect.decision)), at, outputs)
 
     def _voided(self, item: SessionInput, name: str, reason: str | None) -> Voided | CancelledByAgent:
         """Tell a request that the agent took back, which some versions want answered all the same, from one that is void."""

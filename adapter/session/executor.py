@@ -12,15 +12,13 @@ from adapter.hooks.programs import HookFailed, run_hook
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.decisions import (
     Abandon,
-    Answered,
     Decide,
     Effect,
     GitChecked,
     HookRan,
     NoteAsked,
     Overloaded,
-    PermissionAnswer,
-    QuestionAnswer,
+    PermissionInput,
     Refuse,
     Remember,
     Respond,
@@ -39,17 +37,6 @@ from adapter.session.notices import Notify, SessionNotice
 from adapter.session.turns import TurnWatch
 from normalize.core import Happened
 from normalize.inputs import Received
-from protocol.errors import TurnwireError
-
-
-class AnswerRefused(TurnwireError):
-    """An answer does not count; `code` is already_answered, unknown_request, cancelled or invalid_answer."""
-
-    def __init__(self, refusal: Refuse) -> None:
-        super().__init__(refusal.message)
-        self.code = refusal.code
-        self.message = refusal.message
-        self.field = refusal.field
 
 
 class Output(Protocol):
@@ -114,14 +101,6 @@ class SessionExecutor:
         """True while a human or a hook is being waited for."""
         return self._core.waits
 
-    def on_answer(self, request_id: str, answer: PermissionAnswer | QuestionAnswer, by: str) -> None:
-        """Take a frontend's answer; raises AnswerRefused when it does not count."""
-        for effect in self.handle(Answered(request_id, answer, by)):
-            if isinstance(effect, Refuse):
-                if self._audit is not None:
-                    self._audit.note_refusal(request_id, by, effect.code)
-                raise AnswerRefused(effect)
-
     def handle(self, happened: CoreInput) -> list[Effect]:
         """Take whatever happens; publishes and does what follows, and returns what was to be done."""
         if self._failed:
@@ -129,7 +108,8 @@ class SessionExecutor:
         self._now = asyncio.get_running_loop().time()
         try:
             outputs = self._core.handle(happened, self._now)
-            self.turns.changed(heard=isinstance(happened, Received))
+            if not isinstance(happened, PermissionInput):  # a decision opens and ends no turn
+                self.turns.changed(heard=isinstance(happened, Received))
         except Exception as error:  # noqa: BLE001 - ends this session in order: what was published before comes first
             self._fail(error)
             return []
@@ -176,49 +156,47 @@ class SessionExecutor:
         self._unpublished += outputs.happened
         self._publish()
         for effect in outputs.effects:
-            self._do(effect)
+            match effect:
+                case Decide(decision):
+                    if self._audit is not None:
+                        self._audit.note_decision(decision)
+                case NoteAsked(request):
+                    self._output.on_asked(request)
+                    if self._audit is not None:
+                        self._audit.note_request(request)
+                case Respond(request, reply):
+                    self._output.respond(request, reply)
+                case StartTimer(request_id, seconds):
+                    self._timers[request_id] = asyncio.get_running_loop().call_later(
+                        seconds, self._expire, request_id
+                    )
+                case StopTimer(request_id):
+                    if (timer := self._timers.pop(request_id, None)) is not None:
+                        timer.cancel()
+                case Void(request_id, reason):
+                    if self._audit is not None:
+                        self._audit.note_void(request_id, reason)
+                case Refuse():
+                    if self._audit is not None:
+                        self._audit.note_refusal(effect.request_id, effect.by, effect.code)
+                case RunHook() | RunGitCheck():
+                    self._running[effect.request_id] = self._tasks.create_task(self._run(effect))
+                case Abandon(request_id):
+                    if (task := self._running.pop(request_id, None)) is not None:
+                        task.cancel()
+                case Remember(grants):
+                    if self._grants is not None:
+                        self._tasks.create_task(self._remember(self._grants, grants))
+                case Overloaded(limit):
+                    message = f"{limit} requests of the agent wait for an answer; more are refused until some are answered"
+                    self._notify(SessionNotice("too_many_requests", message))
+                case _:
+                    assert_never(effect)
 
     def _publish(self) -> None:
         if self._unpublished:
             batch, self._unpublished = self._unpublished, []
             self._output.publish(batch)
-
-    def _do(self, effect: Effect) -> None:
-        match effect:
-            case Decide(decision):
-                if self._audit is not None:
-                    self._audit.note_decision(decision)
-            case NoteAsked(request):
-                self._output.on_asked(request)
-                if self._audit is not None:
-                    self._audit.note_request(request)
-            case Respond(request, reply):
-                self._output.respond(request, reply)
-            case StartTimer(request_id, seconds):
-                self._timers[request_id] = asyncio.get_running_loop().call_later(
-                    seconds, self._expire, request_id
-                )
-            case StopTimer(request_id):
-                if (timer := self._timers.pop(request_id, None)) is not None:
-                    timer.cancel()
-            case Void(request_id, reason):
-                if self._audit is not None:
-                    self._audit.note_void(request_id, reason)
-            case RunHook() | RunGitCheck():
-                self._running[effect.request_id] = self._tasks.create_task(self._run(effect))
-            case Abandon(request_id):
-                if (task := self._running.pop(request_id, None)) is not None:
-                    task.cancel()
-            case Remember(grants):
-                if self._grants is not None:
-                    self._tasks.create_task(self._remember(self._grants, grants))
-            case Overloaded(limit):
-                message = f"{limit} requests of the agent wait for an answer; more are refused until some are answered"
-                self._notify(SessionNotice("too_many_requests", message))
-            case Refuse():
-                pass  # told to the frontend by whoever took its answer
-            case _:
-                assert_never(effect)
 
     def _expire(self, request_id: str) -> None:
         self._timers.pop(request_id, None)

@@ -10,10 +10,11 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Literal
 
 from adapter.options import SessionOptions
-from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer, Stopping
+from adapter.permissions.decisions import Answered, PermissionAnswer, QuestionAnswer, Refuse, Stopping
 from adapter.process.cli import CliProcess
 from adapter.process.identity import ProcessIdentity
 from adapter.process.shutdown import shut_down
+from adapter.session.agent import AnswerRefused
 from adapter.session.attachments import AttachmentFolder
 from adapter.session.executor import SessionExecutor
 from adapter.session.inbox import Inbox
@@ -75,13 +76,11 @@ class RunningAgent(ABC):
         """Yield what happens and what is published of it, in order, until Ended; for one consumer."""
         return self.inbox.batches()
 
-    def respond(self, pending_id: str, answer: PermissionAnswer, by: str) -> None:
-        """Answer a permission request; raises AnswerRefused."""
-        self.executor.on_answer(pending_id, answer, by)
-
-    def answer(self, pending_id: str, answer: QuestionAnswer, by: str) -> None:
-        """Answer a question, an elicitation or a dialog; raises AnswerRefused."""
-        self.executor.on_answer(pending_id, answer, by)
+    def answer(self, pending_id: str, answer: PermissionAnswer | QuestionAnswer, by: str) -> None:
+        """Answer a request that waits for a human; raises AnswerRefused when the answer does not count."""
+        for effect in self.executor.handle(Answered(pending_id, answer, by)):
+            if isinstance(effect, Refuse):
+                raise AnswerRefused(effect)
 
     def close_input(self) -> None:
         """Say that nothing more will be said: the agent does what it has to do, and exits."""

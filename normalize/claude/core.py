@@ -102,11 +102,11 @@ class ClaudeCore:
             case Received():
                 return self.receive(happened.message, happened.line)
             case Sent():
-                return self._on_sent(happened.message)
+                return exchange.on_sent(self._state, happened.message)
             case Decision():
-                return self._on_decision(happened)
+                return self._state.requests.on_decision(happened)
             case Ended():
-                return self._on_end(happened)
+                return ending.by_process(self._state, happened)
             case Announced():
                 return self._on_announced(happened.event)
             case _ as never:
@@ -140,23 +140,11 @@ class ClaudeCore:
             stats.counted += 1
         return events
 
-    def _on_sent(self, message: Message) -> list[AgentEvent]:
-        """Translate a line we wrote to the CLI."""
-        return exchange.on_sent(self._state, message)
-
-    def _on_decision(self, decision: Decision) -> list[AgentEvent]:
-        """Translate who answered a pending request, and how; before the line that says so to the CLI."""
-        return self._state.requests.on_decision(decision)
-
     def _on_announced(self, event: AgentEvent) -> list[AgentEvent]:
         """Pass on what the sidecar says itself; a process that goes on with a conversation is not a new one."""
         if isinstance(event, ProcessStatus) and event.resumed:
             self._state.resumes()
         return [event]
-
-    def _on_end(self, end: Ended) -> list[AgentEvent]:
-        """Translate the end of the process or of the recording; the next process may go on with the session."""
-        return ending.by_process(self._state, end)
 
     def _enter(self, message: Message, session_id: str) -> list[AgentEvent]:
         """What follows belongs to another session."""

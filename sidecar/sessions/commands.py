@@ -6,9 +6,8 @@ from pydantic import JsonValue
 
 from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
 from adapter.process.transport import ProcessGone
-from adapter.session.agent import AgentSession, RequestFailed, RequestTimeout
+from adapter.session.agent import AgentSession, AnswerRefused, RequestFailed, RequestTimeout
 from adapter.session.attachments import AttachmentRefused, decode_attachment
-from adapter.session.executor import AnswerRefused
 from hub.host import CommandRefused, Frontend
 from hub.wire import frames
 from normalize.vocabulary import ALWAYS_MODE
@@ -28,10 +27,47 @@ async def execute(
     frontend: Frontend,
     limits: FrontendLimits,
 ) -> JsonValue:
-    """Do a command on a running CLI; raises CommandRefused."""
-    _check(command, limits)
+    """Do a command on a running CLI, if frontends may ask for it; raises CommandRefused."""
     try:
-        return await _execute(session, cli, command, frontend)
+        match command:
+            case frames.Prompt():
+                return await _prompt(session, cli, command)
+            case frames.PromptWithdraw():
+                return {"withdrawn": await cli.withdraw(command.prompt)}
+            case frames.Interrupt():
+                return await cli.interrupt(INTERRUPT_DEADLINE_S, escalate_after=INTERRUPT_DEADLINE_S)
+            case frames.PermissionRespond():
+                if command.mode is not None:
+                    limits.check_mode(command.mode, "mode")
+                if command.option_id.startswith(ALWAYS_MODE):
+                    limits.check_mode(command.option_id.removeprefix(ALWAYS_MODE), "option_id")
+                permission = PermissionAnswer(
+                    option_id=command.option_id,
+                    updated_input=command.updated_input,
+                    message=command.message,
+                    interrupt=command.interrupt,
+                    destination=command.destination,
+                    mode=command.mode,
+                )
+                cli.answer(command.pending_id, permission, by=frontend.name)
+            case frames.QuestionAnswer():
+                question = QuestionAnswer(
+                    answers=command.answers,
+                    action=command.action,
+                    content=command.content,
+                    message=command.message,
+                )
+                cli.answer(command.pending_id, question, by=frontend.name)
+            case frames.SetModel():
+                await cli.set_model(command.model)
+            case frames.SetPermissionMode():
+                limits.check_mode(command.mode, "mode")
+                await cli.set_permission_mode(command.mode)
+            case frames.Control():
+                limits.check_control(command.request)
+                return await cli.control(command.request)
+            case _:
+                refuse("not_live", f"{type(command).__name__} is not for a live session", "type")
     except AnswerRefused as error:
         raise CommandRefused(error.code, error.message, error.field) from error
     except AttachmentRefused as error:
@@ -42,60 +78,6 @@ async def execute(
         raise CommandRefused("refused_by_cli", str(error)) from error
     except ProcessGone as error:
         raise CommandRefused("not_running", str(error), "session") from error
-
-
-def _check(command: frames.SessionCommand, limits: FrontendLimits) -> None:
-    """Refuse what frontends may not ask for."""
-    match command:
-        case frames.SetPermissionMode():
-            limits.check_mode(command.mode, "mode")
-        case frames.PermissionRespond():
-            if command.mode is not None:
-                limits.check_mode(command.mode, "mode")
-            if command.option_id.startswith(ALWAYS_MODE):
-                limits.check_mode(command.option_id.removeprefix(ALWAYS_MODE), "option_id")
-        case frames.Control():
-            limits.check_control(command.request)
-        case _:
-            pass
-
-
-async def _execute(
-    session: LiveSession, cli: AgentSession, command: frames.SessionCommand, frontend: Frontend
-) -> JsonValue:
-    match command:
-        case frames.Prompt():
-            return await _prompt(session, cli, command)
-        case frames.PromptWithdraw():
-            return {"withdrawn": await cli.withdraw(command.prompt)}
-        case frames.Interrupt():
-            return await cli.interrupt(INTERRUPT_DEADLINE_S, escalate_after=INTERRUPT_DEADLINE_S)
-        case frames.PermissionRespond():
-            answer = PermissionAnswer(
-                option_id=command.option_id,
-                updated_input=command.updated_input,
-                message=command.message,
-                interrupt=command.interrupt,
-                destination=command.destination,
-                mode=command.mode,
-            )
-            cli.respond(command.pending_id, answer, by=frontend.name)
-        case frames.QuestionAnswer():
-            reply = QuestionAnswer(
-                answers=command.answers,
-                action=command.action,
-                content=command.content,
-                message=command.message,
-            )
-            cli.answer(command.pending_id, reply, by=frontend.name)
-        case frames.SetModel():
-            await cli.set_model(command.model)
-        case frames.SetPermissionMode():
-            await cli.set_permission_mode(command.mode)
-        case frames.Control():
-            return await cli.control(command.request)
-        case _:
-            refuse("not_live", f"{type(command).__name__} is not for a live session", "type")
     return None
 
 

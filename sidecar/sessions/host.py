@@ -172,65 +172,62 @@ class LiveHost:
     async def execute(self, command: frames.AnyCommand, frontend: Frontend) -> JsonValue:
         """Do a command; raises CommandRefused."""
         try:
-            return await self._execute(command, frontend)
+            match command:
+                case frames.SessionList():
+                    return [to_builtins(summary) for summary in self.sessions()]
+                case frames.SessionCreate():
+                    return await self._create(command, frontend)
+                case frames.SessionResume():
+                    return await self._resume(command)
+                case frames.SessionFork():
+                    return await self._fork(command, frontend)
+                case frames.SessionRetry():
+                    return await self._retry(command)
+                case frames.SessionRename():
+                    session = self._registry.find(command.session)
+                    session.amend(title=command.title)
+                    self._services.changed()
+                    return None
+                case frames.LibraryOpen():
+                    return {"session": (await self._open_history(command.conversation, frontend)).session}
+                case frames.LibraryCommand():
+                    return await self._history.execute(command, lambda: self._seen(frontend))
+                case frames.PushCommand():
+                    if self._push is None:
+                        refuse("no_push", "the setting `push` is off")
+                    return self._push(command, frontend)
+                case frames.SessionClose():
+                    await self._close(command.session)
+                    return None
+                case frames.SessionDelete():
+                    await self._forget(command.session)
+                    return None
+                case frames.WorkspaceCommand():
+                    record = self._registry.find(command.session).record
+                    folder = workspace_of(record.workspace)
+                    if record.session not in self._operators:
+                        self._frontend_limits.check_folder(record)
+                    return await self._workspaces.execute(command, folder)
+                case frames.SessionCommand():
+                    session = self._registry.find(command.session)
+                    if isinstance(command, frames.Prompt):
+                        await self._check_journal()
+                        if session.cli is None:
+                            await self._wake(command.session)
+                    cli = session.cli
+                    if cli is None:
+                        refuse(
+                            "not_running",
+                            f"session {session.session} has no running CLI; session.resume starts one",
+                            "session",
+                        )
+                    return await execute(session, cli, command, frontend, self._frontend_limits)
+                case frames.Hello() | frames.AccessInvite():
+                    refuse("invalid_params", f"{command.type} is the hub's own", "type")
+                case _ as never:
+                    assert_never(never)
         except JournalError as error:
             refuse("journal_unavailable", str(error))
-
-    async def _execute(self, command: frames.AnyCommand, frontend: Frontend) -> JsonValue:  # noqa: RET503 - the match is closed
-        match command:
-            case frames.SessionList():
-                return [to_builtins(summary) for summary in self.sessions()]
-            case frames.SessionCreate():
-                return await self._create(command, frontend)
-            case frames.SessionResume():
-                return await self._resume(command)
-            case frames.SessionFork():
-                return await self._fork(command, frontend)
-            case frames.SessionRetry():
-                return await self._retry(command)
-            case frames.SessionRename():
-                session = self._registry.find(command.session)
-                session.amend(title=command.title)
-                self._services.changed()
-                return None
-            case frames.LibraryOpen():
-                return {"session": (await self._open_history(command.conversation, frontend)).session}
-            case frames.LibraryCommand():
-                return await self._history.execute(command, lambda: self._seen(frontend))
-            case frames.PushCommand():
-                if self._push is None:
-                    refuse("no_push", "the setting `push` is off")
-                return self._push(command, frontend)
-            case frames.SessionClose():
-                await self._close(command.session)
-                return None
-            case frames.SessionDelete():
-                await self._forget(command.session)
-                return None
-            case frames.WorkspaceCommand():
-                record = self._registry.find(command.session).record
-                folder = workspace_of(record.workspace)
-                if record.session not in self._operators:
-                    self._frontend_limits.check_folder(record)
-                return await self._workspaces.execute(command, folder)
-            case frames.SessionCommand():
-                session = self._registry.find(command.session)
-                if isinstance(command, frames.Prompt):
-                    await self._check_journal()
-                    if session.cli is None:
-                        await self._wake(command.session)
-                cli = session.cli
-                if cli is None:
-                    refuse(
-                        "not_running",
-                        f"session {session.session} has no running CLI; session.resume starts one",
-                        "session",
-                    )
-                return await execute(session, cli, command, frontend, self._frontend_limits)
-            case frames.Hello() | frames.AccessInvite():
-                refuse("invalid_params", f"{command.type} is the hub's own", "type")
-            case _ as never:
-                assert_never(never)
 
     async def open(
         self,

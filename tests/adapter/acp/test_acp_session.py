@@ -15,9 +15,8 @@ from adapter.permissions.audit import AuditTrail
 from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
 from adapter.permissions.rules import read_rules
 from adapter.process.transport import ProcessGone
-from adapter.session.agent import RequestFailed, RequestTimeout
+from adapter.session.agent import AnswerRefused, RequestFailed, RequestTimeout
 from adapter.session.attachments import Attachment
-from adapter.session.executor import AnswerRefused
 from normalize import events as ev
 from waiting import until
 
@@ -56,7 +55,7 @@ async def test_prompts_wait_here_and_one_at_a_time_is_said(stage: AcpStage) -> N
         assert not await run.session.withdraw(third)
         assert not await run.session.withdraw(first)
         assert len([said for said in run.told if said.get("method") == "session/prompt"]) == 1
-        run.session.respond(asked.pending_id, PermissionAnswer("once"), "anna")
+        run.session.answer(asked.pending_id, PermissionAnswer("once"), "anna")
         await run.until(lambda: len(run.of(ev.Complete)) == 2)
         assert [event.prompts for event in run.of(ev.TurnStarted)] == [[first], [second]]
         assert [event.prompt for event in run.of(ev.Withdrawn)] == [third]
@@ -73,12 +72,12 @@ async def test_a_human_answers_with_one_of_the_agents_options(
         await run.session.prompt("tool")
         asked = await run.asked()
         with pytest.raises(AnswerRefused, match="option_id must be one of once, always, no"):
-            run.session.respond(asked.pending_id, PermissionAnswer("maybe"), "anna")
+            run.session.answer(asked.pending_id, PermissionAnswer("maybe"), "anna")
         with pytest.raises(AnswerRefused, match="no other arguments"):
-            run.session.respond(asked.pending_id, PermissionAnswer("once", updated_input={}), "anna")
-        run.session.respond(asked.pending_id, PermissionAnswer(option), "anna")
+            run.session.answer(asked.pending_id, PermissionAnswer("once", updated_input={}), "anna")
+        run.session.answer(asked.pending_id, PermissionAnswer(option), "anna")
         with pytest.raises(AnswerRefused, match="anna has already decided"):
-            run.session.respond(asked.pending_id, PermissionAnswer("once"), "bert")
+            run.session.answer(asked.pending_id, PermissionAnswer("once"), "bert")
         await run.until(lambda: run.of(ev.Complete))
         assert [(event.behavior, event.by, event.option_id) for event in run.of(ev.PermissionResolved)] == [
             (outcome, "anna", option)
@@ -90,7 +89,7 @@ async def test_a_denial_that_stops_the_turn_cancels_it(stage: AcpStage) -> None:
     async with stage.session() as run:
         await run.session.prompt("tool wait")
         asked = await run.asked()
-        run.session.respond(asked.pending_id, PermissionAnswer("no", interrupt=True), "anna")
+        run.session.answer(asked.pending_id, PermissionAnswer("no", interrupt=True), "anna")
         await run.until(lambda: run.of(ev.Complete))
         assert run.outcomes == ["interrupted"]
 
@@ -132,7 +131,7 @@ async def test_an_interrupt_cancels_what_waits_for_a_human_and_ends_the_turn_onc
         ]
         assert '"outcome": {"outcome": "cancelled"}' in run.text
         with pytest.raises(AnswerRefused, match="waits no more"):
-            run.session.respond(asked.pending_id, PermissionAnswer("once"), "anna")
+            run.session.answer(asked.pending_id, PermissionAnswer("once"), "anna")
 
 
 async def test_a_silence_is_told_and_so_is_its_end(stage: AcpStage) -> None:
@@ -363,7 +362,7 @@ async def test_an_agent_that_dies_in_a_turn_ends_it_and_what_waits_is_taken_back
         await run.session.prompt("leave-open tool die")
         asked = await run.asked()
         waiting = await run.session.prompt("later")
-        run.session.respond(asked.pending_id, PermissionAnswer("once"), "anna")
+        run.session.answer(asked.pending_id, PermissionAnswer("once"), "anna")
         await run.until(lambda: run.of(ev.ProcessStatus))
         assert run.outcomes == ["process_exited"]
         assert [event.prompt for event in run.of(ev.Withdrawn)] == [waiting]
@@ -379,7 +378,7 @@ async def test_an_agent_that_dies_while_a_human_is_asked_takes_its_question_with
         await run.session.stop("hung")
         await run.until(lambda: run.of(ev.ProcessStatus))
         with pytest.raises(AnswerRefused):
-            run.session.respond(asked.pending_id, PermissionAnswer("once"), "anna")
+            run.session.answer(asked.pending_id, PermissionAnswer("once"), "anna")
 
 
 async def test_garbage_costs_itself_and_the_turn_goes_on(stage: AcpStage) -> None:
@@ -401,7 +400,7 @@ async def test_a_request_that_comes_when_no_turn_runs_is_asked_and_answered_all_
         await run.turn("late-ask")
         asked = await run.asked()
         assert not run.session.busy
-        run.session.respond(asked.pending_id, PermissionAnswer("no"), "anna")
+        run.session.answer(asked.pending_id, PermissionAnswer("no"), "anna")
         await run.until(lambda: [said for said in run.told if "result" in said])
         assert run.told[-1]["result"] == {"outcome": {"outcome": "selected", "optionId": "no"}}
 
@@ -423,7 +422,7 @@ async def test_an_agent_that_asks_without_end_is_refused_what_nobody_could_look_
         assert len(run.session.pending) == 5
         assert [notice.code for notice in run.notices] == ["too_many_requests"]
         for name in run.session.pending:
-            run.session.respond(name, PermissionAnswer("once"), "anna")
+            run.session.answer(name, PermissionAnswer("once"), "anna")
         await run.until(lambda: run.of(ev.Complete))
         assert run.text == '[{"no": 45, "once": 5}]'
 
@@ -433,13 +432,13 @@ async def test_an_id_that_is_used_again_is_another_request(stage: AcpStage) -> N
         await run.session.prompt("same-id")
         for number in (1, 2):
             asked = await run.asked(number)
-            run.session.respond(asked.pending_id, PermissionAnswer("once"), "anna")
+            run.session.answer(asked.pending_id, PermissionAnswer("once"), "anna")
         await run.until(lambda: run.of(ev.Complete))
         assert run.text.count('"optionId": "once"') == 2
         await run.session.prompt("same-id-at-once")
         for number, heard in ((3, "first"), (4, "second")):
             asked = await run.asked(number)
-            run.session.respond(asked.pending_id, PermissionAnswer("once"), "anna")
+            run.session.answer(asked.pending_id, PermissionAnswer("once"), "anna")
             await run.until(lambda heard=heard: heard in run.text)  # type: ignore[misc]
         await run.until(lambda: len(run.of(ev.Complete)) == 2)
         assert len({event.pending_id for event in run.of(ev.PermissionRequest)}) == 4
@@ -508,7 +507,7 @@ async def test_hooks_are_run_before_leave_is_asked_and_the_strictest_counts(
             async with asyncio.timeout(60):
                 while True:  # a hook runs first; who answers before is told that nothing waits yet
                     try:
-                        run.session.respond(asked.pending_id, PermissionAnswer("once"), "anna")
+                        run.session.answer(asked.pending_id, PermissionAnswer("once"), "anna")
                         break
                     except AnswerRefused as refused:
                         assert refused.code == "unknown_request"  # noqa: PT017

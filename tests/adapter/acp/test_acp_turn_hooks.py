@@ -127,7 +127,7 @@ async def test_who_waits_is_heard_before_the_agent_is_sent_back(stage: AcpStage,
         await run.session.prompt("tool")
         asked = await run.asked()
         await run.session.prompt("second")
-        run.session.respond(asked.pending_id, PermissionAnswer("once"), "anna")
+        run.session.answer(asked.pending_id, PermissionAnswer("once"), "anna")
         await ended(run, 3)
         assert said(run)[:2] == ["tool", "second"]
         assert "made.txt" in said(run)[2]

@@ -7,7 +7,7 @@ from session_harness import RealCliHarness, SessionHarness, always
 
 from adapter.claude.session import Session
 from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
-from adapter.session.executor import AnswerRefused
+from adapter.session.agent import AnswerRefused
 from normalize.claude.core import ClaudeCore
 from normalize.events import AgentEvent, Complete, PermissionResolved
 from normalize.inputs import Decision, Sent
@@ -98,7 +98,7 @@ async def test_an_interrupt_cancels_what_waits_and_a_late_answer_is_refused(
             isinstance(m, ControlCancelRequest) and m.request_id == request_id for m in harness.messages
         )
         with pytest.raises(AnswerRefused) as refused:
-            harness.session.respond(request_id, PermissionAnswer("allow_once"), by="bob")
+            harness.session.answer(request_id, PermissionAnswer("allow_once"), by="bob")
         assert refused.value.code == "cancelled"
         assert harness.decisions == []
     assert list(cli_harness.workspace.iterdir()) == []
@@ -107,9 +107,9 @@ async def test_an_interrupt_cancels_what_waits_and_a_late_answer_is_refused(
 @pytest.mark.long
 async def test_the_second_of_two_answers_is_told_who_was_first(cli_harness: RealCliHarness) -> None:
     def both(session: Session, request_id: str, _: AnyRequest) -> None:
-        session.respond(request_id, PermissionAnswer("allow_once"), by="ada")
+        session.answer(request_id, PermissionAnswer("allow_once"), by="ada")
         with pytest.raises(AnswerRefused, match="ada has already decided") as refused:
-            session.respond(request_id, PermissionAnswer("reject_once"), by="bob")
+            session.answer(request_id, PermissionAnswer("reject_once"), by="bob")
         assert refused.value.code == "already_answered"
 
     async with cli_harness.harness(both) as harness:
@@ -204,7 +204,7 @@ async def test_an_interrupt_leaves_the_turn_of_a_prompt_that_waited_alone(
         await harness.until(lambda: harness.session.pending and harness.results)
         [*_, (_, request)] = harness.asked(CanUseTool)
         assert request.input["command"] == "touch two.txt"
-        harness.session.respond(harness.session.pending[0], PermissionAnswer("allow_once"), by="ada")
+        harness.session.answer(harness.session.pending[0], PermissionAnswer("allow_once"), by="ada")
         await harness.until(lambda: len(harness.results) == 2)
         assert harness.ended is None
         outcomes = [event.data.outcome for event in told(harness) if isinstance(event, Complete)]

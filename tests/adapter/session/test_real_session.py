@@ -16,9 +16,8 @@ from adapter.permissions.decisions import QuestionAnswer
 from adapter.process.identity import members
 from adapter.process.shutdown import StopDeadlines
 from adapter.process.version import Version, parse_version
-from adapter.session.agent import RequestFailed
+from adapter.session.agent import AnswerRefused, RequestFailed
 from adapter.session.attachments import Attachment, AttachmentSettings
-from adapter.session.executor import AnswerRefused
 from normalize.claude.core import ClaudeCore
 from normalize.events import ContextWindow, MessageChunk, Reasoning, ToolCall, to_json
 from normalize.inputs import Ended

@@ -19,9 +19,8 @@ from adapter.process.cli import ProgramNotFound
 from adapter.process.identity import members
 from adapter.process.shutdown import StopDeadlines
 from adapter.process.transport import ProcessGone
-from adapter.session.agent import RequestFailed, RequestTimeout
+from adapter.session.agent import AnswerRefused, RequestFailed, RequestTimeout
 from adapter.session.attachments import Attachment
-from adapter.session.executor import AnswerRefused
 from adapter.session.notices import SessionNotice
 from normalize.inputs import Ended
 from protocol.claude.control import ControlResponse
@@ -113,7 +112,7 @@ for message in messages():
         assert not harness.session.busy
         assert harness.session.pending == ()
         with pytest.raises(AnswerRefused) as refused:
-            harness.session.respond("r1", PermissionAnswer("allow_once"), by="ada")
+            harness.session.answer("r1", PermissionAnswer("allow_once"), by="ada")
         assert refused.value.code == "cancelled"
         with pytest.raises(ProcessGone, match="SIGKILL"):
             await harness.session.prompt("Again.")
@@ -361,7 +360,7 @@ for message in messages():
     async with stage.harness(program) as harness:
         await harness.session.initialized
         assert harness.session.pending == ("old",)
-        harness.session.respond("old", PermissionAnswer("allow_once"), by="ada")
+        harness.session.answer("old", PermissionAnswer("allow_once"), by="ada")
         await harness.until(lambda: harness.results)
 
 

@@ -94,7 +94,7 @@ class SessionHarness:
 def always(option_id: str, **fields: Json) -> Answerer:
     """A human who always gives the same answer to permission requests."""
     answer = PermissionAnswer(option_id, **fields)
-    return lambda session, request_id, _: session.respond(request_id, answer, by="ada")
+    return lambda session, request_id, _: session.answer(request_id, answer, by="ada")
 
 
 @dataclass
