@@ -33,11 +33,11 @@ def main() -> None:
                 from sidecar.streams.stdio.command import run as stdio
 
                 sys.exit(stdio(arguments))
-            case _:
+            case arguments:
                 _keep_secrets(always=True)
-                from sidecar.cli.commands import app
+                from sidecar.cli.commands import application
 
-                app()
+                application(next(iter(arguments), None))()
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
 

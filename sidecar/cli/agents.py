@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sidecar.cli.application import ConfigOption, app, examples
-from sidecar.cli.live import configured
+from sidecar.cli.application import app, examples
+from sidecar.cli.options import ConfigOption, configured
 
 if TYPE_CHECKING:
     from sidecar.checks.doctor.agents import AgentSeen

@@ -1,31 +1,30 @@
-"""All commands but the filter's own start, as one application."""
+"""Which module has which commands. Of them that alone is imported whose command is called: a start pays for no other."""
 
-from sidecar.cli import agents as cli_agents
-from sidecar.cli import agui as cli_agui
-from sidecar.cli import conform as cli_conform
-from sidecar.cli import doctor as cli_doctor
-from sidecar.cli import filters as cli_filters
-from sidecar.cli import journal as cli_journal
-from sidecar.cli import library as cli_library
-from sidecar.cli import live as cli_live
-from sidecar.cli import stdio as cli_stdio
-from sidecar.cli import token as cli_token
-from sidecar.cli import trust as cli_trust
+from importlib import import_module
+
+import typer
+
 from sidecar.cli.application import app
 
-MODULES = (
-    cli_agents,
-    cli_agui,
-    cli_conform,
-    cli_filters,
-    cli_journal,
-    cli_library,
-    cli_live,
-    cli_doctor,
-    cli_stdio,
-    cli_token,
-    cli_trust,
-)
-"""Modules whose import adds their commands to the application."""
+MODULES = {
+    "live": ("run", "serve", "hub", "replay"),
+    "agents": ("agents",),
+    "agui": ("agui",),
+    "conform": ("conform",),
+    "doctor": ("doctor",),
+    "filters": ("translate", "agent", "schema", "inspect", "redact"),
+    "journal": ("journal",),
+    "library": ("sessions", "search", "usage", "export"),
+    "stdio": ("runner", "stdio", "acp"),
+    "token": ("token",),
+    "trust": ("trust",),
+}
+"""Modules of this package whose import adds commands to the application, in the order of its help, with these commands' names."""
 
-__all__ = ["MODULES", "app"]
+
+def application(called: str | None = None) -> typer.Typer:
+    """Return the application, with all commands, or with those of the module that has the one that is called."""
+    having = [module for module, commands in MODULES.items() if called in commands]
+    for module in having or MODULES:
+        import_module(f"sidecar.cli.{module}")
+    return app

@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from sidecar.cli.application import ConfigOption, app, examples, fail
-from sidecar.cli.live import configured, serving
+from sidecar.cli.application import app, examples, fail
+from sidecar.cli.event_loop import serving
+from sidecar.cli.options import ConfigOption, configured
 
 conform_app = typer.Typer(
     help="Try an agent or a frontend: what it supports, and where it breaks its protocol.",

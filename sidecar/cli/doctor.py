@@ -5,8 +5,19 @@ from typing import Annotated
 
 import typer
 
-from sidecar.cli.application import ConfigOption, app, examples, plain_errors
-from sidecar.cli.live import Agent, Host, Journal, Port, Record, RecordDir, Rules, StateDir, configured
+from sidecar.cli.application import app, examples, plain_errors
+from sidecar.cli.options import (
+    Agent,
+    ConfigOption,
+    Host,
+    Journal,
+    Port,
+    Record,
+    RecordDir,
+    Rules,
+    StateDir,
+    configured,
+)
 
 
 @app.command(

@@ -7,13 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from sidecar.cli.application import ConfigOption, app, examples, fail, plain_errors
-from sidecar.cli.live import configured
-
-PricesOption = Annotated[
-    Path | None,
-    typer.Option(help="JSON file with what models cost, before turnwire's own table.", show_default=False),
-]
+from sidecar.cli.application import app, examples, fail, plain_errors
+from sidecar.cli.options import ConfigOption, PricesOption, configured
 
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 """For commands that read their arguments themselves."""

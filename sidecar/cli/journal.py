@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from sidecar.cli.application import ConfigOption, app, examples, fail, plain_errors
+from sidecar.cli.application import app, examples, fail, plain_errors
+from sidecar.cli.options import ConfigOption
 
 journal = typer.Typer(help="Look after the journal's file.", no_args_is_help=True)
 app.add_typer(journal, name="journal")

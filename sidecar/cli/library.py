@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sidecar.cli.application import ConfigOption, app, examples, fail, plain_errors
-from sidecar.cli.filters import PricesOption
-from sidecar.cli.live import StateDir, configured
+from sidecar.cli.application import app, examples, fail, plain_errors
+from sidecar.cli.options import ConfigOption, PricesOption, StateDir, configured
 
 if TYPE_CHECKING:
     from sidecar.config.settings import Settings

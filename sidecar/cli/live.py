@@ -1,31 +1,29 @@
 """The commands that serve frontends: run, serve and replay."""
 
 import sys
-from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from normalize.vocabulary import Policy
-from sidecar.cli.application import ConfigOption, app, examples, fail, plain_errors
+from sidecar.cli.application import app, examples, fail, plain_errors
+from sidecar.cli.event_loop import serving
+from sidecar.cli.options import (
+    Agent,
+    ConfigOption,
+    Host,
+    Journal,
+    LogLevel,
+    Model,
+    PolicyOption,
+    Port,
+    Record,
+    RecordDir,
+    Rules,
+    StateDir,
+    configured,
+)
 
-if TYPE_CHECKING:
-    import asyncio
-
-    from sidecar.config.settings import Settings
-
-Host = Annotated[str | None, typer.Option(help="Address to listen on.", show_default="127.0.0.1")]
-Port = Annotated[
-    int | None,
-    typer.Option(help="Port to listen on; 0 takes any free one.", show_default="8790, or the next free one"),
-]
-Journal = Annotated[
-    str | None,
-    typer.Option(
-        help="Where events are kept: sqlite, memory, redis, or redis://HOST:PORT/0.", show_default="sqlite"
-    ),
-]
 FleetJournal = Annotated[
     str | None,
     typer.Option(help="The fleet's Redis: redis://HOST:PORT/0.", show_default=False),
@@ -35,43 +33,6 @@ WorkerName = Annotated[
     typer.Option(
         "--worker", help="Be a worker of this name in a fleet, reached by `turnwire hub`.", show_default=False
     ),
-]
-StateDir = Annotated[
-    Path | None,
-    typer.Option(
-        help="Directory of the journal, the tokens and the audit trail.",
-        show_default="one for each workspace",
-    ),
-]
-
-
-def agent_names(incomplete: str) -> list[str]:
-    """Return the agents whose name begins so, for a shell that completes; configured ones are not read for it."""
-    from sidecar.config.agents import DEMOS
-    from sidecar.config.known_agents import KNOWN
-
-    return [name for name in (*KNOWN, *DEMOS) if name.startswith(incomplete)]
-
-
-Agent = Annotated[
-    str | None,
-    typer.Option(
-        autocompletion=agent_names,
-        help="claude, codex, copilot, droid, gemini, kimi, opencode, qwen, demo, or a configured name; see `turnwire agents`.",
-        show_default="claude",
-    ),
-]
-PolicyOption = Annotated[
-    Policy | None,
-    typer.Option(help="Permission policy.", show_default=False),
-]
-Model = Annotated[str | None, typer.Option(help="Model to ask for.", show_default=False)]
-Record = Annotated[
-    bool | None, typer.Option("--record/--no-record", help="Write recordings.", show_default=False)
-]
-RecordDir = Annotated[Path | None, typer.Option(help="Directory of the recordings.", show_default="here")]
-Rules = Annotated[
-    Path | None, typer.Option(help="TOML file with permission rules and hooks.", show_default=False)
 ]
 NewTokens = Annotated[
     bool,
@@ -83,10 +44,6 @@ Qr = Annotated[
         "--qr",
         help="Draw the URL for a phone's camera; needs an address that others reach, and the extra `qr`.",
     ),
-]
-LogLevel = Annotated[
-    Literal["debug", "info", "warning", "error"] | None,
-    typer.Option(help="Least level that is logged.", show_default="info"),
 ]
 
 
@@ -275,70 +232,3 @@ def replay_command(
             serving(to_otlp(settings, found))
         else:
             serving(to_stdout(settings, found, speed or None))
-
-
-def configured(context: typer.Context, **fixed: object) -> "Settings":
-    """Load the settings from a command's options, and set up logging; or fail with one sentence."""
-    from sidecar.config.settings import ConfigurationError, Settings, load
-    from sidecar.config.token_sources import with_tokens
-    from sidecar.process import logs
-
-    options = {name: value for name, value in context.params.items() if name in Settings.model_fields}
-    with plain_errors(ConfigurationError, code=2):
-        settings = with_tokens(load(options | fixed, context.params["config"]))
-    logs.configure(settings.log_level)
-    return settings
-
-
-def serving(work: Coroutine[None, None, None]) -> None:
-    """Run the sidecar's event loop; what the user can mend is one sentence."""
-    import asyncio
-
-    from fleet.errors import NameTaken
-    from hub.hub import CertificateError
-    from hub.server.access import AccessError
-    from journal.base import JournalError
-    from sidecar.config.settings import ConfigurationError
-    from sidecar.serving.listening import PortError
-    from sidecar.serving.qr import NoCode
-    from sidecar.serving.run import StartError
-    from sidecar.sessions.launch import CANNOT_START
-    from tracing.export.wanted import TracingError
-    from tracing.recordings.recorded import RecordingError
-
-    mendable = (
-        *CANNOT_START,
-        AccessError,
-        CertificateError,
-        ConfigurationError,
-        JournalError,
-        NameTaken,
-        NoCode,
-        PortError,
-        RecordingError,
-        StartError,
-        TracingError,
-    )
-    with plain_errors(*mendable):
-        try:
-            with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-                runner.run(work)
-        except* mendable as group:
-            raise first_of(group) from None
-
-
-def _loop_factory() -> "Callable[[], asyncio.AbstractEventLoop] | None":
-    """Return uvloop's event loop where it is installed (the extra `uvloop`); None for the standard library's."""
-    try:
-        import uvloop
-    except ImportError:
-        return None
-    return uvloop.new_event_loop
-
-
-def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the first error of a group of groups."""
-    found: BaseException = group
-    while isinstance(found, BaseExceptionGroup):
-        found = found.exceptions[0]
-    return found

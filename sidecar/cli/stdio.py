@@ -6,9 +6,11 @@ from typing import Annotated, Literal
 import typer
 from typer.core import TyperCommand
 
-from sidecar.cli.application import ConfigOption, app, check_address, examples, fail
-from sidecar.cli.live import (
+from sidecar.cli.application import app, check_address, examples, fail
+from sidecar.cli.event_loop import serving
+from sidecar.cli.options import (
     Agent,
+    ConfigOption,
     Host,
     Journal,
     LogLevel,
@@ -20,7 +22,6 @@ from sidecar.cli.live import (
     Rules,
     StateDir,
     configured,
-    serving,
 )
 
 

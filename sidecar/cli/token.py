@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sidecar.cli.application import ConfigOption, app, examples, fail, plain_errors
+from sidecar.cli.application import app, examples, fail, plain_errors
+from sidecar.cli.options import ConfigOption
 
 if TYPE_CHECKING:
     from sidecar.principals.configured import Tokens

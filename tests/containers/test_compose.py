@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from adapter.process.environment import is_allowed
 from recordings import ROOT
 from sidecar.checks.doctor.checks import NEWEST
-from sidecar.cli.commands import app
+from sidecar.cli.commands import application
 from sidecar.config.settings import Settings
 from sidecar.process.version import VERSION
 
@@ -153,7 +153,7 @@ def test_the_container_runs_as_nobody_special_and_what_it_runs_exists() -> None:
         assert one.last("USER") == "turnwire"
         words = [*json.loads(one.last("ENTRYPOINT")), *json.loads(one.last("CMD"))]
         assert words == shlex.split(f"turnwire {command}")
-        assert CliRunner().invoke(app, [*words[1:], "--help"]).exit_code == 0, (
+        assert CliRunner().invoke(application(), [*words[1:], "--help"]).exit_code == 0, (
             "an unknown option comes before help"
         )
     assert default.name is None
@@ -201,7 +201,7 @@ def test_a_fleet_in_the_compose_file_fits_together() -> None:
         if name == "proxy":
             continue
         words = one["command"]
-        assert CliRunner().invoke(app, [*words, "--help"]).exit_code == 0
+        assert CliRunner().invoke(application(), [*words, "--help"]).exit_code == 0
         environment = one["environment"]
         given = {
             key.removeprefix("TURNWIRE_").lower(): value.replace("${TURNWIRE_TOKEN:?", "0123456789abcdef")

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from adapter.process.environment import is_allowed
 from recordings import ROOT
-from sidecar.cli.commands import app
+from sidecar.cli.commands import application
 from sidecar.config.settings import Settings
 from sidecar.process.version import VERSION
 
@@ -84,7 +84,7 @@ def test_services_budgets_and_workloads_select_the_pods_of_their_name() -> None:
 def test_settings_and_commands_are_those_that_exist(name: str) -> None:
     (container,) = pods()[name]["spec"]["containers"]
     args = container["args"]
-    assert CliRunner().invoke(app, [*args, "--help"]).exit_code == 0
+    assert CliRunner().invoke(application(), [*args, "--help"]).exit_code == 0
     given: dict[str, str] = {}
     for variable in container["env"]:
         key = variable["name"]

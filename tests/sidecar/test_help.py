@@ -15,7 +15,7 @@ import typer
 from cases import for_each
 from preloaded import ran
 from recordings import ROOT
-from sidecar.cli.commands import app
+from sidecar.cli.commands import MODULES, application
 from turnwire_process import environment
 
 OWN_WORDS = ("translate", "agent", "stdio")
@@ -29,7 +29,7 @@ def every(command: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
         yield from every(inner, *path, name)
 
 
-ROOT_COMMAND = typer.main.get_command(app)
+ROOT_COMMAND = typer.main.get_command(application())
 COMMANDS = dict(every(ROOT_COMMAND))
 
 
@@ -38,6 +38,20 @@ def examples(text: str | None) -> list[str]:
     lines = (text or "").splitlines()
     calls = [re.split(r"\s+#\s", line.strip())[0] for line in lines if "turnwire " in line]
     return [re.split(r" [|>] (?!turnwire)", re.sub(r"^.*?turnwire ", "", call))[0] for call in calls]
+
+
+def test_every_command_is_known_to_be_in_its_module() -> None:
+    said = {name: f"sidecar.cli.{module}" for module, names in MODULES.items() for name in names}
+    app = application()
+    commands = {one.name: one.callback.__module__ for one in app.registered_commands if one.callback}
+    groups = {
+        one.name: inner.callback.__module__
+        for one in app.registered_groups
+        if one.typer_instance
+        for inner in one.typer_instance.registered_commands
+        if inner.callback
+    }
+    assert said == {**commands, **groups}
 
 
 def test_the_list_of_commands_says_of_each_what_it_is_for_without_being_cut() -> None:

@@ -3,7 +3,7 @@
 import re
 
 from docs import generate_operating
-from sidecar.cli.commands import app
+from sidecar.cli.commands import application
 from sidecar.config.settings import Settings
 from tracing.spans.genai_facts import CONVENTIONS
 
@@ -28,7 +28,7 @@ def test_it_names_the_conventions_that_the_spans_follow() -> None:
 def test_it_names_only_commands_that_exist() -> None:
     named = set(re.findall(r"`turnwire ([a-z]+)", generate_operating.PAGE.read_text(encoding="utf-8")))
     assert "doctor" in named
-    known = {command.name for command in app.registered_commands} | {
-        group.name for group in app.registered_groups
+    known = {command.name for command in application().registered_commands} | {
+        group.name for group in application().registered_groups
     }
     assert named <= known

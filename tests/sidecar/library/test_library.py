@@ -27,7 +27,7 @@ from normalize.inputs import Received
 from normalize.payloads import ShellExecPayload
 from normalize.payloads.work import ShellExec
 from protocol.claude.messages import Unknown
-from sidecar.cli.commands import app
+from sidecar.cli.commands import application
 from sidecar.config.prices import prices
 from sidecar.config.settings import Settings
 from sidecar.library.agent_listing import lists_itself
@@ -388,7 +388,7 @@ def test_an_agent_that_keeps_its_conversations_elsewhere_is_asked_for_them(
     runner, asks = CliRunner(), ["sessions", "--config", str(config), "--agent"]
 
     def answered(*arguments: str) -> list[Any]:
-        result = runner.invoke(app, [*asks, "keeper", "--json", *arguments])
+        result = runner.invoke(application(), [*asks, "keeper", "--json", *arguments])
         assert result.exit_code == 0, result.output
         return [json.loads(line) for line in result.stdout.splitlines()]
 
@@ -399,12 +399,12 @@ def test_an_agent_that_keeps_its_conversations_elsewhere_is_asked_for_them(
     assert (older["id"], older["ended"]) == ("older", None)
     assert [one["id"] for one in answered("--folder", str(tmp_path))] == ["agent-session-1"]
     assert [one["id"] for one in answered("--limit", "1")] == ["agent-session-1"]
-    assert "An old one" in runner.invoke(app, [*asks, "keeper"], env={"COLUMNS": "200"}).stdout
-    refused = runner.invoke(app, [*asks, "gone"])
+    assert "An old one" in runner.invoke(application(), [*asks, "keeper"], env={"COLUMNS": "200"}).stdout
+    refused = runner.invoke(application(), [*asks, "gone"])
     assert refused.exit_code != 0
     assert "there is no file /nowhere/agent" in refused.output
     # nobody is asked who is not named, nor whose files are read
-    assert runner.invoke(app, asks[:3]).exit_code == 0
+    assert runner.invoke(application(), asks[:3]).exit_code == 0
     assert not lists_itself("codex", Settings())
     assert lists_itself("opencode", Settings())
 
@@ -420,11 +420,11 @@ def test_a_name_that_no_agent_has_is_no_empty_list(
     config = tmp_path / "turnwire.toml"
     config.write_text('[agents.work]\ncommand = ["claude"]\n')
     runner, asks = CliRunner(), [*command, "--config", str(config), "--json", "--agent"]
-    refused = runner.invoke(app, [*asks, "cluade"])
+    refused = runner.invoke(application(), [*asks, "cluade"])
     assert refused.exit_code != 0
     assert "there is no agent 'cluade'; did you mean claude? known are" in refused.output
     # another name for the same program has the same files
-    named, same = (runner.invoke(app, [*asks, name]) for name in ("claude", "work"))
+    named, same = (runner.invoke(application(), [*asks, name]) for name in ("claude", "work"))
     assert (named.exit_code, same.exit_code) == (0, 0)
     assert same.stdout == named.stdout
     assert bool(named.stdout) is (command == ("sessions",))
@@ -443,7 +443,7 @@ def test_the_commands_of_the_library_answer_and_refuse(
     monkeypatch.setattr(logs, "configure", lambda _: None)  # it would be so for the tests after this one, too
 
     def answered(*arguments: str) -> list[Any]:
-        result = CliRunner().invoke(app, arguments)
+        result = CliRunner().invoke(application(), arguments)
         assert result.exit_code == 0, result.output
         return [json.loads(line) for line in result.stdout.splitlines()]
 
@@ -458,8 +458,8 @@ def test_the_commands_of_the_library_answer_and_refuse(
     assert spent["group"] == {"model": "claude-opus-5-5"}
     for shown, words in (("sessions", "Touch"), ("search", "Red it is."), ("usage", "2026-11-22")):
         arguments = [shown, "Red"] if shown == "search" else [shown]
-        assert words in CliRunner().invoke(app, arguments, env={"COLUMNS": "200"}).stdout
-    assert CliRunner().invoke(app, ["export", name[:8], "told.html"]).exit_code == 0
+        assert words in CliRunner().invoke(application(), arguments, env={"COLUMNS": "200"}).stdout
+    assert CliRunner().invoke(application(), ["export", name[:8], "told.html"]).exit_code == 0
     assert "Red it is." in (tmp_path / "told.html").read_text()
     for wrong, why in (
         (["export", "nothing-like-it"], "there is no conversation"),
@@ -469,7 +469,7 @@ def test_the_commands_of_the_library_answer_and_refuse(
         (["usage", "--since", "yesterday"], "YYYY-MM-DD"),
         (["search", "..."], "no word"),
     ):
-        refused = CliRunner().invoke(app, wrong)
+        refused = CliRunner().invoke(application(), wrong)
         assert refused.exit_code in (1, 2), refused.output
         assert why in refused.stderr
 

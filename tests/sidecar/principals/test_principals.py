@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hub.principals import BadPrincipal, Principal, Scope
-from sidecar.cli.commands import app
+from sidecar.cli.commands import application
 from sidecar.principals.file import FilePrincipals, FileTokens, TokensUnusable, token_file
 from sidecar.principals.kept import TokenTable, new_token, read_all
 from sidecar.principals.watched import WatchedTokens
@@ -125,14 +125,16 @@ async def test_who_watches_is_told_when_a_token_expires() -> None:
 
 def test_tokens_are_made_listed_and_revoked_on_the_command_line(tmp_path: Path) -> None:
     run, place = CliRunner().invoke, ["--state-dir", str(tmp_path)]
-    made = run(app, ["token", "create", "ann", "--sessions", "folder:/srv/a", "--expires", "30d", *place])
+    made = run(
+        application(), ["token", "create", "ann", "--sessions", "folder:/srv/a", "--expires", "30d", *place]
+    )
     assert made.exit_code == 0
     (kept,) = read_all(token_file(tmp_path).read_bytes())
     assert (kept.name, kept.role, kept.sessions) == ("ann", "control", ["folder:/srv/a"])
     assert kept.expires == kept.created + 30 * 86400
     assert made.stdout.splitlines()[0].startswith("twp-")
     assert made.stdout.splitlines()[0] not in token_file(tmp_path).read_text()
-    listed = run(app, ["token", "list", *place]).stdout
+    listed = run(application(), ["token", "list", *place]).stdout
     assert listed.split()[:4] == [kept.id, "ann", "control", "folder:/srv/a"]
     for wrong, sentence in (
         (["create", "a b"], "no name"),
@@ -140,7 +142,7 @@ def test_tokens_are_made_listed_and_revoked_on_the_command_line(tmp_path: Path) 
         (["create", "a", "--expires", "soon"], "no time"),
         (["revoke", "bob"], "there is no token"),
     ):
-        refused = run(app, ["token", *wrong, *place])
+        refused = run(application(), ["token", *wrong, *place])
         assert (refused.exit_code != 0, sentence in refused.output) == (True, True), refused.output
-    assert run(app, ["token", "revoke", "ann", *place]).exit_code == 0
+    assert run(application(), ["token", "revoke", "ann", *place]).exit_code == 0
     assert read_all(token_file(tmp_path).read_bytes()) == []

@@ -30,6 +30,7 @@ TRACES = ("opentelemetry", "grpc", "google", "prometheus_client")
 SERVES = ("asyncio", "websockets", "uvloop", "ssl", "sqlite3")
 CHECKS = ("pydantic", "pydantic_settings", "typer", "sidecar.config.settings")
 HUB = ("hub.hub", "hub.wire.frames", "websockets")
+OTHER_COMMANDS = ("sidecar.cli.live", "sidecar.cli.token")
 CORES = ("normalize.families", "normalize.claude.core")
 OPTIONAL = ("redis", "yaml", "detect_secrets")
 RARE = ("normalize.acp.core", "normalize.claude.session_file", "hashlib", "tempfile")
@@ -64,8 +65,16 @@ def among(names: tuple[str, ...], modules: set[str]) -> list[str]:
         (["translate", str(RECORDING)], DRAWS + TRACES + SERVES + CHECKS + OPTIONAL + RARE, 270),
         (["inspect", str(RECORDING), "--json"], DRAWS + TRACES + SERVES + ("sidecar.config.settings",), 450),
         (["inspect", str(RECORDING)], ("structlog", *TRACES, *SERVES, "sidecar.config.settings"), 500),
-        (["schema", "events"], DRAWS + TRACES + ("websockets", "uvloop", "sqlite3", *OPTIONAL), 340),
-        (["doctor", "--json", "--agent", "demo"], DRAWS + TRACES + ("uvloop", *HUB, *CORES, *OPTIONAL), 470),
+        (
+            ["schema", "events"],
+            DRAWS + TRACES + ("websockets", "uvloop", "sqlite3", *OPTIONAL, *OTHER_COMMANDS),
+            340,
+        ),
+        (
+            ["doctor", "--json", "--agent", "demo"],
+            DRAWS + TRACES + ("uvloop", *HUB, *CORES, *OPTIONAL, *OTHER_COMMANDS),
+            470,
+        ),
     ],
     ids=lambda value: " ".join(value[:1]) if isinstance(value, list) else "",
 )
