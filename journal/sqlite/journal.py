@@ -29,6 +29,7 @@ from journal.damage import DamagedNumbers
 from journal.log_index import LogIndex
 from journal.reading.cache import TailCache
 from journal.reading.paging import Watchers, page_of, place
+from journal.sqlite.checkpoints import Thresholds
 from journal.sqlite.opening import Durability, OpenedFile, open_journal
 from journal.sqlite.reader import Reader
 from journal.sqlite.rows import Append, Extent, delete_log, entry_at, events_after
@@ -47,9 +48,12 @@ BATCH_BYTES = 1_000_000_000
 class SqliteJournal:
     """Implements `journal.base.Journal`; made by `open`."""
 
-    def __init__(self, opened: OpenedFile, retention: Retention, clock: Clock) -> None:
+    def __init__(
+        self, opened: OpenedFile, retention: Retention, clock: Clock, thresholds: Thresholds
+    ) -> None:
         self.path = opened.path
         self._lock = opened.lock
+        self._file = opened.file
         self._epoch = opened.epoch
         self._clock = clock
         self._logs = LogIndex(opened.logs)
@@ -58,7 +62,7 @@ class SqliteJournal:
         self._backlog = Backlog(BACKLOG_BYTES)
         self.reader = Reader(opened.reading, opened.path)
         self._damage = DamagedNumbers(str(opened.path))
-        self.writer = Writer(opened.connection, opened.path, retention, opened.ages, self)
+        self.writer = Writer(opened, retention, thresholds, self)
         """For those who keep something else in the same file."""
 
     @classmethod
@@ -70,10 +74,13 @@ class SqliteJournal:
         durability: Durability = "process",
         clock: Clock = now,
         steady: Clock = steadily,
+        thresholds: Thresholds = Thresholds(),  # noqa: B008 - frozen
     ) -> Self:
         """Open the file, or make it and its folder; raises JournalUnavailable and then leaves it as it is."""
-        opened = await asyncio.to_thread(open_journal, path, retention, durability, clock, steady)
-        return cls(opened, retention, clock)
+        opened = await asyncio.to_thread(
+            open_journal, path, retention, durability, clock, steady, thresholds=thresholds
+        )
+        return cls(opened, retention, clock, thresholds)
 
     @property
     def epoch(self) -> str:
@@ -184,6 +191,7 @@ class SqliteJournal:
             await self.writer.stop()
         finally:
             self.reader.close()
+            self._file.close()
             self._lock.release()
 
     def committed(self, appends: list[Append], extents: dict[int, Extent]) -> None:

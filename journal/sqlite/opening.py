@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from subprocess import run
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from files.private import make_private, open_private
 from journal.ages import AgeClock, Limits, read
 from journal.base import Retention
+from journal.sqlite.checkpoints import EMPTYING_WAITS_S, Thresholds, checkpoint
 from journal.sqlite.errors import damaged, explain, foreign
 from journal.sqlite.lock import FileLock
 from journal.sqlite.rows import AGES, LogRow, all_logs, key, retain_all
@@ -46,6 +47,11 @@ class OpenedFile:
     """For writing."""
     reading: sqlite3.Connection
     """For reading only."""
+    moving: sqlite3.Connection
+    """For checkpoints, and nothing else makes them while the journal is open."""
+    file: BinaryIO
+    """The file itself, to wait until the disk has it. To be closed after all connections: closing it lets go of SQLite's locks,
+    which are the process's."""
     epoch: str
     logs: Sequence[LogRow]
     ages: AgeClock
@@ -53,7 +59,13 @@ class OpenedFile:
 
 
 def open_journal(
-    path: Path, retention: Retention, durability: Durability, clock: Clock, steady: Clock
+    path: Path,
+    retention: Retention,
+    durability: Durability,
+    clock: Clock,
+    steady: Clock,
+    *,
+    thresholds: Thresholds,
 ) -> OpenedFile:
     """Lock a journal, open it or make it, and apply retention; by clocks that tell microseconds since 1970 and since some moment.
 
@@ -67,16 +79,26 @@ def open_journal(
             if not path.exists():
                 _make(path)
             _look_at(path)
+            file = undo.enter_context(os.fdopen(open_private(path, os.O_RDONLY), "rb"))
             connection = undo.enter_context(closing(connect(path)))
             bring_up_to_date(connection, path)
             _check(connection, path)
             epoch = _begin_life(connection, durability)
+            connection.execute("PRAGMA wal_autocheckpoint=0")
+            connection.execute(f"PRAGMA journal_size_limit={thresholds.move}")
             with transaction(connection):
                 ages = _age_clock(connection, retention, clock, steady)
                 retain_all(connection, retention, ages)
             reading = undo.enter_context(closing(connect(path)))
             reading.execute("PRAGMA query_only=1")
-            opened = OpenedFile(path, lock, connection, reading, epoch, all_logs(connection), ages)
+            moving = undo.enter_context(closing(connect(path, wait_s=EMPTYING_WAITS_S)))
+            # Whatever commits do: the log is on the disk before the file is changed, and the file before the log begins anew.
+            moving.execute("PRAGMA synchronous=FULL")
+            # The log is opened with the first look, and it should be this one.
+            moving.execute("PRAGMA schema_version").fetchone()
+            opened = OpenedFile(
+                path, lock, connection, reading, moving, file, epoch, all_logs(connection), ages
+            )
         except (OSError, sqlite3.Error) as error:
             raise explain(path, error) from error
         except UnicodeDecodeError as error:  # SQLite quotes damaged names in what it reports
@@ -90,7 +112,7 @@ def end_life(connection: sqlite3.Connection) -> None:
     try:
         with transaction(connection):
             connection.execute("UPDATE meta SET value = 'yes' WHERE name = 'closed'")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        checkpoint(connection, "TRUNCATE")
     finally:
         connection.close()
 
@@ -145,11 +167,11 @@ def _look_at(path: Path) -> None:
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:
     # With the write-ahead log folded in, the file's size can be compared with its page count.
-    busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    folded = checkpoint(connection, "TRUNCATE")
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     (page_size,) = connection.execute("PRAGMA page_size").fetchone()
     size = path.stat().st_size
-    if not busy and size < pages * page_size:
+    if folded and size < pages * page_size:
         raise damaged(path, f"it should have {pages * page_size} bytes but ends after {size}")
     if size <= VERIFY_UP_TO:
         found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]

@@ -59,8 +59,6 @@ def connect(path: Path, *, wait_s: float = 5.0) -> sqlite3.Connection:
     # Each connection is used by one thread at a time, though not by the one that opened it.
     connection = sqlite3.connect(path, timeout=wait_s, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA temp_store=MEMORY")
-    # A large commit must not leave a large write-ahead log behind for good.
-    connection.execute(f"PRAGMA journal_size_limit={8 << 20}")
     return connection
 
 

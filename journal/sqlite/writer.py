@@ -11,14 +11,13 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Protocol, TypeVar
 
-from journal.ages import AgeClock
 from journal.base import JournalUnavailable, Retention
+from journal.sqlite.checkpoints import Checkpoints, Thresholds
 from journal.sqlite.errors import explain, refused
-from journal.sqlite.opening import end_life
+from journal.sqlite.opening import OpenedFile, end_life
 from journal.sqlite.presence import Presence
 from journal.sqlite.rows import Append, Extent, append_all, retain_all
 from journal.sqlite.schema import transaction
@@ -73,17 +72,16 @@ class Writer:
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
-        path: Path,
+        opened: OpenedFile,
         retention: Retention,
-        ages: AgeClock,
+        thresholds: Thresholds,
         listener: Listener,
     ) -> None:
-        self._connection = connection
-        self._path = path
+        self._connection = opened.connection
+        self._path = path = opened.path
         self._presence = Presence(path)
         self._retention = retention
-        self._ages = ages
+        self._ages = opened.ages
         self._listener = listener
         self._loop = asyncio.get_running_loop()
         # Bounded by the journal, which counts what it put in and what came out.
@@ -94,6 +92,7 @@ class Writer:
         self._ailing = False
         """Whether the last attempt to write has failed with nothing waiting: then a sweep is to find out when it is over."""
         self._stopped: asyncio.Future[JournalUnavailable | None] = self._loop.create_future()
+        self._checkpoints = Checkpoints(opened, self._between_commits, thresholds)
         self._thread = threading.Thread(target=self._main, name=f"journal {path.name}", daemon=True)
         self._thread.start()
 
@@ -155,6 +154,9 @@ class Writer:
         if reason is not None:
             raise reason
 
+    def _between_commits(self, run: Callable[[], None]) -> None:
+        self._queue.put(_Call(run, lambda _: run()))
+
     def _transaction(self) -> transaction:
         """Begin to write, if the file is still there; raises sqlite3.Error."""
         self._presence.check()
@@ -177,6 +179,8 @@ class Writer:
                     run()
                 case list() as group:
                     reason = self._write(group)
+            self._checkpoints.look()
+        self._checkpoints.stop()
         try:
             end_life(self._connection)
         except sqlite3.Error as error:
@@ -193,6 +197,7 @@ class Writer:
                 taken = self._queue.get(timeout=max(self._sweep_at - time.monotonic(), 0))
             except Empty:
                 self._sweep()
+                self._checkpoints.look()
             else:
                 return self._gather(taken) if isinstance(taken, Append) else taken
 
@@ -238,6 +243,7 @@ class Writer:
                 alone = False
                 continue
             self._tell(self._listener.stuck, reason)
+            self._checkpoints.hurry()
             if isinstance(self._held, _Stop):
                 lost = sum(len(batch.entries) for batch in group)
                 return JournalUnavailable(f"{reason} Closed with {lost} events unwritten.")
@@ -300,6 +306,7 @@ class Writer:
         self._ailing = True
         self._sweep_at = time.monotonic() + RETRY_S
         self._tell(self._listener.stuck, reason)
+        self._checkpoints.hurry()
 
 
 def _take_room(connection: sqlite3.Connection) -> None:
