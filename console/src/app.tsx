@@ -1,19 +1,19 @@
 /** The page: sessions, the conversation, the inspector; and the door when the token is wrong. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Composer } from "./composer/composer.js";
-import type { Tab } from "./inspector/inspector.js";
+import { isReplay } from "./model/replay.js";
+import { leave, setNotifications, useAttention, wantsNotifications } from "./reach/attention.js";
 import { RequestDock } from "./request/dock.js";
 import { logIn } from "./state/access.js";
+import { LiveContext, type Page, PageContext, type Tab } from "./state/context.js";
 import type { Hub, View } from "./state/hub.js";
 import { useLater } from "./state/later.js";
 import { useSource } from "./state/source.js";
 import { visibleCode } from "./text/visible.js";
-import { leave, setNotifications, useAttention, wantsNotifications } from "./view/attention.js";
-import { LiveContext, type Page, PageContext } from "./view/context.js";
 import { SessionHead } from "./view/head.js";
 import { Now } from "./view/now.js";
 import { type Doing, Keys, Palette } from "./view/palette.js";
-import { isReplay, ReplayBar } from "./view/replay.js";
+import { ReplayBar } from "./view/replay.js";
 import { Sidebar } from "./view/sidebar.js";
 import { ConnectionBar, Toasts } from "./view/status.js";
 import { toggleTheme } from "./view/theme.js";
@@ -43,7 +43,7 @@ function Door({ reason }: { reason: string | undefined }) {
   );
 }
 
-type TourProps = Parameters<typeof import("./tour/tour.js").Tour>[0];
+type TourProps = Parameters<typeof import("./start/tour.js").Tour>[0];
 
 function Beginning({ hub, ...doings }: { hub: Hub } & TourProps) {
   const views = useLater(() => import("./library/views.js"), hub);

@@ -3,7 +3,7 @@ import { App } from "./app.js";
 import { enter, frontendName } from "./state/access.js";
 import { Hub } from "./state/hub.js";
 import "./style/index.css";
-import { startReach } from "./view/attention.js";
+import { startReach } from "./reach/attention.js";
 import { startTheme } from "./view/theme.js";
 
 startTheme();

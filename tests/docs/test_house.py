@@ -1,6 +1,8 @@
 """A newcomer finds the rooms: few at the first level of each package, few modules in each folder, and no circle among them."""
 
 import ast
+import posixpath
+import re
 import subprocess
 from collections import Counter
 from collections.abc import Set as AbstractSet
@@ -69,6 +71,31 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     except CycleError as circle:
         pytest.fail(f"a circle of imports: {' -> '.join(circle.args[1])}")
     assert len(order) == len(paths)
+
+
+TYPESCRIPT = ("clients/typescript/src", "console/src")
+
+IMPORTED = re.compile(r"""(?:\bfrom|^import|\bimport\()\s*["'](\.[^"']*)\.js["']""", re.MULTILINE)
+"""What a module of TypeScript names of its own house: when it is loaded, later, or for its types."""
+
+
+@pytest.mark.parametrize("folder", TYPESCRIPT)
+def test_no_modules_and_no_folders_of_typescript_import_each_other_in_a_circle(folder: str) -> None:
+    paths = {path.with_suffix(""): ROOT / path for path in tracked(f"{folder}/*.ts", f"{folder}/*.tsx")}
+    modules = {
+        name: {Path(posixpath.normpath(name.parent / one)) for one in IMPORTED.findall(path.read_text())}
+        for name, path in paths.items()
+    }
+    assert [one for named in modules.values() for one in named if one not in paths] == []
+    rooms = {path: path.relative_to(folder).parts[0] for path in paths}
+    folders: dict[str, set[str]] = {room: set() for room in rooms.values()}
+    for path, named in modules.items():
+        folders[rooms[path]] |= {rooms[one] for one in named} - {rooms[path]}
+    for graph in (modules, folders):
+        try:
+            TopologicalSorter(graph).prepare()
+        except CycleError as circle:
+            pytest.fail(f"a circle of imports: {' -> '.join(map(str, circle.args[1]))}")
 
 
 def test_no_package_is_left_out_here() -> None:

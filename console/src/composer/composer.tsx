@@ -1,13 +1,13 @@
 /** Where one writes: several lines, history, slash commands, images, and a choice of when it is heard. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Icon } from "../parts/icons.js";
+import { IconButton } from "../parts/parts.js";
+import { Path } from "../parts/path.js";
+import { useLive, usePage } from "../state/context.js";
 import type { Attempt } from "../state/hub.js";
 import { told } from "../state/remarks.js";
 import { useSource } from "../state/source.js";
 import { visibleCode } from "../text/visible.js";
-import { useLive, usePage } from "../view/context.js";
-import { Icon } from "../view/icons.js";
-import { IconButton } from "../view/parts.js";
-import { Path } from "../view/path.js";
 import { type Attached, attach } from "./attachments.js";
 import { completions, mention, mentioned } from "./completion.js";
 import { Drafts } from "./drafts.js";

@@ -1,10 +1,10 @@
 /** Comments that go with the next prompt, each of which can be taken away. */
 import { useState } from "preact/hooks";
+import { Fold } from "../parts/parts.js";
+import { useLive } from "../state/context.js";
 import { useSource } from "../state/source.js";
 import { plural } from "../text/format.js";
 import { RemarkView } from "../tools/remarks.js";
-import { useLive } from "../view/context.js";
-import { Fold } from "../view/parts.js";
 
 export function Gathered() {
   const { remarks } = useLive();

@@ -1,6 +1,7 @@
 /** The model and the permission mode, as choices. What the session uses now is always among them. */
+
+import { useLive, usePage } from "../state/context.js";
 import { visibleCode } from "../text/visible.js";
-import { useLive, usePage } from "../view/context.js";
 
 const MODELS = [
   ["default", "Default model"],

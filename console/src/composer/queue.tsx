@@ -1,7 +1,8 @@
 /** Prompts that wait for their turn, each of which can be taken back. */
+
+import { IconButton } from "../parts/parts.js";
+import { useLive, usePage } from "../state/context.js";
 import { visibleCode } from "../text/visible.js";
-import { useLive, usePage } from "../view/context.js";
-import { IconButton } from "../view/parts.js";
 
 export function Queue() {
   const { hub } = usePage();

@@ -1,12 +1,12 @@
 /** All files that the session touched, as its tools tell; and what git says differs in its workspace, whoever changed it. */
 import { useState } from "preact/hooks";
 import type { FileChange } from "../model/changes.js";
+import { isReplay } from "../model/replay.js";
+import { useLive, usePage } from "../state/context.js";
 import { useSource } from "../state/source.js";
 import { hunksOf } from "../text/diff.js";
 import { time } from "../text/format.js";
 import { MutationView } from "../tools/diff_view.js";
-import { useLive, usePage } from "../view/context.js";
-import { isReplay } from "../view/replay.js";
 import { FileList, type ListedFile } from "./file_list.js";
 import { GitChanges } from "./git_changes.js";
 

@@ -1,12 +1,12 @@
 /** Every event of the session: filter, search, and one in full beside the line it came from. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { EventFrame } from "turnwire-client";
+import { copy, IconButton } from "../parts/parts.js";
+import { Code, Json } from "../parts/text.js";
+import { useLive, usePage } from "../state/context.js";
 import { useSource } from "../state/source.js";
 import { count, time } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
-import { useLive, usePage } from "../view/context.js";
-import { copy, IconButton } from "../view/parts.js";
-import { Code, Json } from "../view/text.js";
 import { type ListHandle, VirtualList } from "../virtual/list.js";
 import { type Whole, wholeOf } from "./line.js";
 import { search } from "./search.js";

@@ -2,12 +2,12 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { sum } from "../model/changes.js";
+import { copy, Fold, IconButton } from "../parts/parts.js";
+import { useHome } from "../parts/path.js";
+import { useLive, usePage } from "../state/context.js";
 import { plural } from "../text/format.js";
 import { namedPath } from "../text/path.js";
 import { visibleCode } from "../text/visible.js";
-import { useLive, usePage } from "../view/context.js";
-import { copy, Fold, IconButton } from "../view/parts.js";
-import { useHome } from "../view/path.js";
 import { chooseEditor, chosenEditor, EDITORS, type Editor, editorAddress } from "./editor.js";
 
 /** More files than these are asked for. */

@@ -2,12 +2,12 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { members, useAnswer } from "../state/ask.js";
+import { useLive, usePage } from "../state/context.js";
 import { useSource } from "../state/source.js";
 import { fromUnified } from "../text/diff.js";
 import { languageOf } from "../text/languages.js";
 import { visibleCode } from "../text/visible.js";
 import { DiffTable } from "../tools/diff_view.js";
-import { useLive, usePage } from "../view/context.js";
 import { FileList, type ListedFile } from "./file_list.js";
 import { type Differing, differing } from "./git_answer.js";
 

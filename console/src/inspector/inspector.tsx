@@ -1,14 +1,14 @@
 /** The panel beside the conversation: where a turn's time went, every event with its line, and the session's facts. */
+
+import { IconButton } from "../parts/parts.js";
+import { type Tab, useLive } from "../state/context.js";
 import { useSource } from "../state/source.js";
-import { useLive } from "../view/context.js";
-import { IconButton } from "../view/parts.js";
 import { ChangedFiles } from "./changes.js";
 import { Events } from "./events.js";
 import { SessionFacts } from "./session_facts.js";
 import { TurnWaterfall } from "./waterfall.js";
 
-const TABS = { changes: "Changes", turn: "Turn", events: "Events", session: "Session" } as const;
-export type Tab = keyof typeof TABS;
+const TABS: Record<Tab, string> = { changes: "Changes", turn: "Turn", events: "Events", session: "Session" };
 
 interface Props {
   chosen: Tab;

@@ -1,12 +1,12 @@
 /** What is known of the session, and what can be done with it as a whole. */
 import { useState } from "preact/hooks";
 import type { CommandInput } from "turnwire-client";
+import { isReplay } from "../model/replay.js";
+import { useLive, usePage } from "../state/context.js";
 import type { Hub } from "../state/hub.js";
 import { useSource } from "../state/source.js";
 import { money } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
-import { useLive, usePage } from "../view/context.js";
-import { isReplay } from "../view/replay.js";
 
 /** What cannot be undone is asked about first. */
 function mayDo(command: CommandInput): boolean {

@@ -2,10 +2,10 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Span, Turn } from "../model/rows.js";
 import { shortLabel, took } from "../model/turns.js";
+import { useLive, usePage } from "../state/context.js";
 import { useSource } from "../state/source.js";
 import { between, duration, time } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
-import { useLive, usePage } from "../view/context.js";
 import { outcome } from "../view/speech.js";
 import { wholeOf } from "./line.js";
 import { traceAddress, traceId } from "./trace.js";

@@ -1,13 +1,13 @@
 /** Old conversations: by folder, or where some words stand in them. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { SessionSummary } from "turnwire-client";
+import { Badge } from "../parts/parts.js";
 import { type Asked, members, useAnswer } from "../state/ask.js";
+import { usePage } from "../state/context.js";
 import type { Hub } from "../state/hub.js";
 import { age, plural } from "../text/format.js";
 import { namedPath } from "../text/path.js";
 import { visibleCode } from "../text/visible.js";
-import { usePage } from "../view/context.js";
-import { Badge } from "../view/parts.js";
 import { byFolder, changedList, conversations, type Hit, hits, isComplete, type Kept, missing, next, pushedOut } from "./answers.js";
 import { download } from "./download.js";
 import { costOf } from "./sums.js";

@@ -1,7 +1,7 @@
 /** What is not about a session on screen: the pages about what was before, and how to begin; loaded when first asked for. */
 import { useEffect, useRef } from "preact/hooks";
+import { IconButton } from "../parts/parts.js";
 import type { View } from "../state/hub.js";
-import { IconButton } from "../view/parts.js";
 import { History } from "./history.js";
 import { Usage } from "./usage.js";
 
@@ -28,5 +28,5 @@ export function LibraryView({ view, onMenu }: { view: View; onMenu: () => void }
   );
 }
 
-export { Tour } from "../tour/tour.js";
-export { NewSession } from "../view/new_session.js";
+export { NewSession } from "../start/new_session.js";
+export { Tour } from "../start/tour.js";

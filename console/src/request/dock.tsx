@@ -4,26 +4,17 @@
  */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RequestRow } from "../model/rows.js";
+import { isPlan, requestTitle, subjectOf } from "../model/titles.js";
+import { Icon } from "../parts/icons.js";
+import { IconButton } from "../parts/parts.js";
+import { Path } from "../parts/path.js";
+import { useLive, usePage } from "../state/context.js";
 import { useSource } from "../state/source.js";
 import { visibleCode } from "../text/visible.js";
-import { useLive, usePage } from "../view/context.js";
-import { Icon } from "../view/icons.js";
-import { IconButton } from "../view/parts.js";
-import { Path } from "../view/path.js";
+import type { Docked } from "./docked.js";
 import { AT_REST, KeyGuard, TYPING, writes } from "./key_guard.js";
 import { PermissionForm } from "./permission.js";
 import { ElicitationForm, QuestionForm } from "./question.js";
-import { isPlan, requestTitle, subjectOf } from "./titles.js";
-
-/** What a form needs of the dock. */
-export interface Docked {
-  /** Clicks and keys may answer; false just after the request appeared. */
-  readonly armed: boolean;
-  /** Whether this key, pressed on the dialog itself, may answer. */
-  readonly mayAnswer: (event: KeyboardEvent) => boolean;
-  /** This page gave the answer. */
-  readonly answered: () => void;
-}
 
 const EDITABLE = "input, textarea, select, [contenteditable]";
 

@@ -2,16 +2,16 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { JsonValue, PermissionOption, PermissionRequest } from "turnwire-client";
 import type { RequestRow } from "../model/rows.js";
+import { Icon } from "../parts/icons.js";
+import { Code, Json } from "../parts/text.js";
+import { useLive, usePage } from "../state/context.js";
 import { told } from "../state/remarks.js";
 import { useSource } from "../state/source.js";
 import { plural } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 import { ToolBody } from "../tools/bodies.js";
 import { Commentable } from "../tools/lines.js";
-import { useLive, usePage } from "../view/context.js";
-import { Icon } from "../view/icons.js";
-import { Code, Json } from "../view/text.js";
-import type { Docked } from "./dock.js";
+import type { Docked } from "./docked.js";
 import { parseInput, startEditing } from "./edit.js";
 
 interface Draft {

@@ -2,10 +2,10 @@
 import { useState } from "preact/hooks";
 import type { JsonValue, QuestionRequest } from "turnwire-client";
 import type { RequestRow } from "../model/rows.js";
+import { Json } from "../parts/text.js";
+import { useLive, usePage } from "../state/context.js";
 import { visibleCode } from "../text/visible.js";
-import { useLive, usePage } from "../view/context.js";
-import { Json } from "../view/text.js";
-import type { Docked } from "./dock.js";
+import type { Docked } from "./docked.js";
 import { fieldsOf, SchemaForm, startValues, toContent, type Values } from "./schema_form.js";
 
 interface Draft {

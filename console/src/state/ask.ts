@@ -1,7 +1,7 @@
 /** Asks the hub, and again whenever the question or the connection is another one. */
 import { useEffect, useState } from "preact/hooks";
 import type { CommandInput, JsonValue } from "turnwire-client";
-import { usePage } from "../view/context.js";
+import { usePage } from "./context.js";
 import { useSource } from "./source.js";
 
 export interface Asked {

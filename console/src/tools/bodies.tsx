@@ -1,12 +1,12 @@
 /** What a tool card shows when it is open, by kind of payload. */
 import type { CodeSearch, HttpRequest, ModifyFile, NormalizedPayload, ReadFile, ShellExec, TodoItem } from "turnwire-client";
+import { Icon } from "../parts/icons.js";
+import { Parts } from "../parts/images.js";
+import { Code, Json, Prose, Terminal } from "../parts/text.js";
+import { useLive } from "../state/context.js";
 import { plural } from "../text/format.js";
 import { languageOf } from "../text/languages.js";
 import { visibleCode } from "../text/visible.js";
-import { useLive } from "../view/context.js";
-import { Icon } from "../view/icons.js";
-import { Parts } from "../view/images.js";
-import { Code, Json, Prose, Terminal } from "../view/text.js";
 import { MutationView } from "./diff_view.js";
 
 function Read({ body }: { body: ReadFile }) {

@@ -2,17 +2,17 @@
 import { useState } from "preact/hooks";
 import type { Row, ToolRow } from "../model/rows.js";
 import { took } from "../model/turns.js";
-import { Over } from "../request/card.js";
+import { Icon } from "../parts/icons.js";
+import { Badge, Fold, type Tone } from "../parts/parts.js";
+import { Path } from "../parts/path.js";
+import { Prose, Terminal } from "../parts/text.js";
+import { usePage } from "../state/context.js";
 import { bytes, duration } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
-import { usePage } from "../view/context.js";
-import { Icon } from "../view/icons.js";
-import { Badge, Fold, type Tone } from "../view/parts.js";
-import { Path } from "../view/path.js";
-import { NestedRow } from "../view/row.js";
-import { Prose, Terminal } from "../view/text.js";
 import { ToolBody } from "./bodies.js";
 import { toolHead } from "./heads.js";
+import type { RowPart } from "./row_part.js";
+import { Over } from "./verdict.js";
 
 const REASONS = {
   failed: "failed",
@@ -51,7 +51,7 @@ function report({ payload, children, update }: ToolRow): string | undefined {
   return children.some((child) => child.kind === "text" && child.text.trim() === text?.trim()) ? undefined : text;
 }
 
-function Children({ row }: { row: ToolRow }) {
+function Children({ row, Nested }: { row: ToolRow; Nested: RowPart }) {
   const [shown, setShown] = useState(CHILDREN);
   const children = row.children.filter((child) => !repeatsTask(row, child));
   const hidden = children.length - shown;
@@ -63,7 +63,7 @@ function Children({ row }: { row: ToolRow }) {
         </button>
       )}
       {children.slice(-shown).map((child) => (
-        <NestedRow key={child.key} row={child} />
+        <Nested key={child.key} row={child} />
       ))}
     </div>
   );
@@ -80,7 +80,7 @@ function Cut({ row }: { row: ToolRow }) {
   );
 }
 
-export function ToolCard({ row }: { row: ToolRow }) {
+export function ToolCard({ row, Nested }: { row: ToolRow; Nested: RowPart }) {
   const [, render] = useState(0);
   const head = toolHead(row);
   const { tone, text } = status(row);
@@ -120,7 +120,7 @@ export function ToolCard({ row }: { row: ToolRow }) {
           {row.payload && <ToolBody payload={row.payload} />}
           {row.plan && row.payload?.kind !== "show_plan" && <Prose text={row.plan.plan_content} />}
           {row.update?.error && !died(row) && !coversError(row) && <Terminal text={row.update.error} label="Error" error />}
-          {row.children.length > 0 && <Children row={row} />}
+          {row.children.length > 0 && <Children row={row} Nested={Nested} />}
           {words !== undefined && (
             <div class="report">
               <Prose text={words} />

@@ -2,15 +2,15 @@
 import { Fragment } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { Mutation } from "turnwire-client";
+import { isReplay } from "../model/replay.js";
+import { Code } from "../parts/text.js";
+import { useLive, usePage } from "../state/context.js";
 import { cutQuote, type Place } from "../state/remarks.js";
 import { useSource } from "../state/source.js";
 import { type DiffLine, type Hunk, hunksOf, sideBySide, wordMarks } from "../text/diff.js";
 import { languageOf } from "../text/languages.js";
 import { marked, type Token, tokenLines } from "../text/tokens.js";
 import { visibleCode } from "../text/visible.js";
-import { useLive, usePage } from "../view/context.js";
-import { isReplay } from "../view/replay.js";
-import { Code } from "../view/text.js";
 import { RemarkForm, RemarkView } from "./remarks.js";
 
 const LINES = 300;

@@ -1,13 +1,13 @@
 /** Calls of one sort, one after another, as one row: `Read 10 files`, `To-do list changed 3×`. */
 import { useState } from "preact/hooks";
 import type { ToolRow } from "../model/rows.js";
+import { Icon } from "../parts/icons.js";
+import { Badge, Fold } from "../parts/parts.js";
 import { visibleCode } from "../text/visible.js";
-import { Icon } from "../view/icons.js";
-import { Badge, Fold } from "../view/parts.js";
-import { NestedRow } from "../view/row.js";
 import { groupHead } from "./group_head.js";
+import type { RowPart } from "./row_part.js";
 
-export function ToolGroup({ row }: { row: ToolRow }) {
+export function ToolGroup({ row, Nested }: { row: ToolRow; Nested: RowPart }) {
   const [, render] = useState(0);
   const calls = [row, ...row.group];
   const failed = calls.filter(({ status }) => status === "error").length;
@@ -34,7 +34,7 @@ export function ToolGroup({ row }: { row: ToolRow }) {
       >
         <div class="card-body">
           {calls.map((call) => (
-            <NestedRow key={call.key} row={call} />
+            <Nested key={call.key} row={call} />
           ))}
         </div>
       </Fold>

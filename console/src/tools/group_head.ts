@@ -1,8 +1,8 @@
 /** What a group of calls says in one line. */
 import type { ToolRow } from "../model/rows.js";
+import type { IconName } from "../parts/icons.js";
 import { plural } from "../text/format.js";
 import { namedPath } from "../text/path.js";
-import type { IconName } from "../view/icons.js";
 
 /** Names told beside the number. */
 const NAMED = 12;

@@ -1,8 +1,8 @@
 /** What a tool card says in one line: an icon, a verb, and what it concerns. */
 import type { NormalizedPayload, TodoItem } from "turnwire-client";
 import type { ToolRow } from "../model/rows.js";
+import type { IconName } from "../parts/icons.js";
 import { count, duration, plural } from "../text/format.js";
-import type { IconName } from "../view/icons.js";
 
 export interface Head {
   readonly icon: IconName;

@@ -1,9 +1,9 @@
 /** Something that was said, as it is read, or line by line to be commented on. */
 import { useMemo, useState } from "preact/hooks";
-import { usePage } from "../view/context.js";
-import { Icon } from "../view/icons.js";
-import { isReplay } from "../view/replay.js";
-import { Prose } from "../view/text.js";
+import { isReplay } from "../model/replay.js";
+import { Icon } from "../parts/icons.js";
+import { Prose } from "../parts/text.js";
+import { usePage } from "../state/context.js";
 import { DiffTable } from "./diff_view.js";
 
 /** A longer text is not commented on by the line. */

@@ -1,9 +1,9 @@
 /** Comments on lines: those under a line, and the form for another. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { IconButton } from "../parts/parts.js";
+import { useLive } from "../state/context.js";
 import { cutQuote, type Place, placeName, type Remark } from "../state/remarks.js";
 import { visibleCode } from "../text/visible.js";
-import { useLive } from "../view/context.js";
-import { IconButton } from "../view/parts.js";
 
 export function RemarkView({ remark, where = false }: { remark: Remark; where?: boolean }) {
   const { remarks } = useLive();

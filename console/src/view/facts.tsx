@@ -1,11 +1,11 @@
 /** Everything that is not said by anyone: notices, retries, limits, the process, lines nobody understands. */
 import { useState } from "preact/hooks";
 import type { AsidesRow, FactRow, GapRow, NoticeRow, OddRow } from "../model/rows.js";
+import { Icon, type IconName } from "../parts/icons.js";
+import { Fold } from "../parts/parts.js";
+import { Code, Terminal } from "../parts/text.js";
 import { bytes, count, duration, moment, plural } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
-import { Icon, type IconName } from "./icons.js";
-import { Fold } from "./parts.js";
-import { Code, Terminal } from "./text.js";
 
 export function AsidesView({ row }: { row: AsidesRow }) {
   const [, render] = useState(0);

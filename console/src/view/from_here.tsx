@@ -2,8 +2,8 @@
 import { useRef } from "preact/hooks";
 import { drafts } from "../composer/composer.js";
 import type { UserRow } from "../model/rows.js";
+import { useLive, usePage } from "../state/context.js";
 import { useSource } from "../state/source.js";
-import { useLive, usePage } from "./context.js";
 
 const ASK = "Go back to before this message? What came after it stays on the page, but the agent knows it no more. Files stay as they are.";
 

@@ -1,10 +1,11 @@
 /** The session's head: what it is, how it is, how full its context, what it cost. */
+
+import { Badge, IconButton, type Tone } from "../parts/parts.js";
+import { useLive, usePage } from "../state/context.js";
 import { useSource } from "../state/source.js";
 import { count, money } from "../text/format.js";
 import { namedPath } from "../text/path.js";
 import { visibleCode } from "../text/visible.js";
-import { useLive, usePage } from "./context.js";
-import { Badge, IconButton, type Tone } from "./parts.js";
 import { isScripted } from "./sidebar.js";
 import { toggleTheme } from "./theme.js";
 

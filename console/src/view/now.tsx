@@ -1,15 +1,15 @@
 /** One line above the prompt: what the agent does now and for how long, its to-do list, what it changed, its limits. */
 import { useEffect, useReducer, useRef } from "preact/hooks";
 import { activity } from "../model/activity.js";
+import { isReplay } from "../model/replay.js";
+import { Path } from "../parts/path.js";
+import { useLive, usePage } from "../state/context.js";
 import type { LiveSession } from "../state/live.js";
 import { useSource } from "../state/source.js";
 import { between, clockTime, count, moment, plural } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 import { Todos } from "../tools/bodies.js";
 import { toolHead } from "../tools/heads.js";
-import { useLive, usePage } from "./context.js";
-import { Path } from "./path.js";
-import { isReplay } from "./replay.js";
 
 const WORDS = {
   thinking: "Thinking",

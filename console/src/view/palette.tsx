@@ -1,9 +1,9 @@
 /** What can be reached by its name (Ctrl+K): sessions and the page's own doings; and the list of keys (?). */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { inbox } from "../model/inbox.js";
+import { usePage } from "../state/context.js";
 import { namedPath } from "../text/path.js";
 import { visibleCode } from "../text/visible.js";
-import { usePage } from "./context.js";
 import { sessionTitle } from "./sidebar.js";
 
 const MOST = 12;

@@ -1,15 +1,11 @@
 /** The controls of a session that plays a recording. */
-import type { CommandOf, SessionSummary } from "turnwire-client";
+import type { CommandOf } from "turnwire-client";
+import { isReplay } from "../model/replay.js";
+import { IconButton } from "../parts/parts.js";
+import { useLive, usePage } from "../state/context.js";
 import { useSource } from "../state/source.js";
-import { useLive, usePage } from "./context.js";
-import { IconButton } from "./parts.js";
 
 const SPEEDS = [0.5, 1, 2, 5, 10, 100];
-
-/** A recording that is played: nobody is there to be told anything. */
-export function isReplay(summary: SessionSummary | undefined): boolean {
-  return summary !== undefined && (summary.state === "replaying" || summary.position !== undefined);
-}
 
 export function ReplayBar() {
   const { hub } = usePage();

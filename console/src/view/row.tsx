@@ -1,14 +1,14 @@
 /** One row of the conversation: watches its own changes, and chooses the view of its kind. */
 import { useEffect, useReducer, useRef } from "preact/hooks";
 import type { Row } from "../model/rows.js";
+import { IconButton } from "../parts/parts.js";
 import { standsAlone } from "../request/alone.js";
-import { Over } from "../request/card.js";
+import { useLive, usePage } from "../state/context.js";
 import { ToolCard } from "../tools/card.js";
 import { ToolGroup } from "../tools/group.js";
-import { useLive, usePage } from "./context.js";
+import { Over } from "../tools/verdict.js";
 import { AsidesView, FactView, GapView, NoticeView, OddView } from "./facts.js";
 import { FromHere } from "./from_here.js";
-import { IconButton } from "./parts.js";
 import { PlanView, ReasoningView, TextView, TurnEnd, TurnHead, UserView } from "./speech.js";
 
 function body(row: Row, nested = false) {
@@ -24,7 +24,7 @@ function body(row: Row, nested = false) {
     case "reasoning":
       return <ReasoningView row={row} />;
     case "tool":
-      return nested || row.group.length === 0 ? <ToolCard row={row} /> : <ToolGroup row={row} />;
+      return nested || row.group.length === 0 ? <ToolCard row={row} Nested={NestedRow} /> : <ToolGroup row={row} Nested={NestedRow} />;
     case "request":
       return <Over row={row} />;
     case "plan":

@@ -2,14 +2,14 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { SessionSummary } from "turnwire-client";
 import { type Group, inbox, Seen } from "../model/inbox.js";
+import { Icon } from "../parts/icons.js";
+import type { Tone } from "../parts/parts.js";
+import { usePage } from "../state/context.js";
 import { useLater } from "../state/later.js";
 import { useSource } from "../state/source.js";
 import { age, money } from "../text/format.js";
 import { namedPath } from "../text/path.js";
 import { visibleCode } from "../text/visible.js";
-import { usePage } from "./context.js";
-import { Icon } from "./icons.js";
-import type { Tone } from "./parts.js";
 
 const TONES: Record<SessionSummary["state"], Tone> = {
   starting: "busy",

@@ -1,14 +1,14 @@
 /** What is said: turn heads, prompts, answers, reasoning, plans. */
 import { useState } from "preact/hooks";
 import type { EndRow, PlanRow, TextRow, Turn, TurnRow, UserRow } from "../model/rows.js";
+import { Icon } from "../parts/icons.js";
+import { Parts } from "../parts/images.js";
+import { Fold, type Tone } from "../parts/parts.js";
+import { Prose } from "../parts/text.js";
+import { usePage } from "../state/context.js";
 import { between, count, duration, money, plural, time } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 import { Commentable } from "../tools/lines.js";
-import { usePage } from "./context.js";
-import { Icon } from "./icons.js";
-import { Parts } from "./images.js";
-import { Fold, type Tone } from "./parts.js";
-import { Prose } from "./text.js";
 
 const ORIGINS: Record<string, string> = {
   user: "Prompt",

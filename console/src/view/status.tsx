@@ -1,8 +1,9 @@
 /** What is wrong with the connection, said plainly; and what went wrong with a command. */
+
+import { IconButton } from "../parts/parts.js";
+import { usePage } from "../state/context.js";
 import { useSource } from "../state/source.js";
 import { plural } from "../text/format.js";
-import { usePage } from "./context.js";
-import { IconButton } from "./parts.js";
 
 export function ConnectionBar() {
   const { hub } = usePage();

@@ -3,12 +3,12 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Conversation } from "../model/conversation.js";
 import type { Row } from "../model/rows.js";
 import { seek, uncover } from "../model/seek.js";
+import { Icon } from "../parts/icons.js";
+import { useLive, usePage } from "../state/context.js";
 import { useSource } from "../state/source.js";
 import { count } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
 import { type ListHandle, VirtualList } from "../virtual/list.js";
-import { useLive, usePage } from "./context.js";
-import { Icon } from "./icons.js";
 import { RowView } from "./row.js";
 import { outcome } from "./speech.js";
 

@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { SessionSummary } from "turnwire-client";
 import { news } from "../model/news.js";
-import { requestTitle } from "../request/titles.js";
+import { requestTitle } from "../model/titles.js";
 import { logOut } from "../state/access.js";
 import type { Hub } from "../state/hub.js";
 import { useSource } from "../state/source.js";
@@ -61,7 +61,7 @@ export function wantsNotifications(): boolean {
 }
 
 /** What makes notifications come without a page, too; in a file of its own. */
-const reach = () => import("../reach/reach.js");
+const reach = () => import("./reach.js");
 
 /** Ask for leave to notify, or give it back; returns whether there will be notifications. */
 export async function setNotifications(hub: Hub, wanted: boolean): Promise<boolean> {

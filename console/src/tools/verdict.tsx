@@ -1,10 +1,10 @@
 /** A request that was answered or is no longer asked: one line. */
 import type { RequestRow } from "../model/rows.js";
+import { requestTitle } from "../model/titles.js";
+import { Icon } from "../parts/icons.js";
+import { Json } from "../parts/text.js";
 import { duration, time } from "../text/format.js";
 import { visibleCode } from "../text/visible.js";
-import { Icon } from "../view/icons.js";
-import { Json } from "../view/text.js";
-import { requestTitle } from "./titles.js";
 
 const CANCELLED = {
   cancelled: "withdrawn by the agent",

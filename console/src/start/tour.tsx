@@ -1,5 +1,5 @@
 /** What stands where a session would while there is none: how to get to one, and what the page then does. */
-import { usePage } from "../view/context.js";
+import { usePage } from "../state/context.js";
 
 interface Props {
   readonly onMake: () => void;

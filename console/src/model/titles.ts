@@ -1,6 +1,6 @@
 /** What a request asks, in a few words. */
 import type { NormalizedPayload } from "turnwire-client";
-import type { RequestRow } from "../model/rows.js";
+import type { RequestRow } from "./rows.js";
 
 const ACTIONS = {
   command: "May the agent run this command?",

@@ -1,7 +1,8 @@
 /** A path with its file's name first; what is cut for room is the beginning of its folders. */
+
+import { useLive, usePage } from "../state/context.js";
 import { namedPath } from "../text/path.js";
 import { visibleCode } from "../text/visible.js";
-import { useLive, usePage } from "./context.js";
 
 /** The folder of the session on screen, as its agent or the hub tells it. */
 export function useHome(): string {

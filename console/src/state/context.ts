@@ -1,9 +1,11 @@
 /** What every part of the page may need: the hub, the session on screen, and how to open the inspector. */
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { Tab } from "../inspector/inspector.js";
-import type { Hub } from "../state/hub.js";
-import type { LiveSession } from "../state/live.js";
+import type { Hub } from "./hub.js";
+import type { LiveSession } from "./live.js";
+
+/** The tabs of the inspector. */
+export type Tab = "changes" | "turn" | "events" | "session";
 
 export interface Page {
   readonly hub: Hub;

@@ -2,9 +2,9 @@
 import { useRef, useState } from "preact/hooks";
 import type { CommandOf } from "turnwire-client";
 import { recentFolders } from "../model/inbox.js";
+import { usePage } from "../state/context.js";
 import type { Attempt } from "../state/hub.js";
 import { visibleCode } from "../text/visible.js";
-import { usePage } from "./context.js";
 
 const POLICIES = { "": "As configured", supervised: "Ask me", autonomous: "Ask nobody", plan: "Plan only" } as const;
 
