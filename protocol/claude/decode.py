@@ -173,9 +173,7 @@ def _build_system(value: JsonObject) -> system.System:
         model = system.Init
     if model is not None:
         return lenient.build(model, value)
-    return system.UnknownSystem(
-        raw=value, uuid=text_at(value, "uuid") or None, session_id=text_at(value, "session_id") or None
-    )
+    return system.UnknownSystem(raw=value, session_id=text_at(value, "session_id") or None)
 
 
 def _scrubbed(value: JsonObject) -> JsonObject:

@@ -78,26 +78,10 @@ class Assistant(
     """True if the text is an error of the API (2.1)."""
     api_error_status: int | None = None
     """The HTTP status of that error."""
-    api_error_type: str | None = None
-    """The API's word for that error."""
     aborted: bool | None = None
     """True if an interrupt cut the message (2.1.220 and later)."""
-    timestamp: str | None = None
-    """ISO 8601 (2.1)."""
-    request_id: str | None = None
-    """The API's request id."""
-    agent_id: str | None = None
-    """The subagent's run (2.1.330)."""
-    subagent_type: str | None = None
-    """Which subagent (2.1.330)."""
-    task_description: str | None = None
-    """What the subagent is doing (2.1.330)."""
     local_command_source: str | None = None
     """The raw output of a slash command whose text this is (2.1.330)."""
-    supersedes: list[str] = field(default_factory=list)
-    """Uuids of assistant lines that this one replaces; they are withdrawn (2.1.330)."""
-    tool_use_meta: list[JsonObject] = field(default_factory=list)
-    """Names for people of MCP tools: {id, display_name, server_display_name, tool_name} (2.1.330)."""
 
     @property
     def error(self) -> str | None:
@@ -136,22 +120,12 @@ class User(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag_
     """True if the CLI wrote it (a summary, a reminder)."""
     is_replay: bool | None = field(default=None, name="isReplay")
     """True if it echoes a prompt (from 2.0)."""
-    timestamp: str | None = None
-    """ISO 8601 (2.1)."""
     priority: str | None = None
     """now, next or later, in a prompt."""
     origin: JsonObject | None = None
     """Who wrote it, if no human did: {kind: task-notification, …}."""
-    agent_id: str | None = None
-    """The subagent's run (2.1.330)."""
-    subagent_type: str | None = None
-    """Which subagent (2.1.330)."""
-    task_description: str | None = None
-    """What the subagent is doing (2.1.330)."""
     tool_result_meta: list[JsonObject] = field(default_factory=list)
     """Of tool calls that did not run, why: {id, non_execution_kind} (2.1.330)."""
-    refused_message_id: str | None = None
-    """The API's message that the model's provider withdrew (2.1.330)."""
 
     @property
     def blocks(self) -> list[AnyBlock]:
@@ -166,10 +140,6 @@ class StreamEvent(
 
     event: AnyApiEvent = UnknownApiEvent(None)
     """The API's event."""
-    uuid: str | None = None
-    """The line's own id."""
-    session_id: str | None = None
-    """The CLI's session."""
     parent_tool_use_id: str | None = None
     """The tool call whose subagent speaks."""
     abandoned_blocks: AbandonedBlocks | None = None

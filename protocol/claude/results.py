@@ -25,14 +25,10 @@ class ModelUsage(Struct, frozen=True, gc=False, omit_defaults=True, rename="came
     """Tokens read from the cache."""
     cache_creation_input_tokens: int = 0
     """Tokens written to the cache."""
-    web_search_requests: int = 0
-    """Web searches."""
     cost_usd: int | float = field(default=0, name="costUSD")
     """Dollars."""
     context_window: int | None = None
     """The size of the model's context window; absent in 1.0."""
-    max_output_tokens: int | None = None
-    """The most that one answer can have."""
 
 
 class SpecModelUsage(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -102,14 +98,8 @@ class Result(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, ta
     """The API's word for that error (2.1.330)."""
     origin: JsonObject | None = None
     """Who started the turn, if no human did: {kind: task-notification, …}."""
-    local_command: str | None = None
-    """The slash command that this was (2.1.330)."""
-    deferred_tool_use: JsonObject | None = None
-    """The tool call that a hook deferred (2.1)."""
     user_message_uuids: list[str] = field(default_factory=list)
     """The prompts that were answered (2.1.330)."""
-    queued_turn_count: int | None = None
-    """Turns that wait (2.1.330)."""
 
     @property
     def text(self) -> str | None:

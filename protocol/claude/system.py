@@ -13,8 +13,6 @@ from protocol.json_values import Json, JsonObject, text_at
 class System(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag_field="subtype"):
     """The base of every system message."""
 
-    uuid: str | None = None
-    """The message's own id."""
     session_id: str | None = None
     """The CLI's session."""
 
@@ -60,10 +58,6 @@ class Init(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag=
     """Names of the subagents (from 2.0)."""
     skills: list[str] = field(default_factory=list)
     """Names of the skills (from 2.1)."""
-    plugins: list[JsonObject] = field(default_factory=list)
-    """Plugins: {name, path, source} (from 2.1)."""
-    capabilities: list[str] = field(default_factory=list)
-    """What this CLI can do beyond its version (2.1.330)."""
 
 
 class Status(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="status"):
@@ -169,6 +163,8 @@ class LocalCommandOutput(
 ):
     """What a slash command that needs no model printed."""
 
+    uuid: str | None = None
+    """The line's own id: `/compact` lets some come again."""
     content: str = ""
     """The output."""
 

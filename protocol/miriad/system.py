@@ -11,6 +11,8 @@ from protocol.claude.system import System
 class SystemToolResult(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="tool_result"):
     """A tool answered."""
 
+    uuid: str | None = None
+    """The line's own id; safe to resume at."""
     tool_result: ToolResultBlock = ToolResultBlock()
     """The answer."""
 
