@@ -2,6 +2,8 @@
 
 import logging
 
+import msgspec
+
 log = logging.getLogger(f"turnwire.{__name__}")
 
 
@@ -32,3 +34,17 @@ class DamagedNumbers:
         first = min([first, *(start for start, _ in joined)])
         last = max([last, *(end for _, end in joined)])
         self._found[session] = sorted([*apart, (first, last)])
+
+
+def is_json(text: bytes) -> bool:
+    """Tell whether something that was kept can be sent on as JSON."""
+    try:
+        msgspec.json.decode(text.decode(), type=msgspec.Raw)
+    except (UnicodeDecodeError, msgspec.DecodeError):
+        return False
+    return True
+
+
+def is_json_object(text: bytes) -> bool:
+    """Tell the same of an event."""
+    return text.startswith(b"{") and is_json(text)

@@ -26,7 +26,7 @@ from redis.exceptions import (
 from journal.ages import AgeClock, Limits, kept, read, steadily
 from journal.backlog import Backlog
 from journal.base import KEEP_ALL, Entry, JournalUnavailable, LogSummary, Page, Retention, Watcher, WholeEntry
-from journal.damage import DamagedNumbers
+from journal.damage import DamagedNumbers, is_json_object
 from journal.log_index import LogIndex
 from journal.reading.cache import TailCache
 from journal.reading.paging import Watchers, page_of, place
@@ -66,7 +66,13 @@ _OF_THE_SERVER_TYPES = (
 """The same where the library has made an error of its own of it, and left the word out."""
 
 
+_OF_OUR_SCRIPTS = ("JOURNAL ", "FENCED ")
+"""How the refusals begin that are about one log, and quote what its keys hold."""
+
+
 def _is_of_the_server(failure: Exception) -> bool:
+    if str(failure).startswith(_OF_OUR_SCRIPTS):
+        return False
     return isinstance(failure, _OF_THE_SERVER_TYPES) or any(code in str(failure) for code in _OF_THE_SERVER)
 
 
@@ -236,6 +242,9 @@ class RedisJournal:
             whole, raw = await self._server.beside(session, seq)
         except RedisError as error:
             raise self._server.explain(error) from error
+        if whole is not None and not is_json_object(whole):
+            self._damage.found(session, seq, seq)
+            return None
         return WholeEntry(rows[0].event if whole is None else whole, raw)
 
     async def logs(self) -> list[LogSummary]:

@@ -8,16 +8,29 @@ always stream, state, beside. What is absent is an empty argument; what is there
 _RETAIN = """
 local stream, state, beside = KEYS[1], KEYS[2], KEYS[3]
 
+-- A number that a log can have and Lua counts to, or nil: others may have been at the keys.
+local function counted(value)
+    local found = type(value) == 'string' and string.match(value, '^%d+$') and tonumber(value)
+    if found and found <= 9007199254740991 then return found end
+end
+
+-- Nothing where the state is none that we have written.
 local function extent()
     local held = redis.call('HMGET', state, 'first', 'last', 'size')
-    return tonumber(held[1] or '1'), tonumber(held[2] or '0'), tonumber(held[3] or '0')
+    local first, last, size = counted(held[1] or '1'), counted(held[2] or '0'), counted(held[3] or '0')
+    if first and last and size and first <= last + 1 then return first, last, size end
+end
+
+local function unreadable()
+    return redis.error_reply('JOURNAL the state of the log cannot be read')
 end
 
 local function number(value)
     return string.format('%.0f', value)
 end
 
--- Drops from the front; negative limits are none. The newest event stays unless it is too old.
+-- Drops from the front; negative limits are none. The newest event stays unless it is too old. What others took out of the
+-- stream is passed over in one step, and an entry that has no time or weight is as old and as light as can be.
 local function retain(max_count, max_bytes, oldest)
     local first, last, size = extent()
     local keep, excess, dropped = first, 0, 0
@@ -28,19 +41,23 @@ local function retain(max_count, max_bytes, oldest)
         excess = size - max_bytes + math.floor(max_bytes / 16)
     end
     local next, going = first, true
-    while going and next <= last do
-        for _, entry in ipairs(redis.call('XRANGE', stream, number(next) .. '-0', '+', 'COUNT', 64)) do
-            local micros, weight = tonumber(entry[2][2]), tonumber(entry[2][4])
-            going = next < keep or (dropped < excess and next < last) or micros < oldest
+    while going do
+        local entries = redis.call('XRANGE', stream, number(next) .. '-0', number(last), 'COUNT', 64)
+        for _, entry in ipairs(entries) do
+            local seq = tonumber(string.match(entry[1], '^%d+'))
+            local micros, weight = counted(entry[2][2]), counted(entry[2][4])
+            going = seq < keep or (dropped < excess and seq < last) or (micros or 0) < oldest
             if not going then break end
-            dropped = dropped + weight
-            redis.call('HDEL', beside, number(next) .. 'w', number(next) .. 'r')
-            next = next + 1
+            dropped = dropped + (weight or 0)
+            redis.call('HDEL', beside, number(seq) .. 'w', number(seq) .. 'r')
+            next = seq + 1
         end
+        going = going and #entries == 64
     end
+    next = math.max(next, keep)
     if next > first then
         redis.call('XTRIM', stream, 'MINID', number(next) .. '-0')
-        redis.call('HSET', state, 'first', number(next), 'size', number(size - dropped))
+        redis.call('HSET', state, 'first', number(next), 'size', number(math.max(size - dropped, 0)))
     end
 end
 
@@ -65,6 +82,7 @@ local refusal = fenced(ARGV[9], ARGV[10])
 if refusal then return refusal end
 local first, count = tonumber(ARGV[3]), (#ARGV - 10) / 3
 local _, last = extent()
+if not last then return unreadable() end
 if last ~= first - 1 then
     if last >= first + count - 1 and redis.call('HGET', state, 'writer') == ARGV[2] then
         return held()  -- the answer to the first attempt was lost on its way
@@ -99,6 +117,7 @@ RETAIN = (
     _RETAIN
     + """
 -- max_count, max_bytes, oldest
+if not extent() then return unreadable() end
 retain(tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]))
 return held()
 """
@@ -111,6 +130,7 @@ DELETE = (
 local refusal = fenced(ARGV[1], ARGV[2])
 if refusal then return refusal end
 local _, last = extent()
+if not last then return unreadable() end
 redis.call('XTRIM', stream, 'MAXLEN', 0)
 redis.call('DEL', beside)
 redis.call('HSET', state, 'first', number(last + 1), 'size', '0', 'deleted', '1')
@@ -123,9 +143,10 @@ DELETE_FROM = (
     + """
 -- owner, fence: who had it, and is gone. From then on it is the log of nobody, the empty name, who takes nothing more. Returns {fence}
 local known = redis.call('HMGET', state, 'owner', 'fence')
-if known[1] == '' then return {tonumber(known[2])} end
-if known[1] and not (known[1] == ARGV[1] and known[2] == ARGV[2]) then return {0} end
 local _, last = extent()
+if not last or known[2] and not counted(known[2]) then return unreadable() end
+if known[1] == '' and known[2] then return {tonumber(known[2])} end
+if known[1] and not (known[1] == ARGV[1] and known[2] == ARGV[2]) then return {0} end
 local fence = number(tonumber(ARGV[2]) + 1)
 redis.call('DEL', stream, beside)
 redis.call('HSET', state, 'first', number(last + 1), 'last', number(last), 'size', '0', 'deleted', '1', 'owner', '', 'fence', fence)
@@ -138,17 +159,17 @@ ADOPT = (
     + """
 -- session, last: what the sidecar knows to have been the end of a log that the server lost events of; owner, fence
 if fenced(ARGV[3], ARGV[4]) then return 0 end
-local wanted, found = tonumber(ARGV[2]), redis.call('HGET', state, 'last')
+local wanted, found = tonumber(ARGV[2]), counted(redis.call('HGET', state, 'last')) or 0
 local newest = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1]
-local last = math.max(tonumber(found or '0') or 0, newest and tonumber(string.match(newest[1], '^%d+')) or 0)
+local last = math.max(found, newest and tonumber(string.match(newest[1], '^%d+')) or 0)
 if last > wanted then return 0 end
-if tonumber(found or '0') == wanted then return 2 end
+if found == wanted and extent() then return 2 end
 local first, size, next = wanted + 1, 0, '-'
 while newest do
     local entries = redis.call('XRANGE', stream, next, '+', 'COUNT', 256)
     for _, entry in ipairs(entries) do
         first = math.min(first, tonumber(string.match(entry[1], '^%d+')))
-        size = size + (tonumber(entry[2][4] or '0') or 0)
+        size = size + (counted(entry[2][4]) or 0)
     end
     if #entries < 256 then break end
     next = '(' .. entries[#entries][1]
@@ -164,11 +185,13 @@ CLAIM = (
 -- session, owner, and from whom it may be taken: their name and fence, both empty where nobody else may have it
 local known = redis.call('HMGET', state, 'owner', 'fence')
 if known[1] and known[1] ~= ARGV[2] and not (known[1] == ARGV[3] and known[2] == ARGV[4]) then return {0} end
-local fence = number(tonumber(known[2] or '0') + 1)
-redis.call('HSET', state, 'owner', ARGV[2], 'fence', fence)
 local about = redis.call('HMGET', state, 'micros', 'deleted')
+local former, micros, deleted = counted(known[2] or '0'), counted(about[1] or '0'), counted(about[2] or '0')
 local first, last, size = extent()
-return {tonumber(fence), first, last, size, tonumber(about[1] or '0'), tonumber(about[2] or '0')}
+if not (first and former and micros and deleted) then return unreadable() end
+local fence = number(former + 1)
+redis.call('HSET', state, 'owner', ARGV[2], 'fence', fence)
+return {tonumber(fence), first, last, size, micros, deleted}
 """
 )
 

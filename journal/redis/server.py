@@ -12,9 +12,11 @@ from typing import Any, cast
 from redis.exceptions import OutOfMemoryError, RedisError
 
 from journal.base import JournalUnavailable, Retention
+from journal.damage import is_json_object
 from journal.redis.connection import connect
 from journal.redis.scripts import ADOPT, APPEND, CLAIM, DELETE, DELETE_FROM, EPOCH, RETAIN
 from journal.sqlite.rows import Append, EventRow, Extent
+from tasks.owner import heed_cancellation
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -42,6 +44,10 @@ class Ownership:
     """Grows with each owner, and each life of one."""
 
 
+LARGEST = (1 << 53) - 1
+"""The largest number in a log."""
+LATEST = LARGEST
+"""The latest time of an event, in microseconds since 1970: in the year 2255."""
 ROOM = 1 << 16
 """Bytes that are written to see whether they can be."""
 
@@ -236,7 +242,12 @@ class RedisServer:
         """Return whose a log is; None where it is nobody's."""
         found = await self._redis.hmget(self._keys(session)[1], ["owner", "fence"])
         owner, fence = cast("list[bytes | None]", found)
-        return None if owner is None or fence is None else Ownership(owner.decode(), int(fence))
+        if owner is None or fence is None:
+            return None
+        try:
+            return Ownership(owner.decode(), _counted(fence))
+        except ValueError as error:
+            raise RedisError(f"whose the log of session {session!r} is cannot be read ({error})") from error
 
     async def claim(self, session: str, former: Ownership | None) -> LogState | None:
         """Make a log the owner's in a new life; return it, or None where it is another's than the former one."""
@@ -286,6 +297,8 @@ class RedisServer:
         async with self._redis.pubsub() as channel:
             await channel.subscribe(self._channel)
             while True:
+                # The library swallows a cancellation that comes while it connects.
+                heed_cancellation()
                 message = await channel.get_message(timeout=None)
                 if message is None:
                     continue
@@ -338,28 +351,40 @@ _STATE = ["first", "last", "size", "micros", "deleted"]
 
 def _state(row: Sequence[bytes | None]) -> LogState | ValueError:
     try:
-        first, last, size, micros, deleted = (int(value or b"0") for value in row)
+        first, last, size, micros, deleted = (_counted(value or b"0") for value in row)
     except ValueError as error:
         return error
-    return LogState(Extent(first or 1, last, size), micros, bool(deleted))
+    extent = Extent(first or 1, last, size)
+    if extent.first > last + 1 or micros > LATEST:
+        return ValueError(f"no log has {extent} at {micros}")
+    return LogState(extent, micros, bool(deleted))
 
 
 def _event(key: bytes, fields: Mapping[bytes, bytes]) -> EventRow | None:
     """Return an event; None for what none of ours ever was, which is as good as lost."""
+    seq, _, within = key.partition(b"-")
     try:
-        return EventRow(int(key.partition(b"-")[0]), int(fields[b"t"]), fields[b"e"])
+        row = EventRow(_counted(seq), _counted(fields[b"t"]), fields[b"e"])
     except (KeyError, ValueError):
         return None
+    return row if within == b"0" and row.micros <= LATEST and is_json_object(row.event) else None
+
+
+def _counted(value: bytes) -> int:
+    """Read a number that a log can have; raises ValueError. Beyond these neither Lua nor JavaScript counts one by one."""
+    if not value.isdigit() or len(value) > len(str(LARGEST)) or (number := int(value)) > LARGEST:
+        raise ValueError(f"no number of a log: {value[:40]!r}")
+    return number
 
 
 def _told(message: bytes) -> tuple[str, str, LogState] | None:
     """Return the writer, the session and its log, which a message of ours names."""
     writer, *numbers, session = [*(_text(message) or "").split(" ", 5), ""][:6]
     try:
-        first, last, size, micros = (int(number) for number in numbers)
+        first, last, size, micros = (_counted(number.encode()) for number in numbers)
     except ValueError:
         return None
-    if len(writer) != 32 or not session or not 0 < first <= last + 1 or size < 0:
+    if len(writer) != 32 or not session or not 0 < first <= last + 1 or micros > LATEST:
         return None
     return writer, session, LogState(Extent(first, last, size), micros, deleted=False)
 

@@ -8,7 +8,7 @@ goes into its sum, so that a row that ends up under another number is noticed to
 import struct
 from zlib import crc32
 
-import msgspec
+from journal.damage import is_json
 
 _PLACE = struct.Struct(">qq")
 
@@ -43,7 +43,7 @@ def is_sound(key: object, micros: object, event: object, crc: object) -> bool:
     computed = of_event(key, micros, event)
     if crc is not None:
         return computed == crc
-    return computed is not None and isinstance(event, bytes) and _is_json(event)
+    return computed is not None and isinstance(event, bytes) and is_json(event)
 
 
 def is_sound_beside(key: object, whole: object, raw: object, crc: object) -> bool:
@@ -51,13 +51,4 @@ def is_sound_beside(key: object, whole: object, raw: object, crc: object) -> boo
     computed = of_beside(key, whole, raw)
     if crc is not None:
         return computed == crc
-    return computed is not None and (whole is None or (isinstance(whole, bytes) and _is_json(whole)))
-
-
-def _is_json(text: bytes) -> bool:
-    try:
-        text.decode()
-        msgspec.json.decode(text, type=msgspec.Raw)
-    except (UnicodeDecodeError, msgspec.DecodeError):
-        return False
-    return True
+    return computed is not None and (whole is None or (isinstance(whole, bytes) and is_json(whole)))

@@ -7,12 +7,14 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, Self
 
 import pytest
 import redis.asyncio as redis_library
 from redis.exceptions import RedisError
 
-from journal.base import Entry, Gap, JournalUnavailable, Retention
+from contracts.journal import fill
+from journal.base import KEEP_ALL, Entry, Gap, JournalUnavailable, Retention
 from journal.redis import journal as redis_streams
 from journal.redis.journal import RedisJournal
 from journal.redis.server import NOBODY, LogState, Ownership, RedisServer
@@ -220,6 +222,121 @@ async def test_events_that_are_gone_from_the_middle_are_a_gap_and_counted(journa
     await other.close()
 
 
+@pytest.mark.parametrize("retention", [KEEP_ALL, Retention(max_count=5), Retention(max_age_s=10)])
+async def test_retention_of_a_log_whose_events_are_gone_keeps_the_server_no_longer_than_any_other(
+    journal: RedisJournal, retention: Retention
+) -> None:
+    redis = journal._server._redis
+    await redis.delete("turnwire:log:a")
+    await redis.hset("turnwire:state:a", "last", "900000000000")
+    other = await RedisJournal.open(f"unix://{journal._server.name}", retention)
+    async with asyncio.timeout(60):
+        await other.retain()
+    kept = {log.session: (log.first, log.last) for log in await other.logs()}
+    assert kept == {"a": (900000000000 - 4 if retention.max_count else 1, 900000000000)}
+    await other.close()
+
+
+async def test_entries_that_are_no_event_of_ours_are_a_gap_and_counted(journal: RedisJournal) -> None:
+    redis: Any = journal._server._redis  # the library's types want more than it takes
+    wrong: list[dict[str, bytes]] = [
+        {"e": b"\xff\xfe"}, {"e": b""}, {"e": b'{"type":'}, {"e": b"[]"}, {"t": b"9" * 30}, {"t": b"soon"}, {"e_": b"{}"},
+    ]  # fmt: skip
+    await redis.delete("turnwire:log:a")
+    for number, fields in enumerate(wrong, 1):
+        given = {"t": b"1", "s": b"2"} | ({} if "e_" in fields else {"e": b"{}"}) | fields
+        await redis.xadd("turnwire:log:a", given, id=f"{number}-0")
+    await redis.xadd("turnwire:log:a", {"t": "1", "s": "2", "e": "{}"}, id="10-0")
+    await redis.hset("turnwire:beside:a", "10w", b"+\xff")
+    page = await journal.read_after("a", BEGINNING)  # of the end that is remembered
+    assert page.gap is None
+    other = await RedisJournal.open(f"unix://{journal._server.name}")
+    page = await other.read_after("a", BEGINNING)
+    assert (page.gap, [e.seq for e in page.envelopes]) == (Gap(1, 9), [10])
+    assert other.damaged == 9
+    assert await other.whole("a", 10) is None
+    assert await other.whole("a", 1) is None
+    await other.close()
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"last": "9" * 18}, {"last": "-1"}, {"first": "12"}, {"size": "nan"}, {"size": "1e3"}, {"micros": "9" * 17}, {"owner": "worker", "fence": "many"},
+    ],
+)  # fmt: skip
+async def test_a_state_that_no_log_of_ours_has_costs_its_session_alone(
+    journal: RedisJournal, state: dict[str, str]
+) -> None:
+    redis: Any = journal._server._redis  # the library's types want more than it takes
+    await redis.hset("turnwire:state:a", mapping=state)
+    other = await RedisJournal.open(f"unix://{journal._server.name}")
+    worker = await RedisJournal.open(f"unix://{journal._server.name}", owner="worker")
+    await fill(other, "b", 1)
+    await fill(worker, "c", 1)
+    if "owner" in state:
+        with pytest.raises(JournalUnavailable, match="the log of session 'a' is cannot be read"):
+            await worker.ownership("a")
+    else:
+        assert await worker.ownership("a") is None
+        assert other.last("a") == 0
+    with pytest.raises(JournalUnavailable, match="the state of the log cannot be read"):
+        await worker.claim("a")
+    # who knows where the log ends goes on behind that
+    if "owner" not in state:
+        assert await journal.append("a", [Entry(b"{}")]) == 11
+        await journal.flush()
+        assert (await seqs(journal))[-1] == 11
+    await worker.close()
+    await other.close()
+
+
+async def test_a_refusal_that_quotes_a_word_of_the_server_is_still_about_its_session(
+    journal: RedisJournal,
+) -> None:
+    await journal._server._redis.hset("turnwire:state:a", mapping={"owner": "BUSY OOM", "fence": "1"})
+    await journal.append("a", [Entry(b"{}")])
+    assert "BUSY OOM" in await fails(journal)
+    assert journal.trouble is None
+    await journal.append("b", [Entry(b"{}")])
+    await journal.flush()
+
+
+class _Swallowing:
+    """A subscription that takes a cancellation for its own affair, as the library's does while it connects."""
+
+    def __init__(self) -> None:
+        self.connecting = asyncio.Event()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+    async def subscribe(self, _: str) -> None:
+        self.connecting.set()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+
+    async def get_message(self, **_: object) -> None:
+        await asyncio.Event().wait()
+
+
+async def test_a_cancellation_while_the_listener_connects_is_heeded(
+    journal: RedisJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subscription = _Swallowing()
+    monkeypatch.setattr(redis_library.Redis, "pubsub", lambda _: subscription)
+    other = await RedisJournal.open(f"unix://{journal._server.name}")
+    assert other._listening is not None
+    await subscription.connecting.wait()
+    other._listening.cancel()
+    done, _ = await asyncio.wait([other._listening], timeout=60)
+    assert done
+    await other.close()
+
+
 async def test_a_session_whose_keys_are_something_else_is_refused_and_the_others_go_on(
     journal: RedisJournal, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -403,7 +520,7 @@ async def test_a_worker_s_log_takes_nothing_of_another_worker_nor_of_an_earlier_
     async with AsyncExitStack() as stack:
         stack.push_async_callback(first.close)
         stack.push_async_callback(second.close)
-        await first.append("a", [Entry(b"1")])
+        await first.append("a", [Entry(b'{"n":1}')])
         await first.flush()
         was = await second.ownership("a")
         assert was == Ownership("first", 1)
@@ -412,16 +529,19 @@ async def test_a_worker_s_log_takes_nothing_of_another_worker_nor_of_an_earlier_
         assert not await second.claim("a", was), "it was looked at before its owner came back"
         assert await second.claim("a", await second.ownership("a"))
         assert second.last("a") == 1
-        await first.append("a", [Entry(b"lost")])
+        await first.append("a", [Entry(b'{"n":"lost"}')])
         with pytest.raises(JournalUnavailable, match="no more of this worker's"):
             await first.flush()
         assert "second" in str(first.refusal("a"))
-        await first.append("b", [Entry(b"another session")])
+        await first.append("b", [Entry(b'{"n":"another session"}')])
         await first.flush()
-        await second.append("a", [Entry(b"2")])
+        await second.append("a", [Entry(b'{"n":2}')])
         await second.flush()
         assert await seqs(first, "b") == [1], "other sessions go on"
-        assert [e.event for e in (await second.read_after("a", BEGINNING)).envelopes] == [b"1", b"2"]
+        assert [e.event for e in (await second.read_after("a", BEGINNING)).envelopes] == [
+            b'{"n":1}',
+            b'{"n":2}',
+        ]
         with pytest.raises(JournalUnavailable, match="no more of this worker's"):
             await first.delete("a")
 
@@ -435,7 +555,7 @@ async def test_the_log_of_an_owner_that_is_gone_is_deleted_by_a_reader_and_is_no
     async with AsyncExitStack() as stack:
         for journal in (owner, heir, hub):
             stack.push_async_callback(journal.close)
-        await owner.append("a", [Entry(b"secret", b"whole", b"raw")] * 3)
+        await owner.append("a", [Entry(b'{"n":"secret"}', b"{}", b"raw")] * 3)
         await owner.flush()
         await Heard(hub).of("a", 3)
         was = Ownership("first", 1)
@@ -445,7 +565,7 @@ async def test_the_log_of_an_owner_that_is_gone_is_deleted_by_a_reader_and_is_no
         assert await seqs(hub) == []
         assert await hub.whole("a", 1) is None
         assert await hub.ownership("a") == Ownership(NOBODY, 2)
-        await owner.append("a", [Entry(b"late")])
+        await owner.append("a", [Entry(b'{"n":"late"}')])
         with pytest.raises(JournalUnavailable, match="no more of this worker's"):
             await owner.flush()
         assert not await owner.claim("a")
@@ -479,7 +599,7 @@ async def test_who_only_reads_begins_anew_where_the_server_lost_what_was_read_an
     readers = [await RedisJournal.open(server.url, reads_only=True) for _ in range(2)]
     try:
         for session in ("a", "gone"):
-            await worker.append(session, [Entry(b'"lost"')] * 5)
+            await worker.append(session, [Entry(b'{"n":"lost"}')] * 5)
         await worker.flush()
         for reader in readers:
             await until(lambda reader=reader: reader.last("a") == reader.last("gone") == 5)  # type: ignore[misc]  # bound here
@@ -492,7 +612,7 @@ async def test_who_only_reads_begins_anew_where_the_server_lost_what_was_read_an
             server.kill()
             server.start()
         again = await RedisJournal.open(server.url, owner="w")
-        await again.append("a", [Entry(b'"new"')] * (3 if is_heard else 8))
+        await again.append("a", [Entry(b'{"n":"new"}')] * (3 if is_heard else 8))
         await again.flush()
         await again.close()
         for reader in readers:
@@ -500,7 +620,7 @@ async def test_who_only_reads_begins_anew_where_the_server_lost_what_was_read_an
             await until(lambda reader=reader: reader.last("a"))  # type: ignore[misc]  # bound here
             page = await reader.read_after("a", Cursor(epoch, 2))
             assert page.gap == Gap(1, 2)
-            assert {envelope.event for envelope in page.envelopes} == {b'"new"'}
+            assert {envelope.event for envelope in page.envelopes} == {b'{"n":"new"}'}
             assert page.envelopes[0].seq == 1
             assert reader.last("gone") == 0
         assert len({reader.epoch for reader in readers}) == 1, "a cursor of one is one of the others"
