@@ -25,7 +25,7 @@ from protocol.dialects import AUTOMATIC, CLAUDE, JSON_RPC, MIRIAD, Dialect
 from protocol.framing import LineFramer, OversizeLine
 from recordings import FIXTURES
 from runner.wire import read_request
-from tests.fuzz import callers, frontends
+from tests.fuzz import callers, frontends, redis_keys
 from tests.fuzz.rows import (
     Features,
     acp_sessions,
@@ -47,6 +47,8 @@ class Target:
     """Right inputs to begin with."""
     run: Callable[[bytes], Features]
     """Feed it with one input; raises AssertionError, or whatever it should not have raised."""
+    program: str | None = None
+    """What has to be installed for it."""
 
 
 Decode = Callable[[bytes, bool], Sequence[Received | Sent]]
@@ -357,6 +359,7 @@ TARGETS = {
         Target("session-file", session_files, _session_file),
         Target("kept-file", kept_files, _kept_file),
         Target("journal", damages, _damaged_journal),
+        Target("journal-redis", redis_keys.dumps, redis_keys.read, redis_keys.PROGRAM),
         Target("redaction", lines_of(claude_sessions), _redaction),
     )
 }

@@ -1,6 +1,7 @@
 """What was found once holds, and so does what is made of it: a fixed number of inputs, the same each time."""
 
 import logging
+import shutil
 
 import pytest
 
@@ -13,6 +14,7 @@ INPUTS = {
     "conversation": 2000,
     "stdio": 2000,
     "journal": 200,
+    "journal-redis": 300,
     "claude-junk": 1500,
     "auto": 1500,
     "session-file": 2000,
@@ -26,8 +28,15 @@ def told(campaign: Campaign) -> list[str]:
     return [f"{finding.data[:1500]!r}\n{finding.why}" for finding in campaign.findings]
 
 
+def needs(name: str) -> None:
+    program = TARGETS[name].program
+    if program is not None and shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed; `make system` does it")
+
+
 @pytest.mark.parametrize("name", TARGETS)
 def test_what_was_found_once_holds(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    needs(name)
     caplog.set_level(logging.CRITICAL)
     for path in kept(TARGETS[name]):
         assert fails(TARGETS[name], path.read_bytes()) is None, path
@@ -40,6 +49,7 @@ def test_every_kept_input_has_its_target() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", TARGETS)
 def test_wrong_inputs_break_no_promise(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    needs(name)
     caplog.set_level(logging.CRITICAL)
     campaign = fuzz(TARGETS[name], 20261122, inputs=INPUTS.get(name, DEFAULT))
     assert told(campaign) == []
