@@ -114,7 +114,7 @@ class AgentTrial:
 
     async def introduces_itself(self) -> str:
         """It says which session this is, and with which model."""
-        infos = (await self._conversation()).seen(SessionInfo)
+        infos = [info for talk in self._talks for info in talk.seen(SessionInfo)]
         ids = [info.session_id for info in infos if info.session_id]
         models = [info.model for info in infos if info.model]
         if not ids:
@@ -249,7 +249,9 @@ class AgentTrial:
     async def goes_on_with_a_conversation(self) -> str:
         """Another process of it goes on with the conversation."""
         talk = await self._conversation()
-        before = [info.session_id for info in talk.seen(SessionInfo) if info.session_id]
+        if not talk.seen(Complete):
+            await talk.turn(say(word()))  # a new session, after a check that failed
+        before = _session_of(talk.events)
         await self._client.close_session(talk.session)
         while not isinstance(await talk.next(), ProcessStatus):
             pass
@@ -264,8 +266,7 @@ class AgentTrial:
         _completed(events)
         if wanted not in text_of(events):
             raise PromiseBroken(f"the answer is {text_of(events)[:200]!r}")
-        after = [info.session_id for info in talk.seen(SessionInfo) if info.session_id]
-        return "as the same session" if before[-1:] == after[-1:] else "as a session of another id"
+        return "as the same session" if _session_of(events) == before else "as a session of another id"
 
     async def speaks_its_protocol(self) -> str:
         """All that it wrote was of its protocol."""
@@ -335,6 +336,11 @@ def _completed(events: list[AgentEvent]) -> None:
     if end.data.outcome != "completed":
         errors = "; ".join(end.data.errors or ())
         raise PromiseBroken(f"the turn ends {end.data.outcome}" + (f": {errors[:300]}" if errors else ""))
+
+
+def _session_of(events: list[AgentEvent]) -> str | None:
+    """Return the agent's own id of the session, as the last event that has one says."""
+    return next((event.session_id for event in reversed(events) if event.session_id), None)
 
 
 def _calls(events: list[AgentEvent]) -> tuple[Counter[str], Counter[str]]:

@@ -81,17 +81,6 @@ class Conversation:
                 case _:
                     pass
 
-    async def until(self, kind: type[Kind], answer: Answer = allow) -> Kind:
-        """Answer what is asked, and return the next event of a kind."""
-        while True:
-            event = await self.next()
-            if isinstance(event, kind):
-                return event
-            if isinstance(event, PermissionRequest):
-                await self._respond(event, answer)
-            if isinstance(event, Complete):
-                raise PromiseBroken(f"the turn ended ({event.data.outcome}) before any {kind.__name__}")
-
     async def next(self) -> AgentEvent:
         """Return the next event; raises PromiseBroken when none comes in time."""
         try:

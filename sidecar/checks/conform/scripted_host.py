@@ -51,12 +51,18 @@ AWAY_S = 0.5
 
 
 class ScriptedHost:
-    """The host of the hub, and what happens on it."""
+    """The host of the hub, and what happens on it.
 
-    def __init__(self, port: int, patience: float) -> None:
+    `patience` and `away_s`, how long the hub is gone at a restart, are in seconds; `kept` and `flood` are in events.
+    """
+
+    def __init__(
+        self, port: int, patience: float, *, kept: int = KEPT, flood: int = FLOOD, away_s: float = AWAY_S
+    ) -> None:
         self._patience = patience
         self._port = port
-        self._journal = MemoryJournal(Retention(max_count=KEPT))
+        self._kept, self._flood, self._away_s = kept, flood, away_s
+        self._journal = MemoryJournal(Retention(max_count=kept))
         self._first = Hub(self._journal, self, HubConfig(port=port))
         self._hub = self._first
         self._delivered = hashlib.sha256()
@@ -129,20 +135,20 @@ class ScriptedHost:
 
     async def takes_a_flood(self) -> str:
         """A flood, and an event of a million characters, arrive whole."""
-        for start in range(0, FLOOD, 500):
+        for start in range(0, self._flood, 500):
             await self._publish([_text(f"{start + n}") for n in range(500)])
             # as fast as it reads: a frontend that is further behind than what is kept would meet a gap
             await self._hub.delivered(self._patience)
         await self._publish([_text("x" * BIG)])
         await self._acknowledged()
-        return f"{FLOOD:,} events"
+        return f"{self._flood:,} events"
 
     async def is_told_of_a_gap(self) -> str:
         """What was dropped while it was away is a gap, and what is left of the log follows."""
         before = self._journal.last(SESSION)
 
         async def drop() -> None:
-            await self._journal.append(SESSION, [Entry(_text(f"dropped {n}")) for n in range(KEPT * 2)])
+            await self._journal.append(SESSION, [Entry(_text(f"dropped {n}")) for n in range(self._kept * 2)])
             page = await self._journal.read_after(SESSION, Cursor(self._journal.epoch, before), count=1)
             assert page.gap is not None
             self._expect(range(page.gap.last + 1, self._journal.last(SESSION) + 1))
@@ -155,7 +161,7 @@ class ScriptedHost:
         """Another life of the log is read from its beginning."""
 
         async def another() -> None:
-            self._journal = MemoryJournal(Retention(max_count=KEPT))
+            self._journal = MemoryJournal(Retention(max_count=self._kept))
             await self._publish([_text(f"another life {n}") for n in range(50)])
 
         await self._restart(another)
@@ -250,7 +256,7 @@ class ScriptedHost:
     async def _restart(self, meanwhile: Callable[[], Awaitable[None]]) -> None:
         await self._hub.stop()
         await meanwhile()
-        await asyncio.sleep(AWAY_S)
+        await asyncio.sleep(self._away_s)
         config = HubConfig(port=self._port)
         self._hub = Hub(self._journal, self, config, kept=self._first.tokens)
         await self._hub.start()

@@ -1,0 +1,98 @@
+"""The kit on an agent that does all it is asked for, and on agents with faults, which it has to name; real ones are in test_agents.py."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+from faulty_agent import faulty_agent
+
+from preloaded import ran
+from turnwire_process import environment
+
+
+def conform(folder: Path, *words: str) -> CompletedProcess[bytes]:
+    return ran(("conform", "agent", *words), cwd=folder, env=environment(folder / "home"))
+
+
+def findings(done: CompletedProcess[bytes]) -> list[dict[str, Any]]:
+    assert done.stdout, done.stderr.decode()
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+def details(found: Sequence[dict[str, Any]], verdict: str) -> dict[str, str]:
+    return {one["check"]: one["detail"] for one in found if one["verdict"] == verdict}
+
+
+def test_an_agent_that_does_as_it_is_told_holds_everything(tmp_path: Path) -> None:
+    done = conform(tmp_path, "--json", "--", *faulty_agent(tmp_path))
+    found = findings(done)
+    assert [one for one in found if one["verdict"] != "held"] == []
+    assert (len(found), done.returncode) == (15, 0)
+    held = details(found, "held")
+    assert held["It says which session this is, and with which model"] == "model m"
+    assert held["What a command printed is told, and its exit code"] == "exit code 3"
+    assert held["Another process of it goes on with the conversation"] == "as the same session"
+
+
+def test_the_faults_of_an_agent_are_named_and_no_others(tmp_path: Path) -> None:
+    faults = (
+        "says everything twice",
+        "runs what is refused",
+        "runs nothing",
+        "ends an interrupted turn as any other",
+        "does what nobody knows",
+        "has another id when resumed",
+        "writes what is no message",
+    )
+    done = conform(tmp_path, "--json", "--", *faulty_agent(tmp_path, faults))
+    found = findings(done)
+    broken = details(found, "broken")
+    no_message = broken.pop("All that it wrote was of its protocol")
+    assert "lines are no messages" in no_message
+    assert broken == {
+        "What is said comes once, and each turn has one end": "the word came 2 times",
+        "A command that is refused is not run, and the turn ends": "it ran what was refused",
+        "A command that is allowed is run, and its end is told": "the command was not run",
+        "An interrupt ends the turn, and what it ran": "the turn ended as if nobody had interrupted it",
+        "A request that it does not know gets an error, and does no harm": "it says that it did what nobody knows",
+    }
+    assert details(found, "not supported") == {
+        "What a command printed is told, and its exit code": "its output is not told"
+    }
+    held = details(found, "held")
+    assert held["Another process of it goes on with the conversation"] == "as a session of another id"
+    assert done.returncode == 1
+
+
+def test_what_came_of_each_check_is_a_line_for_people_and_the_last_one_counts_them(tmp_path: Path) -> None:
+    faults = (
+        "asks nobody",
+        "tells no call",
+        "is dazed by an interrupt",
+        "reads no large prompts",
+        "fails at odd characters",
+        "forgets when resumed",
+    )
+    done = conform(tmp_path, "--", *faulty_agent(tmp_path, faults))
+    *lines, closing = done.stdout.decode().splitlines()
+    said = [line.partition(" (")[0] for line in lines if line.startswith("broken")]
+    assert said == [
+        "broken        A command that is refused is not run, and the turn ends: it ran the command without asking",
+        "broken        A command that is allowed is run, and its end is told: 0 calls began and 0 ended",
+        "broken        After an interrupt the next prompt is answered as before: the turn ends error: I cannot.",
+        "broken        A prompt of 300,000 characters arrives whole: completed: 'What?'",
+        "broken        Characters of all kinds in a prompt do no harm: error: 'done'",
+        "broken        Another process of it goes on with the conversation: the answer is 'Who are you?'",
+        "broken        All that it wrote was of its protocol: 0 calls began and 1 ended",
+    ]
+    assert closing == "7 held, 7 broken, 1 not supported"
+    assert done.returncode == 1
+
+
+def test_a_folder_in_which_there_is_something_is_not_given_to_an_agent_to_be_tried(tmp_path: Path) -> None:
+    done = conform(tmp_path, "--workspace", ".", "--", *faulty_agent(tmp_path))
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"is not empty; the agent runs commands in it: name an empty folder" in done.stderr
