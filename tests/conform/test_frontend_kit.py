@@ -119,7 +119,6 @@ async def test_a_frontend_can_list_the_play_but_begin_nothing_in_it() -> None:
     host = ScriptedHost(0, 60)
     url = await host.start()
     try:
-        assert not host.is_followed
         async with connect(url) as client:
             assert [one.title for one in client.known_sessions] == ["A play for frontends"]
             assert host.is_followed
