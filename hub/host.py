@@ -1,9 +1,9 @@
 """What the hub needs from the rest of the sidecar; it is handed one of these and knows nothing else."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from msgspec import Struct
 from pydantic import JsonValue
 
 from hub.principals import EVERYTHING, Scope, sees
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from hub.wire.frames_out import AgentChoice, SessionSummary, WorkerChoice
 
 
-@dataclass(frozen=True, slots=True)
-class Frontend:
+class Frontend(Struct, frozen=True):
     """Who sends a command."""
 
     name: str

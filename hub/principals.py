@@ -6,9 +6,11 @@ reverse proxy, and may be held to its own sessions and to those in some folders.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from normalize.vocabulary import Role
 from protocol.errors import TurnwireError
@@ -35,8 +37,7 @@ def checked_name(name: str) -> str:
     return name
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """Which sessions may be seen."""
 
     all: bool = False
@@ -81,8 +82,7 @@ class Scope:
 EVERYTHING = Scope(all=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Principal:
+class Principal(Struct, frozen=True):
     """Who has shown a token."""
 
     role: Role

@@ -10,8 +10,9 @@ timeout = 10                            # seconds
 
 import ipaddress
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from protocol.errors import TurnwireError
 
@@ -25,8 +26,7 @@ class HookError(TurnwireError, ValueError):
     """A hook of the configuration that cannot be read; says which, and why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HookSetting:
+class HookSetting(Struct, frozen=True, kw_only=True):
     """One hook; it has either a command or a URL."""
 
     event: str

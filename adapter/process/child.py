@@ -12,9 +12,11 @@ import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from adapter.process import awake, cgroup
 
@@ -42,8 +44,7 @@ ROOM = 8
 CAN_SUPERVISE = sys.platform.startswith("linux") and bool(sys.executable)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
+class Start(Struct, frozen=True, kw_only=True):
     """What to start."""
 
     argv: Sequence[str]

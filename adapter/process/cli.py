@@ -12,9 +12,10 @@ import shutil
 import signal
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from adapter.process import awake
 from adapter.process.child import CAN_SUPERVISE, Child, Start, Supervised

@@ -13,8 +13,9 @@ import termios
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from typing import BinaryIO, cast
+
+from msgspec import Struct
 
 from adapter.process.transport import ProcessGone
 
@@ -22,8 +23,7 @@ READ_AHEAD = 1024 * 1024
 """Bytes of a pipe that are held for its reader, at most (and one chunk more)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutputGrace:
+class OutputGrace(Struct, frozen=True, kw_only=True):
     """How long an output is listened to after the exit of its process, while others hold it open."""
 
     quiet: float = 0.5
@@ -213,8 +213,7 @@ class Outgoing(asyncio.BaseProtocol):
         self._writable.set()
 
 
-@dataclass(frozen=True, slots=True)
-class ChildPipes:
+class ChildPipes(Struct, frozen=True):
     """The three pipes of a process that is being started: its own ends of them, and ours."""
 
     their_stdin: BinaryIO

@@ -4,16 +4,16 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from adapter.process.cli import CliProcess
 
 Step: TypeAlias = Literal["interrupt", "close stdin", "SIGTERM", "SIGKILL"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StopDeadlines:
+class StopDeadlines(Struct, frozen=True, kw_only=True):
     """Seconds that a CLI has for each step before the next one."""
 
     interrupt: float = 3.0

@@ -1,7 +1,8 @@
 """What the client needs of a CLI: bytes out, lines in, and how it ended. A process, a recording or a test can be one."""
 
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from protocol.errors import TurnwireError
 
@@ -10,8 +11,7 @@ class ProcessGone(TurnwireError):
     """The CLI takes no more input: it has exited, or its stdin is closed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Exit:
+class Exit(Struct, frozen=True):
     """How a process ended."""
 
     code: int | None = None

@@ -14,8 +14,9 @@ import re
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from hub.config import HubConfig
 from hub.principals import TOKEN_PREFIX, NoPrincipals, Principal, Principals
@@ -44,8 +45,7 @@ def is_loopback(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
+class Tokens(Struct, frozen=True):
     """The two tokens."""
 
     control: str
@@ -237,8 +237,7 @@ def _without_port(hop: str) -> str:
     return hop.partition(":")[0] if hop.count(":") == 1 else hop
 
 
-@dataclass(frozen=True, slots=True)
-class OriginPolicy:
+class OriginPolicy(Struct, frozen=True):
     """Which Host and Origin a request may have: what protects against DNS rebinding and foreign pages."""
 
     listens_on: str

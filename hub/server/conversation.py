@@ -7,10 +7,11 @@ the host does go on when the frontend leaves, and their replies are then dropped
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from msgspec import to_builtins
+from msgspec.structs import replace
 from pydantic import JsonValue
 
 from hub.config import HubConfig

@@ -25,7 +25,8 @@ def agents_command(
     """List the agents: which are installed, in which version, whether somebody is logged in, and how to get the others."""
     import asyncio
     import json
-    from dataclasses import asdict
+
+    from msgspec.structs import asdict
 
     from sidecar.checks.doctor.agents import look
 

@@ -5,10 +5,10 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from msgspec import Struct, field
 from pydantic import BaseModel, ConfigDict
 
 import scripted_agent
@@ -43,8 +43,7 @@ class AgentSetting(BaseModel):
     """Whether it may have turnwire run commands."""
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(Struct, frozen=True):
     """A way to start an agent."""
 
     name: str

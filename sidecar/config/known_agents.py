@@ -5,15 +5,15 @@ trying the versions named there.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 Family = Literal["claude", "qwen", "acp"]
 """What agents speak: Claude Code's stream-json, the same as Qwen Code has it, or the Agent Client Protocol."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownAgent:
+class KnownAgent(Struct, frozen=True, kw_only=True):
     """What turnwire knows of an agent before it starts it."""
 
     title: str

@@ -4,8 +4,9 @@ TOML with `[[rules]]` (adapter/permissions/rules.py) and `[[hooks]]` (adapter/ho
 """
 
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from adapter.hooks.settings import HookError, HookSetting, read_hooks
 from adapter.permissions.rules import Rule, RuleError, read_rules
@@ -13,8 +14,7 @@ from protocol.parsing.depth import TOO_DEEP, is_deep
 from sidecar.config.settings import ConfigurationError, unreadable
 
 
-@dataclass(frozen=True, slots=True)
-class Rulebook:
+class Rulebook(Struct, frozen=True):
     """What the file says."""
 
     rules: tuple[Rule, ...] = ()

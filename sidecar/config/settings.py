@@ -11,11 +11,11 @@ import os
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
+from msgspec import Struct
 from pydantic import (
     AfterValidator,
     AliasChoices,
@@ -402,8 +402,7 @@ class Settings(BaseSettings):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsFile:
+class SettingsFile(Struct, frozen=True):
     """A configuration file as it was read."""
 
     path: Path

@@ -1,9 +1,10 @@
 """What all shapes of recordings share: an input with its time, lines in bounded memory, and what can be wrong."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import tee
 from pathlib import Path
+
+from msgspec import Struct
 
 from normalize.core import Core, happenings
 from normalize.events import AgentEvent
@@ -18,8 +19,7 @@ class RecordingError(TurnwireError):
     """A recording cannot be read or written; the message says which, why, and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Timed:
+class Timed(Struct, frozen=True):
     """Something that happened in the session, and when."""
 
     at: float | None

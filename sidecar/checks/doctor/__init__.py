@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import typer
+from msgspec.structs import asdict
 
 from sidecar.checks.doctor.checks import examine
 from sidecar.checks.doctor.finding import Finding

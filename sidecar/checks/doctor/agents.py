@@ -3,8 +3,9 @@
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from adapter.process.environment import build_environment
 from adapter.process.version import Version, detect_version
@@ -16,8 +17,7 @@ AT_A_TIME = 2
 """Programs that are asked for their version at a time: some take seconds of a processor to say it."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgentSeen:
+class AgentSeen(Struct, frozen=True):
     """An agent as it was found."""
 
     name: str

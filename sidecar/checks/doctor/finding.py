@@ -1,11 +1,11 @@
 """What the doctor has found, one look at a time."""
 
-from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+
+class Finding(Struct, frozen=True):
     """What one look has found."""
 
     what: str

@@ -6,8 +6,9 @@ Spec 1's own two options are taken from whoever starts its agent: Claude Code re
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from protocol.dialects import DIALECTS, MIRIAD
 from protocol.errors import TurnwireError
@@ -47,8 +48,7 @@ SPEC_1_FLAG, SPEC_1_DATABASE = "--stdio", "--db"
 """The command line of spec 1's agent; a CLI keeps its sessions itself, so the database has no use."""
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments:
+class Arguments(Struct, frozen=True):
     """What stands on the command line."""
 
     spoken: str = "auto"

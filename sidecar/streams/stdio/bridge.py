@@ -7,7 +7,8 @@ answer, so what is written before the answer is heard in this turn. What no tool
 """
 
 from collections import deque
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from normalize.inputs import Ended, Received, Sent, SessionInput
 from protocol.claude.answers import HookOutput, answer_hook
@@ -38,15 +39,14 @@ HOOKS: JsonObject = {
 }
 
 
-@dataclass(slots=True)
-class BridgeOutput:
+class BridgeOutput(Struct):
     """What is to be done, in this order on each side."""
 
-    to_caller: list[bytes] = field(default_factory=list)
+    to_caller: list[bytes] = []
     """Lines, each with its newline."""
-    to_cli: list[bytes] = field(default_factory=list)
+    to_cli: list[bytes] = []
     """Lines, each with its newline."""
-    seen: list[SessionInput] = field(default_factory=list)
+    seen: list[SessionInput] = []
     """What happened between us and the CLI."""
     close: bool = False
     """Close the CLI's stdin, after the lines."""
