@@ -40,9 +40,10 @@ local function retain(max_count, max_bytes, oldest)
     if max_bytes >= 0 and size > max_bytes then
         excess = size - max_bytes + math.floor(max_bytes / 16)
     end
-    local next, going = first, true
+    -- Mostly nothing is to be dropped, and the oldest event alone tells so.
+    local next, going, count = first, keep > first or excess > 0 or oldest > 0, 1
     while going do
-        local entries = redis.call('XRANGE', stream, number(next) .. '-0', number(last), 'COUNT', 64)
+        local entries = redis.call('XRANGE', stream, number(next) .. '-0', number(last), 'COUNT', count)
         for _, entry in ipairs(entries) do
             local seq = tonumber(string.match(entry[1], '^%d+'))
             local micros, weight = counted(entry[2][2]), counted(entry[2][4])
@@ -52,7 +53,8 @@ local function retain(max_count, max_bytes, oldest)
             redis.call('HDEL', beside, number(seq) .. 'w', number(seq) .. 'r')
             next = seq + 1
         end
-        going = going and #entries == 64
+        going = going and #entries == count
+        count = 64
     end
     next = math.max(next, keep)
     if next > first then

@@ -630,3 +630,26 @@ async def test_who_only_reads_begins_anew_where_the_server_lost_what_was_read_an
         with contextlib.suppress(JournalUnavailable):
             await worker.close()
         server.kill()
+
+
+@pytest.mark.parametrize(
+    ("retention", "read"), [(Retention(), []), (Retention(max_age_s=86400, max_bytes=1 << 30), ["1"])]
+)
+async def test_an_append_reads_one_event_at_most_while_retention_takes_none(
+    forgetful: RedisProcess, retention: Retention, read: list[str]
+) -> None:
+    journal = await RedisJournal.open(forgetful.url, retention)
+    await journal.append("a", [Entry(b"{}")] * 100)
+    await journal.flush()
+    async with redis_library.from_url(forgetful.url) as client, client.monitor() as monitor:
+        await journal.append("a", [Entry(b"{}")])
+        await journal.flush()
+        await client.echo("enough")
+        commands: list[str] = []
+        async for told in monitor.listen():
+            commands.append(told["command"])
+            if commands[-1] == "ECHO enough":
+                break
+    await journal.close()
+    assert [command.split()[-1] for command in commands if command.startswith("XRANGE")] == read
+    assert any(command.startswith("XADD") for command in commands)
