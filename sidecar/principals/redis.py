@@ -8,7 +8,7 @@ Needs the extra `redis`.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, Never, TypeVar, cast
 
 from redis.exceptions import RedisError
 
@@ -36,6 +36,8 @@ class RedisPrincipals(WatchedTokens):
         self._connection = connect(url)
         self._name = f"{prefix}tokens"
         self._retry_s = retry_s
+        self._is_heard = True
+        """False once it was told that it is not."""
 
     def refresh(self) -> None:
         """Do nothing: the channel tells."""
@@ -53,32 +55,30 @@ class RedisPrincipals(WatchedTokens):
         """Hear of changes, and look at the clock; runs until it is cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.expire())
-            deaf = False
             while True:
                 try:
                     await self._follow()
                 except (RedisError, OSError, RuntimeError, AttributeError) as error:
-                    if not deaf:
+                    if self._is_heard:
                         log.warning(
                             "what becomes of tokens is not heard; it is tried again",
                             extra={"server": self._connection.name, "error": str(error)},
                         )
-                    deaf = True
-                else:
-                    deaf = False
+                    self._is_heard = False
                 await asyncio.sleep(self._retry_s)
 
     async def close(self) -> None:
         """Let go of the connections."""
         await self._connection.close()
 
-    async def _follow(self) -> None:
+    async def _follow(self) -> Never:
         async with self._connection.redis.pubsub() as channel:
             await channel.subscribe(self._name)
             while True:
                 message = await channel.get_message(timeout=None)
                 if message is not None and message["type"] in {"subscribe", "message"}:
                     await self._read()
+                    self._is_heard = True
 
     async def _read(self) -> None:
         try:
