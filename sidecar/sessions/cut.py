@@ -117,8 +117,6 @@ async def copy_to(journal: Journal, session: str, fork: str, cut: LogCut) -> Non
             case ev.Complete(data=data):
                 ended = structs.replace(data, outcome="interrupted", is_error=False, errors=None)
                 batch.append(Entry(to_json(structs.replace(event, data=ended, error=None))))
-            case ev.ProcessStatus():
-                pass
             case _:
                 batch.append(Entry(to_json(event)))
     if batch:
@@ -134,9 +132,9 @@ def _is_copied(event: AgentEvent) -> bool:
             | ev.PermissionCancelled()
             | ev.QuestionRequest()
             | ev.Queued()
+            | ev.History()
+            | ev.Cut()
         ):
-            return False
-        case ev.History() | ev.Cut():
             return False
         case _:
             return True

@@ -26,6 +26,7 @@ from normalize import events as ev
 from normalize.inputs import Received
 from normalize.payloads import ShellExecPayload
 from normalize.payloads.work import ShellExec
+from normalize.recordings.session_files import Answer, SearchableText
 from protocol.claude.messages import Unknown
 from sidecar.cli.commands import application
 from sidecar.config.prices import prices
@@ -35,8 +36,9 @@ from sidecar.library.conversation import folded
 from sidecar.library.export import ExportHeading, as_html, as_markdown
 from sidecar.library.folders import SessionPath, files_in, running
 from sidecar.library.following import Follower
-from sidecar.library.index import BATCH, Index, LibraryError, query_of
-from sidecar.library.library import Library
+from sidecar.library.index import BATCH, Index, LibraryError, LogPiece, query_of
+from sidecar.library.library import Library, document
+from sidecar.library.visibility import VisibleConversations
 from sidecar.process import logs
 from tracing.recordings.session_file import format_of
 
@@ -607,3 +609,176 @@ def test_a_short_list_needs_only_the_newest_files(tmp_path: Path) -> None:
     assert {one.id for one in library.index.newest(limit=9)} <= {path.stem for path in files[-3:]}
     assert library.look().read == len(files) - 3
     library.close()
+
+
+def test_of_two_files_of_a_conversation_the_one_that_has_more_of_it_is_listed(tmp_path: Path) -> None:
+    projects = a_home(tmp_path, ("2.1.330", "denied"))
+    (file,) = projects.glob("*/*.jsonl")
+    lines = file.read_bytes().splitlines(keepends=True)
+    second = next(number for number, line in enumerate(lines) if b'"content":"Touch y' in line)
+    copied = projects / "copied" / file.name
+    copied.parent.mkdir()
+    shutil.copy(file, copied)
+    file.write_bytes(b"".join(lines[:second]))
+    os.utime(file, (2_000_000_000, 2_000_000_000))
+    library = a_library(tmp_path, projects)
+    assert library.look().read == 2
+    (one,) = library.index.newest(limit=9)
+    assert (one.path, one.turns) == (str(copied), 3)
+    (spent,) = library.index.usage([])
+    found = library.index.search("Red it is", limit=9)
+    assert len({hit.message for hit in found}) == len(found)
+    # that which has less changes nothing of it, when it is read anew
+    os.utime(file, (2_100_000_000, 2_100_000_000))
+    assert library.look().read == 1
+    assert library.index.newest(limit=9) == [one]
+    assert library.index.usage([]) == [spent]
+    library.close()
+
+
+def test_all_words_of_a_long_conversation_are_found(tmp_path: Path) -> None:
+    projects = a_home(tmp_path, ("2.1.330", "denied"))
+    (file,) = projects.glob("*/*.jsonl")
+    (prompt, *_) = (line for line in file.read_bytes().splitlines() if b'"role":"user"' in line)
+    told = json.loads(prompt)
+    with file.open("ab") as out:
+        for number in range(300):
+            message = {"role": "user", "content": f"question{number}"}
+            said = {**told, "uuid": f"u{number}", "parentUuid": f"u{number - 1}", "message": message}
+            out.write(json.dumps(said).encode() + b"\n")
+    library = a_library(tmp_path, projects)
+    library.look()
+    for word in ("question0", "question255", "question256", "question299"):
+        assert file.stem in {hit.id for hit in library.index.search(f'"{word}"', limit=9)}
+    library.close()
+
+
+def test_who_may_see_some_folders_or_sessions_finds_and_counts_these_alone(tmp_path: Path) -> None:
+    projects = a_home(tmp_path, ("2.1.330", "denied"), ("2.1.330", "subagent"))
+    for file in projects.glob("*-subagent/**/*.jsonl"):
+        file.write_bytes(file.read_bytes().replace(b"/workspace/project", b"/workspace/other"))
+    library = a_library(tmp_path, projects)
+    library.look()
+    index, denied = library.index, kept("2.1.330", "denied").file.stem
+    subagent = kept("2.1.330", "subagent").file.stem
+    for seen, ids in (
+        (VisibleConversations(("/workspace/project",)), {denied}),
+        (VisibleConversations(("/workspace/",)), {denied, subagent}),
+        (VisibleConversations(("/workspace/proj",)), set[str]()),
+        (VisibleConversations(("/Workspace/project",)), set[str]()),
+        (VisibleConversations((), frozenset({subagent})), {subagent}),
+        (VisibleConversations(), set[str]()),
+    ):
+        hits = [hit.id for word in ("Red", "subagent") for hit in index.search(word, limit=99, within=seen)]
+        assert set(hits) == ids
+        assert {one.id for one in index.newest(limit=9, within=seen)} == ids
+        assert {one.id for one in index.newest(limit=9) if seen.has(one.id, one.folder)} == ids
+        assert len(index.usage(["project"], within=seen)) == len(ids)
+    assert not VisibleConversations(("/workspace",)).has("x", "/workspace/../etc")
+    assert {hit.id for hit in index.search("Red", limit=9, agent="claude", folder="/workspace")} == {denied}
+    assert index.search("Red", limit=9, folder="/workspace/other") == []
+    assert index.search("Red", limit=9, agent="codex") == []
+    assert index.usage([], until=0) == []
+    with pytest.raises(LibraryError, match="no word"):
+        index.search("...", limit=9)
+    library.close()
+
+
+def test_an_index_that_others_have_been_at_is_a_sentence_and_no_transaction_stays_open(
+    tmp_path: Path,
+) -> None:
+    projects = a_home(tmp_path, ("2.1.330", "denied"))
+    library = a_library(tmp_path, projects)
+    library.look()
+    (one,) = library.index.newest(limit=9)
+    (file,) = (tmp_path / "state").glob("*.sqlite3")
+    with sqlite3.connect(file) as database:
+        database.execute("DROP TABLE said")
+    database.close()
+    for path in projects.glob("*/*.jsonl"):
+        os.utime(path, (2_000_000_000, 2_000_000_000))
+    with pytest.raises(LibraryError, match="the search failed"):
+        library.index.search("Red", limit=9)
+    with pytest.raises(LibraryError, match="cannot be written"):
+        library.look()
+    said = (SearchableText("m", "text", "words"), 1)
+    with pytest.raises(LibraryError, match="cannot be written"):
+        library.index.log("s", LogPiece("epoch", 1, [said], [], one))
+    library.index.rename(one.id, "what needs no texts goes on")
+    assert library.find(one.id).title == "what needs no texts goes on"
+    library.close()
+
+
+def test_a_log_of_another_life_takes_the_place_of_what_was_known_of_the_former(tmp_path: Path) -> None:
+    projects = a_home(tmp_path, ("2.1.330", "denied"))
+    library = a_library(tmp_path, projects)
+    library.look()
+    index = library.index
+    (one,) = index.newest(limit=9)
+    answer = Answer("live:k", 1.0, "claude-opus-5-5", 1, 2, 0, 0, 0.5)
+    own = one._replace(id="live:s", path="/nowhere")
+
+    def piece(epoch: str, seq: int, word: str) -> LogPiece:
+        said = (SearchableText("m", "text", word), seq)
+        return LogPiece(epoch, seq, [said], [answer._replace(key=f"live:{word}")], own)
+
+    index.log("s", piece("first", 3, "violet"))
+    assert (index.logged("s", "first"), index.logged("s", "second"), index.logged("t", "first")) == (3, 0, 0)
+    index.log("s", piece("second", 2, "yellow"))
+    assert (index.logged("s", "first"), index.logged("s", "second")) == (0, 2)
+    assert index.search("violet", limit=9) == []
+    assert [hit.seq for hit in index.search("yellow", limit=9)] == [2]
+    assert [spent.answers for spent in index.usage(["agent"], until=2)] == [1]
+    library.close()
+
+
+def test_what_cannot_be_read_of_a_conversation_is_one_sentence(tmp_path: Path) -> None:
+    projects = a_home(tmp_path, ("2.1.330", "denied"))
+    (file,) = projects.glob("*/*.jsonl")
+    twin = file.with_name(f"{file.stem[:8]}-twin.jsonl")
+    twin.write_bytes(file.read_bytes().replace(file.stem.encode(), twin.stem.encode()))
+    library = a_library(tmp_path, projects)
+    library.look()
+    one = library.find(file.stem)
+    with pytest.raises(LibraryError, match="several conversations begin with"):
+        library.find(file.stem[:8])
+    with pytest.raises(LibraryError, match="nothing that an agent keeps"):
+        library.find(str(tmp_path))
+    with pytest.raises(LibraryError, match="no conversation"):
+        library.find(file.stem[:3])
+    with pytest.raises(LibraryError, match="none of the folders"):
+        library.follower(one._replace(path="/etc/passwd"))
+    assert library.has_message(one.id, "no-such-message") is False
+    assert library.has_message("nobody", "no-such-message") is None
+    file.write_text("{}\n")
+    with pytest.raises(LibraryError, match="no conversation any more"):
+        library.follower(one)
+    file.unlink()
+    assert library.has_message(one.id, "no-such-message") is None
+    with pytest.raises(LibraryError, match="cannot be read"):
+        library.follower(one)
+    with pytest.raises(LibraryError, match="cannot be read"):
+        library.export(one, "html", redact=False)
+    library.close()
+    (tmp_path / "prices.json").write_text("{")
+    with pytest.raises(LibraryError, match=r"prices\.json cannot be used"):
+        a_library(tmp_path, projects, prices=tmp_path / "prices.json")
+
+
+def test_a_time_that_no_calendar_has_is_left_out_of_a_document(library: Library) -> None:
+    one = library.find(kept("2.1.330", "files-and-shell").file.stem)
+    told = document(one._replace(began=1e300, cost_usd=None), iter(()), "markdown", redact=False)
+    assert "- Ended: " in told
+    assert "- Begun" not in told
+    assert "- Cost" not in told
+
+
+def test_what_an_agent_wrote_in_code_stays_as_it_is_and_code_that_never_ends_is_ended() -> None:
+    said: list[ev.AgentEvent] = [
+        ev.MessageChunk(text="<b>\n```html\n<b>\n```\n<i>\n~~~\n<b>\n```", message_id="m", block_index=0),
+        ev.Reasoning(reasoning_text=" ", message_id="m", block_index=1),
+        ev.Complete(operation_id="turn-1", data=ev.CompleteData(outcome="completed", is_error=False)),
+    ]
+    text = as_markdown(ExportHeading("t", []), folded(said), str)
+    assert text == "# t\n\n\n&lt;b>\n```html\n<b>\n```\n&lt;i>\n~~~\n<b>\n```\n~~~\n"
+    assert "<details" not in as_html(ExportHeading("t", []), folded(said), str)
