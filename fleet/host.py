@@ -203,18 +203,18 @@ class FleetHost:
         if repeats:
             # A repetition goes where the command went before, whoever has most room by now.
             names = [await self._store.route(order, names[0], self._timing.repeat_ms)]
+        answer = Answer()
         for index, name in enumerate(names):
             if (known := self._directory.workers.get(name)) is not None:
                 known.given += 1
             answer = await self._send(order if index == 0 else f"{order}-{index}", name, command, frontend)
-            if answer.error is not None and answer.error.code in FULL and name != names[-1]:
-                continue
-            result = _result(answer)
-            if isinstance(result, dict):
-                # The same frontend will ask for it at once.
-                await self._directory.refresh(str(result.get("session")))
-            return result
-        raise AssertionError("the last worker's answer is returned")
+            if answer.error is None or answer.error.code not in FULL:
+                break
+        result = _result(answer)
+        if isinstance(result, dict):
+            # The same frontend will ask for it at once.
+            await self._directory.refresh(str(result.get("session")))
+        return result
 
     async def _of_conversation(
         self, command: frames.LibraryOpen | frames.LibraryRename | frames.LibraryExport, frontend: Frontend

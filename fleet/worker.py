@@ -42,6 +42,7 @@ from hub.wire.frames import (
     LibraryUsage,
     SessionCommand,
     SessionCreate,
+    SessionDelete,
     SessionFork,
     WorkspaceCommand,
 )
@@ -57,8 +58,8 @@ AT_ONCE = 256
 TAKEN = 64
 """Commands that are taken in one request."""
 
-NEW_SESSIONS = (LibraryOpen, SessionCreate, SessionFork)
-"""Commands that may begin a session."""
+LISTED = (LibraryOpen, SessionCreate, SessionDelete, SessionFork)
+"""Commands after which there are other sessions."""
 
 READS = (LibraryExport, LibraryList, LibrarySearch, LibraryUsage, WorkspaceCommand)
 """Commands that change nothing: what came of them need not be known, and may be large."""
@@ -212,11 +213,15 @@ class Worker:
     async def _rejoin(self) -> None:
         """Redis has lost what it knew of this worker."""
         try:
-            self._shown.clear()
-            self._changed.set()
+            self._show_anew()
             await self._store.join(self._name)
         except (RedisError, OSError):
             pass  # it is tried again
+
+    def _show_anew(self) -> None:
+        """Put all entries into the directory again, which may have lost them with the lease."""
+        self._shown.update(dict.fromkeys(self._shown, b""))
+        self._changed.set()
 
     async def _beat(self) -> None:
         if not await self._renew():
@@ -240,6 +245,7 @@ class Worker:
         if self._was_away:
             await self._let_go_of_what_moved()
             await self._store.join(self._name)
+            self._show_anew()
             self._was_away = False
         return True
 
@@ -359,8 +365,8 @@ class Worker:
         try:
             answer = await self._result(order, command)
             await self._host.journaled()
-            if isinstance(command, NEW_SESSIONS):
-                # Whoever hears of a new session finds it in the directory.
+            if isinstance(command, LISTED):
+                # Whoever hears of a new session finds it in the directory, and one that was deleted no more.
                 await self._until_redis_takes_it(self._show_all)
             if answer.moved or (answer.error is not None and answer.error.code in NOTHING_BEGUN):
                 await self._until_redis_takes_it(lambda: self._store.forget(order.id))

@@ -8,22 +8,24 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import msgspec
 import pytest
 import redis.asyncio as redis_library
 from pydantic import JsonValue
 from redis_topologies import cluster
 
 from fleet.errors import NameTaken
-from fleet.host import FleetHost
-from fleet.store import FleetStore
+from fleet.host import IN_FLIGHT, FleetHost
+from fleet.store import DirectoryEntry, FleetStore
 from fleet.timing import Timing
-from fleet.wire import WorkerSummary
+from fleet.wire import Answer, WorkerCommand, WorkerSummary, decode, encode
 from fleet.worker import Worker
 from hub.host import CommandRefused, Frontend
 from hub.principals import Principal, Scope
 from hub.server.cookies import LoggedOut
 from hub.wire import frames
 from hub.wire.frames_out import AgentChoice, SessionSummary
+from journal.base import JournalUnavailable
 from journal.redis.server import NOBODY, Ownership
 from journals import RedisProcess
 from sidecar.fleet.invitations import FleetInvitations
@@ -47,6 +49,11 @@ class Sessions:
         self.there: dict[str, int] = {}
         self.deleted: set[str] = set()
         self.adopted = 0
+        self.refuses: Exception | None = None
+        """Why nothing can be begun or taken here."""
+        self.broken = False
+        self.taken: set[str] = set()
+        """Sessions that others have taken meanwhile."""
         self.kept: dict[str, str] = {}
         """Conversations of agents, and when each ended."""
         self.may_answer = asyncio.Event()
@@ -56,10 +63,12 @@ class Sessions:
 
     async def execute(self, command: frames.AnyCommand, frontend: Frontend) -> JsonValue:
         match command:
-            case frames.SessionCreate():
+            case frames.SessionCreate() | frames.SessionFork() | frames.LibraryOpen():
+                if self.refuses is not None:
+                    raise self.refuses
                 session = f"{self._prefix}{len(self.there)}"
                 self.there[session] = 1
-                self._changed()
+                self.changed()
                 return {"session": session}
             case frames.LibraryList(conversation=wanted):
                 await self.may_answer.wait()
@@ -71,13 +80,15 @@ class Sessions:
                     if wanted in {None, one}
                 ]
                 return {"conversations": found, "next": None, "complete": True}
+            case frames.LibraryExport():
+                return {"name": command.conversation, "content": self._prefix}
             case frames.LibraryRename():
                 self.said.append((command.conversation, str(command.title)))
                 return None
             case frames.SessionDelete():
                 del self.there[command.session]
                 self.deleted.add(command.session)
-                self._changed()
+                self.changed()
                 return None
             case frames.Prompt():
                 self.said.append((command.session, command.text))
@@ -91,6 +102,8 @@ class Sessions:
                 raise RuntimeError("not for this machine")
 
     def sessions(self) -> Sequence[SessionSummary]:
+        if self.broken:
+            raise RuntimeError("broken on purpose")
         return [SessionSummary(session=name, state="idle", last_seq=7, pending=0) for name in self.there]
 
     def agents(self) -> Sequence[AgentChoice]:
@@ -113,22 +126,24 @@ class Sessions:
         assert record == session.encode()
         assert worker in {"former", "heir"}
         await asyncio.sleep(0)
+        if self.refuses is not None:
+            raise self.refuses
         self.adopted += 1
         self.there[session] = fence + 1
-        self._changed()
+        self.changed()
         return True
 
     async def still_owns(self, session: str) -> bool:
-        return session in self.there or session in self.deleted
+        return session not in self.taken and (session in self.there or session in self.deleted)
 
     async def journaled(self) -> None:
         pass
 
     async def abandon(self, session: str) -> None:
         del self.there[session]
-        self._changed()
+        self.changed()
 
-    def _changed(self) -> None:
+    def changed(self) -> None:
         for watcher in self._watchers:
             watcher()
 
@@ -163,14 +178,29 @@ class Fleet:
 
     @asynccontextmanager
     async def worker(
-        self, sessions: Sessions, name: str = "w", place: str = "here", group: str | None = None
+        self,
+        sessions: Sessions,
+        name: str = "w",
+        place: str = "here",
+        group: str | None = None,
+        agents: Sequence[str] = (),
     ) -> AsyncIterator[Worker]:
         def about() -> WorkerSummary:
             return WorkerSummary(
                 name=name,
                 version="1",
                 workspaces=[],
-                agents=[],
+                agents=[
+                    AgentChoice(
+                        agent=agent,
+                        title=f"{agent} of {name}",
+                        family="acp",
+                        capabilities=[],
+                        options=[],
+                        permission_modes=[],
+                    )
+                    for agent in agents
+                ],
                 group=group,
                 sessions=len(sessions.there),
                 max_sessions=9,
@@ -475,10 +505,14 @@ async def test_redis_that_is_killed_and_comes_back_costs_no_command_that_waits(
         sessions.may_answer.set()
         await until(lambda: hub.trouble is not None)
         assert await code(hub, prompt("s0", "nobody hears this")) == "journal_unavailable"
+        assert await code(hub, frames.LibraryList(type="library.list", id="1")) == "journal_unavailable"
+        sessions.there["s1"] = 1
+        sessions.changed()
         redis.start()
         assert await asked == {"by": "ann"}
         await until(lambda: hub.trouble is None)
         assert await hub.execute(prompt("s0", "again"), ANN) == {"by": "ann"}
+        await until(lambda: [one.session for one in hub.sessions()] == ["s0", "s1"])
     assert sessions.said == [("s0", "hello"), ("s0", "again")]
 
 
@@ -587,6 +621,264 @@ async def test_a_code_that_one_hub_gave_logs_in_at_any_hub_once_and_for_a_while(
         await client.aclose()
         await one.close()
         await two.close()
+
+
+async def test_a_hub_shows_what_all_workers_have_and_refuses_what_is_one_machine_s(fleet: Fleet) -> None:
+    one, two, told = Sessions("a"), Sessions("b"), asyncio.Event()
+    async with (
+        fleet.worker(one, "one", agents=("claude",)),
+        fleet.worker(two, "two", agents=("codex", "claude")),
+        fleet.hub() as hub,
+    ):
+        assert [choice.title for choice in hub.agents()] == ["claude of one", "codex of two"]
+        assert len(hub.tag) == 8
+        unwatch = hub.watch_sessions(told.set)
+        assert await session_of(hub, agent="codex") == "b0"
+        async with asyncio.timeout(60):
+            await told.wait()
+        unwatch()
+        listed = await hub.execute(frames.SessionList(type="session.list", id="1"), ANN)
+        assert isinstance(listed, list)
+        assert [row["session"] for row in listed if isinstance(row, dict)] == ["b0"]
+        invite = frames.AccessInvite(type="access.invite", id="1")
+        assert await code(hub, invite) == "not_supported"
+        assert await code(hub, frames.Hello(type="hello", id="1")) == "invalid_params"
+        # an id as long as a UUID that is none: each is a command of its own
+        for _ in range(2):
+            assert await hub.execute(prompt("b0", "so", "x" * 36), ANN) == {"by": "ann"}
+    assert two.said == [("b0", "so")] * 2
+
+
+async def test_a_session_that_a_worker_has_no_room_for_is_begun_by_the_next_one(fleet: Fleet) -> None:
+    one, two = Sessions("a"), Sessions("b")
+    one.refuses = CommandRefused("limit_sessions", "full")
+    async with fleet.worker(one, "one"), fleet.worker(two, "two"), fleet.hub() as hub:
+        assert await session_of(hub) == "b0"
+        two.refuses = CommandRefused("limit_processes", "full, too")
+        assert await code(hub, create()) == "limit_processes"
+        two.refuses = CommandRefused("invalid_params", "whoever is asked")
+        assert await code(hub, create()) == "invalid_params"
+    assert (one.there, two.there) == ({}, {"b0": 1})
+
+
+async def test_what_is_begun_out_of_another_session_is_known_at_once_and_a_session_is_exported_where_it_is(
+    fleet: Fleet,
+) -> None:
+    one, two, again = Sessions("a"), Sessions("b"), str(uuid.uuid4())
+    one.kept, two.kept = {}, {"old": "1.0"}
+    async with fleet.worker(one, "one"), fleet.worker(two, "two"), fleet.hub() as hub:
+        opened = frames.LibraryOpen(type="library.open", id=again, conversation="old")
+        for _ in range(2):
+            assert await hub.execute(opened, ANN) == {"session": "b0"}
+            assert [each.session for each in hub.sessions()] == ["b0"]
+        fork = frames.SessionFork(type="session.fork", id="1", session="b0")
+        assert await hub.execute(fork, ANN) == {"session": "b1"}
+        assert [each.session for each in hub.sessions()] == ["b0", "b1"]
+        export = frames.LibraryExport(type="library.export", id="1", conversation="live:b1")
+        assert await hub.execute(export, ANN) == {"name": "live:b1", "content": "b"}
+        kept = frames.LibraryExport(type="library.export", id="1", conversation="old")
+        assert await hub.execute(kept, ANN) == {"name": "old", "content": "b"}
+        assert await hub.execute(delete("b0"), ANN) is None
+        assert [each.session for each in hub.sessions()] == ["b1"]
+
+
+async def test_an_answer_that_never_comes_is_given_up_and_too_many_that_wait_are_refused(
+    redis: RedisProcess,
+) -> None:
+    fleet, sessions = Fleet(redis.url, Timing(lease_s=30, pause_s=0.02, done_s=0.05)), Sessions("s")
+    sessions.there["s0"] = 1
+    sessions.may_answer.clear()
+    async with fleet.worker(sessions), fleet.hub() as hub:
+        await until(hub.sessions)
+        assert await code(hub, prompt("s0", "hello")) == "timeout"
+        assert await code(hub, frames.LibraryList(type="library.list", id="1")) == "unreachable"
+        hub._in_flight = IN_FLIGHT
+        assert await code(hub, prompt("s0", "hello")) == "rate_limited"
+        assert await code(hub, frames.LibraryList(type="library.list", id="1")) == "rate_limited"
+        sessions.may_answer.set()
+
+
+def entry(session: str, worker: str, fence: int = 1, group: str | None = None) -> DirectoryEntry:
+    shown = encode(SessionSummary(session=session, state="idle", last_seq=0, pending=0, worker=worker))
+    return DirectoryEntry(session, worker, fence, shown, group, None if group is None else session.encode())
+
+
+async def test_a_session_whose_worker_is_gone_goes_on_where_somebody_can_take_it_and_nowhere_else(
+    fleet: Fleet,
+) -> None:
+    heir, store = Sessions("h"), FleetStore(fleet.url)
+    for one in (
+        entry("alone", "former"), entry("lost", "former"), entry("taken", "former", group="g"),
+        entry("far", "former", group="elsewhere"), entry("moved", "heir"),
+    ):  # fmt: skip
+        assert await store.put(one)
+        fleet.owners[one.session] = Ownership("former", 1)
+    fleet.owners["lost"], fleet.owners["moved"] = Ownership(NOBODY, 2), Ownership("heir", 1)
+    async with fleet.worker(heir, "heir", group="g"), fleet.hub() as hub:
+        assert {each.state for each in hub.sessions() if each.session != "moved"} == {"unreachable"}
+        for session, why in (
+            ("alone", "goes on when it is there again"),
+            ("far", "no other worker of the group 'elsewhere'"),
+            ("lost", "there is no session"),
+            ("moved", "no worker that can go on with it at present"),
+        ):
+            with pytest.raises(CommandRefused, match=why):
+                await hub.execute(prompt(session, "go on"), ANN)
+        interrupt = frames.Interrupt(type="interrupt", id="1", session="taken")
+        with pytest.raises(CommandRefused, match="lets another worker of its group take it"):
+            await hub.execute(interrupt, ANN)
+        heir.refuses = JournalUnavailable("no room there")
+        assert await code(hub, prompt("taken", "go on")) == "journal_unavailable"
+        heir.refuses = None
+        assert await hub.execute(prompt("taken", "go on"), ANN) == {"by": "ann"}
+    await store.close()
+    assert heir.said == [("taken", "go on")]
+
+
+async def test_a_worker_whose_lease_had_lapsed_lets_go_of_what_others_have_taken_and_of_nothing_else(
+    fleet: Fleet,
+) -> None:
+    sessions = Sessions("s")
+    sessions.there |= {"s0": 1, "s1": 1, "s2": 1}
+    async with (
+        redis_library.Redis.from_url(fleet.url) as client,
+        fleet.worker(sessions) as worker,
+        fleet.hub() as hub,
+    ):
+        await until(lambda: len(hub.sessions()) == 3)
+        sessions.taken = {"s0"}
+        await client.delete(key("w", "lease"))
+        await worker.register()
+        assert list(sessions.there) == ["s1", "s2"]
+        # another of its name: this one has nothing any more that is not still its own
+        sessions.taken |= {"s1"}
+        await client.hset(key("w", "lease"), mapping={"instance": "another", "place": "elsewhere"})
+        with pytest.raises(NameTaken):
+            await worker.register()
+        assert list(sessions.there) == ["s2"]
+        # what a later owner has told of the session stays, and this one lets go of it
+        store = FleetStore(fleet.url)
+        assert await store.put(entry("s3", "other", fence=9))
+        await store.close()
+        sessions.there["s3"] = 1
+        sessions.changed()
+        await until(lambda: "s3" not in sessions.there)
+        assert next(each.worker for each in hub.sessions() if each.session == "s3") == "other"
+
+
+async def test_a_worker_that_leaves_gives_its_name_back_at_once_and_ends_also_where_redis_is_away(
+    fleet: Fleet, redis: RedisProcess, caplog: pytest.LogCaptureFixture
+) -> None:
+    one = Sessions("a")
+    one.there["a0"] = 1
+    async with fleet.worker(one) as worker, fleet.hub() as hub:
+        await until(hub.sessions)
+        assert await hub.execute(prompt("a0", "hello"), ANN) == {"by": "ann"}
+        await worker.leave()
+        async with fleet.worker(Sessions("b"), place="elsewhere") as other:
+            redis.kill()
+            await other.leave()
+            assert "the fleet was not told that this worker ends" in caplog.text
+            redis.start()
+
+
+async def test_a_redis_that_has_lost_the_fleet_is_told_of_it_again(
+    fleet: Fleet, caplog: pytest.LogCaptureFixture
+) -> None:
+    sessions = Sessions("s")
+    sessions.there["s0"] = 1
+    async with (
+        redis_library.Redis.from_url(fleet.url) as client,
+        fleet.worker(sessions) as worker,
+        fleet.hub() as hub,
+    ):
+        await until(hub.sessions)
+        await client.flushall()
+        await worker.register()
+        await until(lambda: "reads the directory anew" in caplog.text)
+        await until(hub.sessions)
+        assert await at_last(hub, prompt("s0", "hello")) == {"by": "ann"}
+
+
+async def test_a_bug_in_a_part_of_a_worker_or_a_hub_is_logged_and_the_part_begins_again(
+    fleet: Fleet, caplog: pytest.LogCaptureFixture
+) -> None:
+    sessions = Sessions("s")
+    async with fleet.worker(sessions), fleet.hub() as hub:
+        sessions.broken = True
+        sessions.changed()
+        await until(lambda: "a part of the fleet's worker failed and begins again" in caplog.text)
+        sessions.broken = False
+        assert await session_of(hub) == "s0"
+
+        def failing() -> None:
+            if "a part of the hub's directory failed" not in caplog.text:
+                raise RuntimeError("broken on purpose")
+
+        hub.watch_sessions(failing)
+        sessions.there["s1"] = 1
+        sessions.changed()
+        await until(lambda: "a part of the hub's directory failed and begins again" in caplog.text)
+        sessions.there["s2"] = 1
+        sessions.changed()
+        await until(lambda: len(hub.sessions()) == 3)
+
+
+async def test_commands_and_answers_of_another_release_cost_nothing_but_themselves(
+    fleet: Fleet, caplog: pytest.LogCaptureFixture
+) -> None:
+    sessions, store = Sessions("s"), FleetStore(fleet.url)
+    async with fleet.worker(sessions), fleet.hub() as hub:
+        await session_of(hub)
+        new = WorkerCommand(
+            id="o", hub="h", command=msgspec.Raw(b'{"type":"session.paint","id":"1"}'), frontend=ANN
+        )
+        await store.send("w", encode(new))
+        async with asyncio.timeout(60):
+            _, ((order, answer),) = await store.replies("h", "0-0", 60_000)
+        assert order == "o"
+        error = decode(answer, Answer).error
+        assert error is not None
+        assert error.code == "unknown_command"
+        await store.answer(hub._name, "nobody's", b"[]", 60_000)
+        await store.answer(hub._name, "nobody's", encode(Answer()), 60_000)
+        await until(lambda: "an answer of a worker cannot be read" in caplog.text)
+        assert await hub.execute(prompt("s0", "hello"), ANN) == {"by": "ann"}
+    await store.close()
+
+
+async def test_a_hub_that_has_missed_changes_reads_the_directory_anew(
+    fleet: Fleet, caplog: pytest.LogCaptureFixture
+) -> None:
+    sessions, changes = Sessions("s"), "turnwire:fleet:changes"
+    async with redis_library.Redis.from_url(fleet.url) as client, fleet.worker(sessions), fleet.hub() as hub:
+        await session_of(hub)
+        await until(lambda: hub._directory._place != "0-0")
+        # as where more happened than is kept: what this hub has read last is gone, and what came of the session with it
+        await client.srem("turnwire:fleet:sessions", "s0")
+        await client.delete(key("s0", "entry"))
+        await client.xtrim(changes, maxlen=0)
+        await client.xadd(changes, {"x": "y"})
+        await until(lambda: not hub.sessions())
+    assert "too far behind the fleet's changes" in caplog.text
+
+
+async def test_a_redis_that_is_spoken_to_in_the_third_version_of_its_protocol_is_the_same(
+    redis: RedisProcess,
+) -> None:
+    fleet, sessions = Fleet(f"{redis.url}?protocol=3", CALM), Sessions("s")
+    async with fleet.worker(sessions), fleet.hub() as one, fleet.hub() as two:
+        assert await session_of(one) == "s0"
+        await until(two.sessions)
+        assert await two.execute(prompt("s0", "hello"), ANN) == {"by": "ann"}
+
+
+async def test_only_so_many_logins_that_are_over_are_remembered_the_newest_ones(fleet: Fleet) -> None:
+    store = FleetStore(fleet.url)
+    await store.log_out({"one": 1, "two": 2}, 2)
+    await store.log_out({"three": 3}, 2)
+    assert await store.logins() == {"two": 2, "three": 3}
+    await store.close()
 
 
 @pytest.mark.long
