@@ -470,22 +470,22 @@ class RedisJournal:
                             await self._look_closer(news[0])
                         else:
                             self._take_over(dict([news]))
-                failure: Exception = RedisError("the subscription has ended")
             except Exception as error:  # noqa: BLE001 - whatever it was, it is told, and listening goes on
-                failure = error
-            reason = JournalUnavailable(
-                f"What other sidecars write to the Redis at {self._server.name} is not heard: {str(failure) or repr(failure)}. "
-                "It is tried again."
-            )
-            if self._deaf is None:
-                log.warning("the journal's listener failed and begins again", extra={"error": str(reason)})
-            self._hear(reason)
-            heed_cancellation()
-            await asyncio.sleep(RETRY_S)
-            # A server that takes what is written is there again.
-            self._reached.clear()
-            await _within(wait_s - RETRY_S, self._reached)
-            wait_s = min(wait_s * 2, LONGEST_RETRY_S)
+                reason = JournalUnavailable(
+                    f"What other sidecars write to the Redis at {self._server.name} is not heard: {str(error) or repr(error)}. "
+                    "It is tried again."
+                )
+                if self._deaf is None:
+                    log.warning(
+                        "the journal's listener failed and begins again", extra={"error": str(reason)}
+                    )
+                self._hear(reason)
+                heed_cancellation()
+                await asyncio.sleep(RETRY_S)
+                # A server that takes what is written is there again.
+                self._reached.clear()
+                await _within(wait_s - RETRY_S, self._reached)
+                wait_s = min(wait_s * 2, LONGEST_RETRY_S)
 
     async def _look_again(self, over: str | None = None) -> None:
         """Learn all logs anew, and whether what was read of them still counts; raises RedisError and JournalUnavailable."""

@@ -11,11 +11,14 @@ from typing import Any, Self
 
 import pytest
 import redis.asyncio as redis_library
+from ports import free_ports
 from redis.exceptions import RedisError
+from redis_topologies import Node, running
 
 from contracts.journal import fill
 from journal.base import KEEP_ALL, Entry, Gap, JournalUnavailable, Retention
 from journal.redis import journal as redis_streams
+from journal.redis.connection import connect
 from journal.redis.journal import RedisJournal
 from journal.redis.server import NOBODY, LogState, Ownership, RedisServer
 from journals import RedisProcess
@@ -363,7 +366,7 @@ async def test_garbage_on_the_channel_and_among_the_names_is_passed_over(
     forgetful: RedisProcess, journal: RedisJournal, caplog: pytest.LogCaptureFixture
 ) -> None:
     redis = journal._server._redis
-    await redis.sadd("turnwire:sessions", b"\xff\xfe", "nobody")
+    await redis.sadd("turnwire:sessions", b"\xff\xfe", "nobody", "odd")
     await redis.hset("turnwire:state:odd", mapping={"last": "many"})
     other = await RedisJournal.open(forgetful.url)
     heard = Heard(journal)
@@ -375,6 +378,7 @@ async def test_garbage_on_the_channel_and_among_the_names_is_passed_over(
         b" " * 40,
         b"f" * 32 + b" odd",
         b"f" * 32 + b" none",
+        b"f" * 32 + b" 5 1 0 0 ends before it begins",
     ):
         await redis.publish("turnwire:news", garbage)
     await other.append("b", [Entry(b"{}")])
@@ -382,6 +386,7 @@ async def test_garbage_on_the_channel_and_among_the_names_is_passed_over(
     assert journal.trouble is None
     assert [log.session for log in await journal.logs()] == ["a", "b"]
     assert "something that is not ours is published" in caplog.text
+    assert "the state of a session's log cannot be read" in caplog.text
     await other.close()
 
 
@@ -498,6 +503,9 @@ async def test_a_server_without_memory_left_is_trouble_that_passes(journal: Redi
         await journal.check()
     assert await journal.append("a", [Entry(b"{}")]) == 11
     assert "used memory > 'maxmemory'" in await fails(journal)
+    assert not journal.is_full, "what waits has room"
+    with pytest.raises(JournalUnavailable, match="is full"):
+        await journal.check()
     heard = Heard(journal)
     await redis.config_set("maxmemory", "0")
     await heard.of("a", 11)
@@ -653,3 +661,133 @@ async def test_an_append_reads_one_event_at_most_while_retention_takes_none(
     await journal.close()
     assert [command.split()[-1] for command in commands if command.startswith("XRANGE")] == read
     assert any(command.startswith("XADD") for command in commands)
+
+
+async def test_each_question_that_a_server_does_not_answer_is_a_sentence_and_what_was_not_written_is_told(
+    forgetful: RedisProcess, journal: RedisJournal
+) -> None:
+    reader = await RedisJournal.open(forgetful.url, reads_only=True)
+    own = await RedisJournal.open(forgetful.url)
+    epoch = reader.epoch
+    forgetful.kill()
+    for asked in (
+        reader.read_after("a", BEGINNING),
+        reader.read_after("a", Cursor(epoch, 11)),
+        reader.whole("a", 1),
+        reader.ownership("a"),
+        reader.claim("a"),
+        reader.delete_from("a", Ownership("first", 1)),
+        own.delete("a"),
+        own.retain(),
+        own.check(),
+    ):
+        with pytest.raises(JournalUnavailable, match="cannot be used"):
+            await asked
+    await own._sweep()
+    assert "cannot be used" in str(own.trouble)
+    await own.append("a", [Entry(b"{}")] * 3)
+    with pytest.raises(JournalUnavailable, match="Closed with 3 events unwritten"):
+        await own.close()
+    await reader.close()
+    forgetful.start()
+
+
+async def test_events_that_cannot_be_sent_at_all_cost_their_own_session_alone(
+    journal: RedisJournal, caplog: pytest.LogCaptureFixture
+) -> None:
+    heard = Heard(journal)
+    for session in ("b", "no \udcff UTF-8", "c"):
+        await journal.append(session, [Entry(b"{}")])
+    with pytest.raises(JournalUnavailable, match="cannot be sent"):
+        await journal.flush()
+    await heard.of("b", 1)
+    await heard.of("c", 1)
+    assert "events are lost" in caplog.text
+    assert journal.trouble is None
+    assert "cannot be sent" in str(journal.refusal("no \udcff UTF-8"))
+
+
+async def test_keys_that_others_have_been_at_refuse_what_needs_them_and_nothing_else(
+    forgetful: RedisProcess, journal: RedisJournal
+) -> None:
+    redis = journal._server._redis
+    # an event that is none, in a log of its own
+    await redis.xadd("turnwire:log:odd", {"x": "y"}, id="1-0")
+    await redis.hset("turnwire:state:odd", mapping={"first": 1, "last": 1, "size": 1, "micros": 1})
+    await redis.sadd("turnwire:sessions", "odd")
+    other = await RedisJournal.open(forgetful.url, owner="w")
+    reader = await RedisJournal.open(forgetful.url, reads_only=True)
+    page = await reader.read_after("odd", BEGINNING)
+    assert (page.envelopes, page.gap, reader.damaged) == ([], Gap(1, 1), 1)
+    await redis.set("turnwire:state:b", "a string")
+    with pytest.raises(JournalUnavailable, match="WRONGTYPE"):
+        await other.claim("b")
+    with pytest.raises(JournalUnavailable, match="WRONGTYPE"):
+        await reader.delete_from("b", Ownership("w", 1))
+    await redis.set("turnwire:state:odd", "a string")
+    await reader.retain()
+    await redis.delete("turnwire:sessions")
+    await redis.set("turnwire:sessions", "a string")
+    await journal.append("a", [Entry(b"{}")])
+    with pytest.raises(JournalUnavailable, match="WRONGTYPE"):
+        await journal.flush()
+    await other.close()
+    await reader.close()
+
+
+async def test_what_replicas_are_to_have_counts_once_they_have_it(folder: Path) -> None:
+    ports = free_ports(2)
+    primary, replica = (Node(folder / str(port), port) for port in ports)
+    async with running(primary, replica), AsyncExitStack() as stack:
+        journal = await RedisJournal.open(f"redis://127.0.0.1:{primary.port}", replicas=1)
+        stack.push_async_callback(journal.close)
+        reader = await RedisJournal.open(f"redis://127.0.0.1:{primary.port}", replicas=1, reads_only=True)
+        stack.push_async_callback(reader.close)
+        heard = Heard(reader)
+        await journal.append("a", [Entry(b"{}")] * 2)
+        assert "0 of the 1 replicas (redis_replicas) have what is there" in await fails(journal)
+        assert (journal.last("a"), reader.last("a")) == (0, 0)
+        assert await primary.ask("XLEN", "turnwire:log:a") == 2, "it waits for a copy alone"
+        await replica.ask("REPLICAOF", "127.0.0.1", str(primary.port))
+        await heard.of("a", 2)
+        assert await seqs(reader) == [1, 2]
+        await until(lambda: journal.trouble is None)
+        await journal.append("a", [Entry(b"{}")])
+        await heard.of("a", 3)
+        assert await replica.ask("XLEN", "turnwire:log:a") == 3
+
+
+async def test_a_node_of_a_cluster_is_told_of_itself_and_is_no_server_alone(folder: Path) -> None:
+    port, bus = free_ports(2)
+    node = Node(
+        folder, port, "--cluster-enabled", "yes", "--cluster-port", str(bus), "--appendonly", "yes",
+        "--appendfsync", "always",
+    )  # fmt: skip
+    async with running(node):
+        await node.ask("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        with pytest.raises(JournalUnavailable, match=r"redis\+cluster://"):
+            await RedisJournal.open(f"redis://127.0.0.1:{port}")
+        connection = connect(f"redis+cluster://127.0.0.1:{port}")
+        try:
+            (about,) = await connection.about()
+            assert about["cluster_enabled"]
+            assert await connection.always_synced()
+            assert [home.port for home in connection.homes(["a", "b"]) if home is not None] == [port]
+            assert connection.tagged("a") == "{a}"
+            with pytest.raises(ValueError, match="no transaction"):
+                connection.redis.pipeline(transaction=True)
+        finally:
+            await connection.close()
+
+
+async def test_a_server_that_does_not_tell_how_it_writes_is_taken_for_one_that_may_lose(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = RedisProcess(folder, "--rename-command", "CONFIG", "")
+    server.start()
+    try:
+        journal = await RedisJournal.open(server.url)
+        assert "may lose the newest events" in caplog.text
+        await journal.close()
+    finally:
+        server.kill()
