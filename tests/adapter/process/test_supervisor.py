@@ -14,6 +14,7 @@ import pytest
 import uvloop
 
 from adapter.process import cgroup
+from adapter.process.child import Start, Supervised
 from adapter.process.cli import CliProcess
 from adapter.process.identity import MARK, start_time
 from adapter.process.supervisor import below, children, children_of_all, children_of_threads, is_below, parent
@@ -156,6 +157,54 @@ if os.fork() == 0:
         last = (tmp_path / "last").read_text()
     assert (tmp_path / "last").read_text() == last
     assert not last or not is_alive(int(last))
+
+
+STUBBORN = """
+import os, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if os.fork() == 0:
+    os.setsid()
+    open("told", "w").write(str(os.getpid()))
+    os.rename("told", "daemon")
+time.sleep(600)
+"""
+
+
+async def supervised(program: str, folder: Path) -> Supervised:
+    start = Start(
+        argv=[sys.executable, "-I", "-S", "-c", program],
+        workspace=folder,
+        environment=ENVIRONMENT,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    return await Supervised.start(start, "mark", on_exit=lambda: None)
+
+
+async def test_who_does_not_heed_sigterm_is_killed_after_the_grace(tmp_path: Path) -> None:
+    async with asyncio.timeout(60):
+        process = await supervised(STUBBORN, tmp_path)
+        await until((tmp_path / "daemon").exists)
+        daemon = int((tmp_path / "daemon").read_text())
+        assert await process.end(0.05)
+    assert process.code == -signal.SIGKILL
+    assert not is_alive(process.pid)
+    assert not is_alive(daemon)
+    process.close()
+
+
+async def test_a_supervisor_that_is_let_go_ends_what_runs_by_itself(tmp_path: Path) -> None:
+    async with asyncio.timeout(60):
+        process = await supervised(
+            f"{DAEMON}\nopen('daemon', 'w').write(str(daemon()))\ntime.sleep(600)", tmp_path
+        )
+        await until(lambda: (tmp_path / "daemon").exists() and (tmp_path / "daemon").read_text() != "")
+        supervisor = parent(process.pid)
+        process.close()
+        await until(lambda: not is_alive(supervisor))
+    assert not is_alive(process.pid)
+    assert not is_alive(int((tmp_path / "daemon").read_text()))
 
 
 # The way through the supervisor leaves no trace in the CLI
