@@ -15,7 +15,15 @@ from pathlib import Path
 
 from adapter.process.identity import ProcessIdentity
 
-_CHILD = "import sys; sys.path.insert(0, sys.argv[1]); from adapter.process.watch import watch; watch()"
+WATCHDOG = (
+    "-I",
+    "-S",
+    "-c",
+    "import sys; sys.path.insert(0, sys.argv[1]); from adapter.process.watch import watch; watch()",
+    str(Path(__file__).parents[2]),
+)
+"""How Python becomes the watchdog's own process."""
+
 _CLOSE_DEADLINE = 15.0
 
 
@@ -35,7 +43,7 @@ class Watchdog:
     async def start(cls) -> AsyncIterator["Watchdog"]:
         """Run a watchdog while the context is open."""
         child = subprocess.Popen(  # noqa: ASYNC220  a fork and an exec; nothing is waited for
-            [sys.executable, "-I", "-S", "-c", _CHILD, str(Path(__file__).parents[2])],
+            [sys.executable, *WATCHDOG],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
