@@ -10,6 +10,7 @@ import pytest
 from acp_stage import QUICK, AcpStage
 
 from adapter.hooks.settings import HookSetting
+from adapter.mcp.host import HostedServer
 from adapter.options import CommandError, CommandOptions
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
@@ -211,6 +212,32 @@ async def test_modes_and_models_are_chosen_of_what_the_agent_has(stage: AcpStage
         assert [list(params.values())[1] for params in chosen] == ["code", "large", "ask", "small"]
 
 
+async def test_what_an_agent_lets_nobody_choose_is_refused_in_words(stage: AcpStage) -> None:
+    async with stage.session("options") as run:
+        await run.turn("text")
+        assert await run.session.control({"subtype": "interrupt"}) == {}
+        assert await run.session.control({"subtype": "set_permission_mode", "mode": "code"}) == {}
+        chosen = {"subtype": "set_config_option", "id": "effort", "value": "high"}
+        assert await run.session.control(chosen) == {"configOptions": []}
+        assert run.told[-1]["params"] == {
+            "sessionId": "agent-session-1", "configId": "effort", "value": "high",
+        }  # fmt: skip
+        for odd, words in (
+            ({"value": "huge"}, "no effort 'huge'; it has: low, high"),
+            ({"id": "colour"}, "no option 'colour'; it has: effort"),
+        ):
+            with pytest.raises(RequestFailed, match=words):
+                await run.session.control({**chosen, **odd})
+        with pytest.raises(RequestFailed, match="no word for its default model; name one"):
+            await run.session.control({"subtype": "set_model", "model": None})
+    async with stage.session("bare") as run:
+        await run.turn("text")
+        with pytest.raises(RequestFailed, match="lets nobody choose its model"):
+            await run.session.set_model("large")
+        with pytest.raises(RequestFailed, match="the agent has no modes"):
+            await run.session.set_permission_mode("plan")
+
+
 async def test_the_policy_plan_begins_in_the_mode_for_plans_or_not_at_all(stage: AcpStage) -> None:
     async with stage.session(policy="plan") as run:
         await run.turn("text")
@@ -254,14 +281,26 @@ async def test_servers_of_the_session_are_handed_over_and_those_the_agent_cannot
         "local": {"command": "tool", "args": ["-x"], "env": {"A": "b"}},
         "far": {"type": "http", "url": "http://127.0.0.1:1/mcp", "headers": {}},
     }
-    async with stage.session(command=CommandOptions(mcp_servers=servers)) as run:
+    hosted = {
+        "here": HostedServer(command=("calc", "-y"), env={"C": "d"}),
+        "ours": HostedServer(entry_point="json:loads"),
+    }
+    async with stage.session(command=CommandOptions(mcp_servers=servers), hosted_servers=hosted) as run:
         await run.turn("text")
         assert run.told[1]["params"]["mcpServers"] == [
-            {"name": "local", "command": "tool", "args": ["-x"], "env": [{"name": "A", "value": "b"}]}
+            {"name": "local", "command": "tool", "args": ["-x"], "env": [{"name": "A", "value": "b"}]},
+            {"name": "here", "command": "calc", "args": ["-y"], "env": [{"name": "C", "value": "d"}]},
         ]
-        assert [(notice.code, "goes without far" in notice.message) for notice in run.notices] == [
-            ("mcp_failed", True)
+        assert [(notice.code, notice.message.rpartition(" ")[2]) for notice in run.notices] == [
+            ("mcp_failed", "far"),
+            ("mcp_failed", "ours"),
         ]
+
+
+async def test_folders_beside_the_workspace_are_refused_where_the_agent_takes_none(stage: AcpStage) -> None:
+    async with stage.session(command=CommandOptions(add_dirs=("/elsewhere",))) as run:
+        with pytest.raises(RequestFailed, match="takes no folders beside the workspace; leave out add_dirs"):
+            await run.session.prompt("text")
 
 
 async def test_a_conversation_goes_on_and_what_the_agent_tells_again_is_no_turn(stage: AcpStage) -> None:
@@ -530,6 +569,40 @@ async def test_a_hook_allows_nothing_that_a_rule_denies(stage: AcpStage) -> None
         assert [(event.behavior, event.by) for event in run.of(ev.PermissionResolved)] == [("deny", "rule:1")]
 
 
+ALLOW_ALONE = (
+    'ask session/request_permission {"toolCall":{"toolCallId":"c","kind":"execute","title":"touch","rawInput":'
+    '{"command":"touch\\u0020made.txt"}},"options":[{"optionId":"once","name":"Allow","kind":"allow_once"}]}'
+)
+
+
+@pytest.mark.parametrize("by", ["hook", "rule"])
+async def test_a_denial_for_which_the_agent_has_no_option_cancels_its_request(
+    stage: AcpStage, by: str
+) -> None:
+    script = stage.workspace / "hook.py"
+    script.write_text(HOOK)
+    hook = HookSetting(event="PreToolUse", command=(sys.executable, "-I", str(script), "deny"))
+    rules = read_rules([{"action": "deny", "tool": "Bash"}])
+    async with stage.session(**({"hooks": [hook]} if by == "hook" else {"rules": rules})) as run:
+        await run.turn(ALLOW_ALONE)
+        assert [event.behavior for event in run.of(ev.PermissionResolved)] == ["deny"]
+        assert '"outcome": {"outcome": "cancelled"}' in run.text
+
+
+async def test_the_audit_trail_has_what_a_hook_decided(stage: AcpStage, tmp_path: Path) -> None:
+    script = stage.workspace / "hook.py"
+    script.write_text(HOOK)
+    hook = HookSetting(event="PreToolUse", command=(sys.executable, "-I", str(script), "allow"))
+    trail = AuditTrail(tmp_path / "audit.jsonl", "s-1")
+    async with stage.session(audit=trail, hooks=[hook]) as run:
+        await run.turn("tool")
+    trail.close()
+    rows = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text(encoding="utf-8").splitlines()]
+    # the hook is asked, and then the request is decided
+    assert [row["what"] for row in rows] == ["asked", "decided"] * 2
+    assert (rows[-1]["behavior"], rows[-1]["by"].partition(":")[0]) == ("allow", "hook")
+
+
 async def test_the_audit_trail_has_what_was_asked_and_who_decided(stage: AcpStage, tmp_path: Path) -> None:
     trail = AuditTrail(tmp_path / "audit.jsonl", "s-1")
     async with stage.session(audit=trail, policy="autonomous") as run:
@@ -600,6 +673,30 @@ async def test_rules_hold_for_files_and_commands_that_an_agent_has_us_read_write
         assert run.text.count("turnwire's rules forbid this") == 2
         assert run.text.count("terminalId") == 1
         assert not (stage.workspace / "a.env").exists()
+
+
+async def test_an_agent_that_has_us_wait_without_end_is_refused_more(stage: AcpStage) -> None:
+    async with stage.session(client_terminals=True, max_pending=2, stop=QUICK) as run:
+        await run.session.prompt("wait-flood 5")
+        await run.until(lambda: run.text.count("2 requests wait already") == 3)
+        assert [notice.code for notice in run.notices] == ["too_many_requests"]
+        await run.session.stop()
+        await run.until(lambda: run.of(ev.ProcessStatus))
+
+
+async def test_what_a_request_needs_and_does_not_say_is_named(stage: AcpStage) -> None:
+    async with stage.session(client_files="write", client_terminals=True) as run:
+        await run.turn(
+            'ask fs/write_text_file {"path":"a.txt"} ask terminal/create {} ask terminal/output {"terminalId":"none"}'
+        )
+        assert run.text.count('"code": -32602') == 3
+        assert "fs/write_text_file needs content" in run.text
+
+
+async def test_a_request_that_is_nested_too_deep_is_refused_under_its_number(stage: AcpStage) -> None:
+    async with stage.session() as run:
+        await run.turn("deep-ask")
+        assert '"code": -32600' in run.text
 
 
 @pytest.mark.long

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import types
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -13,6 +14,7 @@ from session_harness import SessionHarness
 
 from adapter.claude.opening import open_session
 from adapter.hooks.settings import HookSetting
+from adapter.mcp.host import HostedServer
 from adapter.options import CommandError, CommandOptions, SessionOptions
 from adapter.permissions.decisions import PermissionAnswer
 from adapter.process.cli import ProgramNotFound
@@ -25,7 +27,7 @@ from adapter.session.notices import SessionNotice
 from normalize.inputs import Ended
 from protocol.claude.control import ControlResponse
 from protocol.claude.messages import User
-from protocol.json_values import Json
+from protocol.json_values import Json, JsonObject
 from waiting import until
 
 AGENT = """
@@ -344,6 +346,61 @@ for message in messages():
         responses = [m for m in harness.sent if isinstance(m, ControlResponse)]
         assert responses[0].error == "turnwire does not answer novelty"
         assert responses[1].payload["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+async def hangs(_: JsonObject) -> JsonObject:
+    await asyncio.Event().wait()
+    return {}
+
+
+async def echoes(message: JsonObject) -> JsonObject:
+    return {"jsonrpc": "2.0", "id": message["id"], "result": {"echo": message["method"]}}
+
+
+async def test_messages_for_hosted_servers_are_answered_by_these_and_a_flood_of_them_is_refused(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = """
+def pass_on(number, server, method, id):
+    ask(number, subtype="mcp_message", server_name=server, message={"jsonrpc": "2.0", "id": id, "method": method})
+
+for message in messages():
+    if message["type"] == "user":
+        pass_on(1, "echo", "ping", 1)
+        pass_on(2, "none", "ping", 2)
+    elif message["type"] == "control_response" and message["response"]["request_id"] == "r2":
+        for number in (3, 4, 4, 5, 6):
+            pass_on(number, "hang", "ping", number)
+    elif message["type"] == "control_response" and message["response"]["request_id"] == "r6":
+        say({"type": "control_cancel_request", "request_id": "r3"})
+        say({"type": "control_cancel_request", "request_id": "never asked"})
+        ask(9, subtype="novelty")
+    elif message["type"] == "control_response" and message["response"]["request_id"] == "r9":
+        pass_on(7, "echo", "again", 7)
+    elif message["type"] == "control_response" and message["response"]["request_id"] == "r7":
+        end()
+"""
+    servers = types.ModuleType("hosted_by_this_test")
+    vars(servers).update(hangs=hangs, echoes=echoes)
+    monkeypatch.setitem(sys.modules, servers.__name__, servers)
+    hosted = {
+        "echo": HostedServer(entry_point=f"{servers.__name__}:echoes"),
+        "hang": HostedServer(entry_point=f"{servers.__name__}:hangs"),
+    }
+    async with stage.harness(program, hosted_servers=hosted, max_pending=2) as harness:
+        await harness.session.prompt("Go.")
+        await harness.until(lambda: harness.results)
+        answers = {
+            message.request_id: message.payload["mcp_response"]
+            for message in harness.sent
+            if isinstance(message, ControlResponse) and message.error is None
+        }
+    assert list(answers) == ["r1", "r2", "r5", "r6", "r7"]
+    assert answers["r1"] == {"jsonrpc": "2.0", "id": 1, "result": {"echo": "ping"}}
+    assert "no server 'none'" in answers["r2"]["error"]["message"]
+    assert {answers[number]["error"]["message"] for number in ("r5", "r6")} == {"2 messages wait already"}
+    assert answers["r7"]["result"] == {"echo": "again"}
+    assert [notice.code for notice in stage.notices] == ["too_many_requests"]
 
 
 async def test_what_the_cli_still_waits_for_is_armed_again(stage: Stage) -> None:

@@ -1,8 +1,8 @@
 """A small agent of the Agent Client Protocol, for tests: `python acp_agent.py [WAY …]`; what a prompt says, it does.
 
 Ways of beginning: `mute` (answers nothing), `login` (wants one), `v9` (speaks another version), `bare` (can do nothing
-beyond a prompt), `refuse-load`, `resumes` (can without telling again), `lists` (its conversations, in two pages, some of them
-odd), `lists-endlessly`. Words of a prompt, each done in turn: see `_WORDS`. Uses the standard library alone.
+beyond a prompt), `refuse-load`, `resumes` (can without telling again), `options` (has an option to choose), `lists` (its
+conversations, in two pages, some of them odd), `lists-endlessly`. Words of a prompt, each done in turn: see `_WORDS`. Uses the standard library alone.
 """
 
 import json
@@ -169,6 +169,29 @@ def told(words: list[str]) -> str | None:
                     answer["result"]["outcome"].get("optionId", "cancelled") for answer in answers
                 )
                 text(f"[{json.dumps(chosen, sort_keys=True)}]")
+            case (
+                "wait-flood"
+            ):  # NUMBER waits for one terminal that does not end; tells of those that are refused
+                ask("terminal/create", {"command": "sleep", "args": ["600"]})
+                waits = [next(_ids) for _ in range(int(next(rest)))]
+                for number in waits:
+                    params = {"sessionId": SESSION, "terminalId": "terminal-1"}
+                    say({"id": number, "method": "terminal/wait_for_exit", "params": params})
+                while waits:
+                    with _answered:
+                        _answered.wait_for(lambda: _answers.keys() & waits)  # noqa: B023
+                        answered = [number for number in waits if number in _answers]
+                        waits = [number for number in waits if number not in answered]
+                    for number in answered:
+                        text(json.dumps(answer_to(number)))
+            case "deep-ask":
+                number = next(_ids)
+                deep = b'{"a":' * 2000 + b"1" + b"}" * 2000
+                say(
+                    b'{"jsonrpc":"2.0","id":%d,"method":"session/request_permission","params":%s}'
+                    % (number, deep)
+                )
+                text(f"[{json.dumps(answer_to(number))}]")
             case "same-id":  # two requests under one id, the second after the first was answered
                 for _ in range(2):
                     text(f"[{json.dumps(answer_to(ask_soon('same', number='always-this')), sort_keys=True)}]")
@@ -227,6 +250,10 @@ def new_session(params: dict[str, Any]) -> object:
             "currentModelId": "small",
             "availableModels": [{"modelId": "small", "name": "Small"}, {"modelId": "large", "name": "Large"}],
         }
+    if "options" in WAYS:
+        choices = [{"value": value, "name": value.title()} for value in ("low", "high")]
+        option = {"id": "effort", "name": "Effort", "type": "select", "currentValue": "low"}
+        opened["configOptions"] = [{**option, "options": choices}]
     return opened
 
 
@@ -283,6 +310,7 @@ _METHODS: dict[str, Callable[[dict[str, Any]], object]] = {
     "session/prompt": prompt,
     "session/set_mode": lambda _: {},
     "session/set_model": lambda _: {},
+    "session/set_config_option": lambda _: {"configOptions": []},
     "_tester/echo": echo,
 }
 
