@@ -4,20 +4,15 @@ Filters and stand-ins are started often, and for little: those that read their a
 application of all the other commands, which has them too for the sake of `turnwire --help`.
 """
 
-import atexit
-import gc
 import signal
 import sys
 
-NEW_OBJECTS = 20_000
-"""Objects made since the last time, after which Python looks for garbage: a start makes some 100,000, and keeps them."""
+from sidecar.process import garbage
 
 
 def main() -> None:
     """Run the command line."""
-    gc.set_threshold(NEW_OBJECTS)
-    # What is there at the end is let go whole: Python need not go through all that was loaded for what refers to itself.
-    atexit.register(gc.freeze)
+    garbage.starting()
     try:
         match sys.argv[1:]:
             case ["translate", *arguments]:
@@ -27,6 +22,7 @@ def main() -> None:
             case ["agent", *arguments]:
                 from scripted_agent.command import main as agent
 
+                garbage.started()
                 sys.exit(agent(arguments))
             case ["stdio", *arguments]:
                 _keep_secrets()

@@ -43,7 +43,7 @@ def agui_command(
     """Serve AG-UI (CopilotKit and its like): POST /agui/SESSION, with the hub's tokens."""
     import asyncio
 
-    from sidecar.process import logs
+    from sidecar.process import garbage, logs
 
     check_address(connect)
 
@@ -68,5 +68,6 @@ def agui_command(
     )
     shown = f"[{host}]" if ":" in host else host
     typer.echo(f"turnwire agui is ready; POST http://{shown}:{listener.getsockname()[1]}/agui/SESSION")
+    garbage.started()
     with listener:
         asyncio.run(serve(served, listener))

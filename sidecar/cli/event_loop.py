@@ -18,6 +18,7 @@ def serving(work: Coroutine[None, None, None]) -> None:
     from hub.server.access import AccessError
     from journal.base import JournalError
     from sidecar.config.settings import ConfigurationError
+    from sidecar.process import garbage
     from sidecar.serving.listening import PortError
     from sidecar.serving.qr import NoCode
     from sidecar.serving.run import StartError
@@ -38,6 +39,7 @@ def serving(work: Coroutine[None, None, None]) -> None:
         StartError,
         TracingError,
     )
+    garbage.started()
     with plain_errors(*mendable):
         try:
             with asyncio.Runner(loop_factory=_loop_factory()) as runner:

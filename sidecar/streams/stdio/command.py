@@ -11,7 +11,7 @@ from adapter.process.cli import ProgramNotFound
 from protocol.dialects import DIALECTS
 from sidecar.config.agents import Agent, AgentNotFoundError, find_relayed
 from sidecar.config.settings import ConfigurationError, Settings, load
-from sidecar.process import logs
+from sidecar.process import garbage, logs
 from sidecar.process.version import VERSION
 from sidecar.streams.stdio import serve as stdio
 from sidecar.streams.stdio.arguments import (
@@ -41,6 +41,7 @@ def run(argv: Sequence[str]) -> int:
             return _version(agent, settings)
         logs.configure(settings.log_level)
         with _observer(settings, agent) as observe:
+            garbage.started()
             return asyncio.run(_serve(arguments, agent, settings, observe))
     except (UsageError, ConfigurationError) as error:
         return _fail(error, 2)

@@ -4,6 +4,7 @@ Each test process and each agent's start pays for what is loaded here. A command
 reads a recording knows the cores of all families.
 """
 
+import gc
 import json
 import os
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from recordings import ROOT, recordings
+from sidecar.process import garbage
 from turnwire_process import environment, turnwire
 
 SAY = """
@@ -21,6 +23,16 @@ say = lambda *_: open({out!r}, "w").write(json.dumps(sorted(sys.modules)))
 atexit.register(say)
 os._exit = lambda code, leave=os._exit: leave(say() and code)
 sys.argv = ["turnwire", *sys.argv[1:]]
+from sidecar.cli import main
+main()
+"""
+
+LOOKS = """
+import atexit, gc, sys
+looks = lambda: sum(one["collections"] for one in gc.get_stats())
+begun = looks()
+atexit.register(lambda: print(looks() - begun, gc.get_freeze_count(), len(gc.get_objects())))
+sys.argv = ["turnwire", "schema", "events"]
 from sidecar.cli import main
 main()
 """
@@ -93,14 +105,25 @@ def test_a_relay_loads_neither_the_hub_nor_a_journal(tmp_path: Path) -> None:
     assert len(modules) <= 440
 
 
-def test_what_was_loaded_is_not_looked_through_for_garbage_at_the_end(tmp_path: Path) -> None:
-    left = "import atexit, gc; atexit.register(lambda: print(gc.get_freeze_count(), len(gc.get_objects())))"
-    ends = f"{left}; import sys; sys.argv = ['turnwire', '--version']; from sidecar.cli import main; main()"
+def test_what_a_command_loads_is_never_looked_through_for_garbage(tmp_path: Path) -> None:
     said = subprocess.check_output(
-        [sys.executable, "-c", ends], env=environment(tmp_path), cwd=tmp_path, text=True, timeout=60
+        [sys.executable, "-c", LOOKS], env=environment(tmp_path), cwd=tmp_path, text=True, timeout=60
     )
-    frozen, looked_through = map(int, said.split()[-2:])
-    assert frozen > 100 * looked_through
+    looks, left_alone, looked_through = map(int, said.split()[-3:])
+    assert looks < 5, "before the command line is there"
+    assert left_alone > 100 * looked_through
+
+
+def test_what_goes_on_is_looked_through_and_what_was_loaded_is_not() -> None:
+    before = gc.get_threshold()
+    try:
+        garbage.started()
+        assert gc.isenabled()
+        assert gc.get_threshold()[0] == garbage.WORKING < garbage.STARTING
+        assert len(gc.get_objects()) < gc.get_freeze_count()
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*before)
 
 
 def test_a_watchdog_loads_no_event_loop() -> None:
