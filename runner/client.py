@@ -104,8 +104,11 @@ class ClientRun:
 class _RunnerProcess:
     """A runner as long as it lives."""
 
-    def __init__(self, process: asyncio.subprocess.Process, on_note: Callable[[Diag | Fatal], None]) -> None:
+    def __init__(
+        self, process: asyncio.subprocess.Process, on_note: Callable[[Diag | Fatal], None], ahead: int
+    ) -> None:
         self.process = process
+        self._ahead = ahead
         self.runs: dict[str, ClientRun] = {}
         self._on_note = on_note
         self._last_words = ""
@@ -121,7 +124,7 @@ class _RunnerProcess:
 
     def taken(self, size: int) -> None:
         self._held -= size
-        if self._held <= AHEAD:
+        if self._held <= self._ahead:
             self._room.set()
 
     async def write(self, line: bytes) -> None:
@@ -168,7 +171,7 @@ class _RunnerProcess:
                 pass
             case Event(event=event):
                 self._held += len(bytes(event))
-                if self._held > AHEAD:
+                if self._held > self._ahead:
                     self._room.clear()
                 run.on_event(bytes(event))
             case End(status=status, error=error):
@@ -223,7 +226,10 @@ class RunnerClient:
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
         on_note: Callable[[Diag | Fatal], None] = lambda _: None,
+        ahead: int = AHEAD,
     ) -> None:
+        """Make a client of the runner that `argv` starts; `ahead` bytes of events may wait for their iterators."""
+        self._ahead = ahead
         self._argv = tuple(argv)
         self._env = env
         self._cwd = cwd
@@ -273,6 +279,7 @@ class RunnerClient:
                         stderr=asyncio.subprocess.PIPE,
                     ),
                     self._on_note,
+                    self._ahead,
                 )
             return self._process
 

@@ -206,7 +206,25 @@ def _head(line: bytes) -> JsonObject:
 
 def read_output(line: bytes) -> Event | End:
     """Return a line of stdout; raises msgspec.DecodeError for a foreign one."""
-    return _decode_output(line)
+    try:
+        return _decode_output(line)
+    except msgspec.DecodeError:
+        if (event := _odd_event(line)) is None:
+            raise
+        return event
+
+
+def _odd_event(line: bytes) -> Event | None:
+    """Return an event with what a strict parser refuses: agents write half of a pair of surrogates, and lines are embedded as they are."""
+    try:
+        value = generic.load(line)
+    except (ValueError, RecursionError):
+        return None
+    match value:
+        case {"type": "event", "id": str(run_id), "event": event}:
+            return Event(run_id, Raw(line_of(event)[:-1]))
+        case _:
+            return None
 
 
 def read_note(line: bytes) -> Diag | Fatal:

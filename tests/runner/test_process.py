@@ -17,7 +17,7 @@ import pytest
 from runner_harness import cancel, request
 
 from agent_process import script_file
-from runner.client import ClientRun, RunError, RunnerClient
+from runner.client import AHEAD, ClientRun, RunError, RunnerClient
 from turnwire_process import DEADLINE, TURNWIRE, environment
 from waiting import until
 
@@ -266,9 +266,12 @@ async def test_two_hundred_runs_together_say_what_each_says_alone(tmp_path: Path
 
 
 @asynccontextmanager
-async def client(folder: Path) -> AsyncIterator[RunnerClient]:
+async def client(folder: Path, *, ahead: int = AHEAD) -> AsyncIterator[RunnerClient]:
     argv, env = command(folder)
-    async with asyncio.timeout(DEADLINE), RunnerClient(argv, env=env, cwd=str(folder)) as running:
+    async with (
+        asyncio.timeout(DEADLINE),
+        RunnerClient(argv, env=env, cwd=str(folder), ahead=ahead) as running,
+    ):
         yield running
 
 
@@ -324,11 +327,8 @@ async def test_a_runner_that_is_killed_ends_its_runs_and_the_next_run_has_a_new_
 
 
 @pytest.mark.long
-async def test_a_run_that_nobody_iterates_costs_no_more_than_the_bound(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("runner.client.AHEAD", 100_000)
-    async with client(tmp_path) as running:
+async def test_a_run_that_nobody_iterates_costs_no_more_than_the_bound(tmp_path: Path) -> None:
+    async with client(tmp_path, ahead=100_000) as running:
         flood = await run(running, "flood")
         await until(lambda: flood.waits > 100_000)
         # whatever else the runner has to say, it is told to wait: it ends only once somebody iterates
@@ -342,11 +342,8 @@ async def test_a_run_that_nobody_iterates_costs_no_more_than_the_bound(
 
 
 @pytest.mark.long
-async def test_an_iterator_that_is_left_early_blocks_no_other_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("runner.client.AHEAD", 100_000)
-    async with client(tmp_path) as running:
+async def test_an_iterator_that_is_left_early_blocks_no_other_run(tmp_path: Path) -> None:
+    async with client(tmp_path, ahead=100_000) as running:
         flood = await run(running, "flood")
         async for event in flood:
             if event["type"] == "stream_event":
