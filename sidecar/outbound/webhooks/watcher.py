@@ -68,6 +68,7 @@ class EventWatcher:
             while True:
                 await self._progress.wait()
                 self._progress.clear()
+                await asyncio.sleep(0)  # who looks on comes first
                 while self._ahead:
                     await self._read(self._ahead.pop())
         finally:

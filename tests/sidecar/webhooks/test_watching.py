@@ -10,6 +10,7 @@ import pytest
 from journal.base import Entry
 from journal.memory import MemoryJournal
 from normalize.events import AgentEvent, Complete, CompleteData, MessageChunk, PermissionCancelled, to_json
+from normalize.events.envelope import Envelope
 from sidecar.config import secrecy
 from sidecar.config.settings import ConfigurationError, Webhook, load
 from sidecar.outbound.webhooks.configured import wanted
@@ -48,6 +49,44 @@ async def test_receivers_are_told_of_what_they_want_from_now_on() -> None:
     running.cancel()
     watching.stop()
     assert sorted(told) == [("new", "complete", 2), ("old", "complete", 2002)]
+
+
+class Noting:
+    """Notes when it is told."""
+
+    def __init__(self, order: list[str]) -> None:
+        self._order = order
+        self.told = asyncio.Event()
+
+    def start(self) -> None: ...
+
+    def tell(self, envelope: Envelope, kind: str, epoch: str) -> None:
+        self._order.append(f"{kind} of {envelope.session} in {epoch}")
+        self.told.set()
+
+    def stop(self) -> None: ...
+
+
+async def test_who_looks_on_has_an_event_before_receivers() -> None:
+    order: list[str] = []
+    journal, looks_on = MemoryJournal(), asyncio.Event()
+    to = Noting(order)
+    watching = EventWatcher(journal, [EventFilter(frozenset({"complete"}), to)])
+    await watching.begin()
+
+    async def look_on() -> None:
+        await looks_on.wait()
+        order.append("frontend")
+
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(watching.run())
+        tasks.create_task(look_on())
+        await asyncio.sleep(0)
+        journal.watch(lambda *_: looks_on.set())
+        await append(journal, "a", DONE)
+        await asyncio.wait_for(to.told.wait(), 60)
+        running.cancel()
+    assert order == ["frontend", f"complete of a in {journal.epoch}"]
 
 
 def hook(**more: object) -> Webhook:
