@@ -6,6 +6,7 @@ import os
 import socket
 import stat
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,15 @@ from otlp_collector import otlp_collector
 from journal.base import Entry
 from journal.sqlite.journal import SqliteJournal
 from journal.sqlite.lock import FileLock
+from journals import RedisProcess
 from preloaded import ran
 from real_cli import real_cli
 from recordings import recording, recordings
+from sidecar.checks.doctor import checks
 from sidecar.checks.doctor.checks import NEWEST, OLDEST, port
+from sidecar.checks.doctor.finding import Finding
 from sidecar.config.settings import Settings
+from sidecar.config.state_directory import journal_file, located
 from turnwire_process import TURNWIRE, environment, turnwire
 
 
@@ -207,3 +212,88 @@ def test_what_a_recording_has_that_is_new_is_named(tmp_path: Path) -> None:
 def test_the_known_versions_are_those_of_the_recordings() -> None:
     versions = {tuple(map(int, made.version.split("."))) for made in recordings("perm-allow")}
     assert (min(versions), max(versions)) == (OLDEST, NEWEST)
+
+
+def told(finding: Finding) -> tuple[str, str]:
+    return finding.status, finding.found
+
+
+async def test_a_key_that_cannot_be_read_is_broken(tmp_path: Path) -> None:
+    found = await checks.access(Settings(tls_certificate=tmp_path / "no.pem", tls_key=tmp_path / "no.key"))
+    assert told(found) == ("broken", f"tls_certificate {tmp_path / 'no.pem'} cannot be read")
+
+
+async def test_rules_are_counted_and_a_file_that_is_none_is_broken(tmp_path: Path) -> None:
+    file = tmp_path / "rules.toml"
+    file.write_text('[[rules]]\naction = "deny"\ntool = "Bash"\n')
+    assert told(await checks.rules(Settings(rules=file))) == ("ok", f"1 rules and 0 hooks in {file}")
+    file.write_text("[[rules")
+    broken = await checks.rules(Settings(rules=file))
+    assert broken.status == "broken"
+    assert str(file) in broken.found
+
+
+async def test_a_state_directory_that_cannot_be_made_is_broken(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    found = await checks.state_directory(Settings(state_dir=tmp_path / "file" / "state"))
+    assert told(found) == ("broken", f"{tmp_path / 'file'} is not a writable directory")
+
+
+async def test_a_state_directory_of_another_user_is_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+    found = await checks.state_directory(Settings(state_dir=tmp_path))
+    assert found.status == "broken"
+    assert "belongs to another user" in found.found
+
+
+async def test_a_journal_in_memory_has_nothing_to_look_into() -> None:
+    found = await checks.journal(Settings(journal="memory"))
+    assert told(found) == ("ok", "in memory: events end with the process")
+
+
+async def test_the_journal_of_this_folder_and_recordings_are_looked_at_where_they_are_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("OTEL_EXPORTER_OTLP_ENDPOINT", raising=False)
+    settings = Settings(agent="demo", port=0, record=True, record_dir=tmp_path / "recordings")
+    names = [finding.what for finding in await checks.examine(settings, None)]
+    assert "recordings" in names
+    assert "journal of this folder" not in names
+    path = journal_file(located(settings, Path()))
+    log = await SqliteJournal.open(path)
+    await log.append("s", [Entry(b'{"type":"notice"}')] * 3)
+    await log.flush()
+    await log.close()
+    found = {finding.what: finding for finding in await checks.examine(settings, None)}
+    assert found["journal of this folder"].found.startswith(f"{path} is sound: 3 events")
+    assert found["recordings"].found == f"go to {tmp_path / 'recordings'}"
+
+
+async def test_a_folder_for_recordings_that_is_a_file_is_broken(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    found = await checks.recordings(Settings(record=True, record_dir=tmp_path / "file"))
+    assert (found.status, found.remedy) == ("broken", "name another folder with --record-dir")
+
+
+@pytest.mark.parametrize("keeps", [True, False], ids=["keeps a file", "keeps none"])
+async def test_a_redis_that_keeps_no_file_of_what_it_is_told_is_noted(keeps: bool) -> None:
+    with tempfile.TemporaryDirectory(prefix="turnwire-doctor-") as folder:  # a socket's path must be short
+        server = RedisProcess(Path(folder), *(("--appendonly", "yes") if keeps else ()))
+        server.start()
+        try:
+            found = await checks.redis(Settings(journal="redis", redis_url=server.url))
+        finally:
+            server.kill()
+    assert (found.status, "loses events" in found.found) == (("ok", False) if keeps else ("note", True))
+
+
+async def test_a_collector_that_is_not_there_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
+    found = await checks.collector(Settings())
+    assert found.status == "broken"
+    assert "Connection refused" in found.found

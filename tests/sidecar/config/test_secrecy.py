@@ -1,12 +1,14 @@
 """A process that was begun with a token in its environment begins anew without it."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from sidecar.config import secrecy
 from turnwire_process import DEADLINE, TURNWIRE, environment
 
 TOKEN = "the-control-token-of-this-test"
@@ -67,3 +69,48 @@ def test_a_descriptor_that_was_not_handed_over_is_refused_in_a_sentence(number: 
     assert done.returncode != 0
     assert done.stderr.startswith("turnwire: TURNWIRE_HANDED is turnwire's own")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.fixture
+def no_secrets_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(secrecy, "_kept", {})
+    for name in os.environ:
+        if secrecy.is_secret(name):
+            monkeypatch.delenv(name)
+
+
+@pytest.mark.usefixtures("no_secrets_yet")
+def test_what_was_handed_over_is_kept_and_its_pipe_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, f"TURNWIRE_TOKEN={TOKEN}\0PATH=/elsewhere\0TURNWIRE_WEBHOOK_SECRET_A=b=c".encode())
+    os.close(writing)
+    monkeypatch.setenv(secrecy.HANDED, str(reading))
+    secrecy.take_secrets_out()
+    assert secrecy.kept() == {"TURNWIRE_TOKEN": TOKEN, "TURNWIRE_WEBHOOK_SECRET_A": "b=c"}
+    assert secrecy.HANDED not in os.environ
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(reading)
+
+
+@pytest.mark.usefixtures("no_secrets_yet")
+def test_secrets_that_no_pipe_takes_at_once_are_refused_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TURNWIRE_TOKEN", "x" * 3_000_000)
+    with pytest.raises(
+        secrecy.SecretsNotPassed, match=r"^TURNWIRE_TOKEN: 3000015 bytes are too many; shorten them$"
+    ):
+        secrecy.take_secrets_out()
+
+
+@pytest.mark.usefixtures("no_secrets_yet")
+def test_a_process_that_cannot_begin_anew_says_how_to_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TURNWIRE_VIEW_TOKEN", TOKEN)
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    with pytest.raises(secrecy.SecretsNotPassed) as refused:
+        secrecy.take_secrets_out()
+    assert TOKEN not in str(refused.value)
+    assert str(refused.value).startswith(
+        "cannot begin anew without TURNWIRE_VIEW_TOKEN in the environment (No such"
+    )
+    assert str(refused.value).endswith("name a file with TURNWIRE_TOKEN_FILE instead")
