@@ -265,7 +265,7 @@ class FleetStore:
         await self._redis.xdel(self._of(worker, "orders"), place)
 
     async def next_commands(self, worker: str, block_ms: int, count: int) -> list[tuple[str, bytes]]:
-        """Take new commands out of a worker's stream, waiting so long for one."""
+        """Take new commands out of a worker's stream, waiting so long for one at most."""
         return await self._take(worker, ">", count, block_ms)
 
     async def left(self, worker: str, after: str, count: int) -> list[tuple[str, bytes]]:
@@ -275,8 +275,9 @@ class FleetStore:
     async def _take(
         self, worker: str, after: str, count: int, block_ms: int | None
     ) -> list[tuple[str, bytes]]:
+        wait_ms = None if block_ms is None else self._connection.longest_wait_ms(block_ms)
         found = await self._redis.xreadgroup(
-            GROUP, worker, {self._of(worker, "orders"): after}, count=count, block=block_ms
+            GROUP, worker, {self._of(worker, "orders"): after}, count=count, block=wait_ms
         )
         # One that was withdrawn has no fields any more.
         return [(place.decode(), (fields or {}).get(b"o", b"")) for place, fields in _rows(found)]
@@ -330,7 +331,8 @@ class FleetStore:
         return place, [(_text(fields[b"id"]), fields[b"a"]) for fields in told]
 
     async def _read(self, key: str, after: str, block_ms: int, count: int) -> list[Any]:
-        return _rows(await self._redis.xread({key: after}, count=count, block=block_ms))
+        wait_ms = self._connection.longest_wait_ms(block_ms)
+        return _rows(await self._redis.xread({key: after}, count=count, block=wait_ms))
 
     async def _tell(self, kind: str, name: str) -> None:
         await self._redis.xadd(f"{self._prefix}changes", {kind: name}, maxlen=CHANGES_KEPT, approximate=True)

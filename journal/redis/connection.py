@@ -12,7 +12,7 @@ what else redis-py's URLs take goes there, too. Needs the extra `redis`.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -30,6 +30,9 @@ from journal.base import JournalUnavailable
 
 WAIT_MS = 1000
 """How long replicas have to say that they have what was written; then it is tried again."""
+
+ANSWER_S = 5.0
+"""How long a server has to answer, where the URL says nothing else (`?socket_timeout=`): one that stands still is as good as gone."""
 
 SENTINEL_S = 2.0
 """How long a sentinel has to answer before the next one is asked."""
@@ -92,6 +95,12 @@ class Connection:
     is_cluster: bool = False
     sentinels: Sequence[Redis] = ()
     """Who is asked for the primary."""
+    answer_s: float = ANSWER_S
+    """How long it has to answer."""
+
+    def longest_wait_ms(self, wanted_ms: int) -> int:
+        """Return how long a read may wait on the server for something new: well within the time that an answer has."""
+        return max(1, min(wanted_ms, int(self.answer_s * 500)))
 
     def tagged(self, name: str) -> str:
         """Return a name as it stands in keys that one script touches together: a cluster keeps these in one slot."""
@@ -150,11 +159,13 @@ def connect(url: str) -> Connection:
     try:
         match kind:
             case "redis+cluster" | "rediss+cluster":
-                return _cluster(url)
+                connection = _cluster(url)
             case "redis+sentinel" | "rediss+sentinel":
-                return _sentinels(url)
+                connection = _sentinels(url)
             case _:
-                return _one(url)
+                connection = _one(url)
+        answer_s = float(dict(parse_qsl(urlsplit(url).query)).get("socket_timeout", ANSWER_S))
+        return replace(connection, answer_s=answer_s)
     except (ValueError, TypeError) as error:
         # Neither the URL nor the library's words about it, which may hold the password.
         raise JournalUnavailable(
@@ -164,7 +175,7 @@ def connect(url: str) -> Connection:
 
 
 def _one(url: str) -> Connection:
-    client = _Server.from_url(url, retry=_retry())
+    client = _Server.from_url(url, socket_timeout=ANSWER_S, retry=_retry())
     where = client.connection_pool.connection_kwargs
     name = str(where.get("path") or f"{where.get('host', 'localhost')}:{where.get('port', 6379)}")
     return Connection(client, name)
@@ -173,7 +184,9 @@ def _one(url: str) -> Connection:
 def _cluster(url: str) -> Connection:
     first, others = _hosts(url, 6379)
     nodes = [ClusterNode(host, port) for host, port in others]  # type: ignore[no-untyped-call]  # as the library has it
-    client = _Cluster.from_url(_plain(url, first), startup_nodes=nodes, retry=_retry())
+    client = _Cluster.from_url(
+        _plain(url, first), startup_nodes=nodes, socket_timeout=ANSWER_S, retry=_retry()
+    )
     return Connection(cast("Redis", client), f"cluster of {_shown([first, *others])}", is_cluster=True)
 
 
@@ -190,7 +203,7 @@ def _sentinels(url: str) -> Connection:
         if name.startswith("sentinel_")
     }
     plain = _plain(urlunsplit(parts._replace(path=f"/{db}", query=urlencode(query))), first)
-    pool = Redis.from_url(plain).connection_pool
+    pool = Redis.from_url(plain, socket_timeout=ANSWER_S).connection_pool
     options = {name: value for name, value in pool.connection_kwargs.items() if name not in {"host", "port"}}
     secure = {"ssl": True} if parts.scheme.startswith("rediss") else {}
     tls = {name: value for name, value in options.items() if name.startswith("ssl_")}

@@ -114,6 +114,7 @@ TRIED_BY = {
 
 CANNOT = {
     "make test": "this runs in it",
+    "make test-long": "the same",
     "make audit": "asks the network which packages have known faults",
     "python bench/redaction.py FOLDER …": "measures folders of one's own",
     "pipx install .": "takes packages from the network; tests/e2e/test_wheel.py installs the wheel",

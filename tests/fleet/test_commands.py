@@ -587,6 +587,25 @@ async def test_who_logs_out_at_one_hub_is_out_at_all_also_at_those_that_begin_la
             await store.close()
 
 
+async def test_a_read_of_a_fleet_in_which_nothing_happens_is_over_before_its_server_counts_as_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = FleetStore("redis://127.0.0.1:1?socket_timeout=3")
+    waits: list[int | None] = []
+
+    async def nothing_new(*_: object, block: int | None, **__: object) -> None:
+        waits.append(block)
+
+    for name in ("xread", "xreadgroup"):
+        monkeypatch.setattr(store._redis, name, nothing_new)
+    await store.next_commands("one", 60_000, 1)
+    await store.replies("a-hub", "0-0", 60_000)
+    await store.changes("0-0", 60_000)
+    await store.left("one", "0", 1)
+    assert waits == [1500, 1500, 1500, None]
+    await store.close()
+
+
 async def test_a_code_that_one_hub_gave_logs_in_at_any_hub_once_and_for_a_while(
     fleet: Fleet, redis: RedisProcess
 ) -> None:

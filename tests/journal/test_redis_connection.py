@@ -3,7 +3,7 @@
 import pytest
 from redis.exceptions import RedisError
 
-from journal.redis.connection import connect
+from journal.redis.connection import ANSWER_S, connect
 
 
 @pytest.mark.parametrize(
@@ -38,4 +38,20 @@ async def test_a_connection_that_was_cut_as_something_was_written_is_the_server_
                 await asked
     finally:
         monkeypatch.undo()
+        await connection.close()
+
+
+@pytest.mark.parametrize(
+    "kind", ["redis://127.0.0.1:1", "unix:///nowhere", "redis+sentinel://127.0.0.1:1/name"]
+)
+@pytest.mark.parametrize(("said", "answer_s"), [("", ANSWER_S), ("?socket_timeout=0.5", 0.5)])
+async def test_a_read_that_waits_for_something_new_is_over_before_an_answer_is_given_up(
+    kind: str, said: str, answer_s: float
+) -> None:
+    connection = connect(kind + said)
+    try:
+        assert connection.redis.connection_pool.connection_kwargs["socket_timeout"] == answer_s
+        assert connection.longest_wait_ms(60_000) == answer_s * 500
+        assert connection.longest_wait_ms(100) == 100
+    finally:
         await connection.close()

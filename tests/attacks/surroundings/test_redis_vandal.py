@@ -1,7 +1,9 @@
 """Attacker: whoever else can reach the Redis server, and is careless or means harm."""
 
 import asyncio
+import os
 import shutil
+import signal
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -13,7 +15,7 @@ from redis.asyncio import Redis
 
 from journals import RedisProcess
 from live import Frontend, running, scripted_setup
-from turnwire_client import Client
+from turnwire_client import Client, CommandFailed
 from turnwire_process import DEADLINE, Served
 from waiting import until
 
@@ -104,3 +106,21 @@ async def test_a_server_that_goes_and_comes_back_is_told_by_readyz_both_times(
         server.start()
         await becomes(served, 200)
         await frontend.turn("two")
+
+
+async def test_a_server_that_stands_still_is_told_and_costs_nothing_once_it_goes_on(
+    tmp_path: Path, server: RedisProcess
+) -> None:
+    setup = scripted_setup(tmp_path, "2.1.330", ECHO)
+    variables = {"TURNWIRE_JOURNAL": "redis", "TURNWIRE_REDIS_URL": f"{server.url}?socket_timeout=0.5"}
+    async with running(tmp_path, setup, **variables) as (frontend, served):
+        await frontend.turn("one")
+        os.kill(server.pid, signal.SIGSTOP)
+        try:
+            with pytest.raises(CommandFailed, match=r"journal_unavailable: .*Timeout"):
+                await frontend.prompt("two")
+        finally:
+            os.kill(server.pid, signal.SIGCONT)
+        await becomes(served, 200)
+        await frontend.turn("three")
+        assert frontend.seqs == list(range(1, len(frontend.seqs) + 1))
