@@ -3,6 +3,8 @@
 import asyncio
 import json
 import os
+import shlex
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -22,6 +24,7 @@ from normalize.events.envelope import Cursor
 from normalize.inputs import SessionInput
 from recordings import ROOT
 from sidecar.sessions.host import workspace_of
+from sidecar.sessions.records.options import RecordOptions
 from sidecar.sessions.records.writer import RecordWriter
 from waiting import until
 
@@ -122,15 +125,19 @@ async def test_a_cli_that_ends_at_once_leaves_a_session_that_says_why(
         assert "cannot run" in (exited.stderr_tail or "")
 
 
-async def test_the_process_is_on_record_before_its_first_event(
+async def test_the_process_is_on_record_before_its_first_event_and_counts_among_those_that_may_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with host_harness(tmp_path, monkeypatch) as here:
+    async with host_harness(tmp_path, monkeypatch, settings={"max_processes": 1}) as here:
         await here.create()
         (record,) = await here.store.list()
         assert record.process is not None
         identity = ProcessIdentity.from_text(record.process)
         assert start_time(identity.pid) == identity.start_time
+        code, said = await refusal(here.create())
+        assert code == "limit_processes"
+        assert "raise max_processes" in said
+        assert [one.session for one in here.host.sessions()] == [record.session]
 
 
 async def test_what_looks_on_and_fails_is_left_out_and_the_session_goes_on(
@@ -284,7 +291,11 @@ async def test_a_session_of_an_earlier_life_that_cannot_be_read_keeps_no_other_f
     async with host_harness(tmp_path, monkeypatch) as here:
         for session in ("s-bad", "s-good"):
             await here.store.put(SessionRecord(session=session, created="c", state="running"))
-        monkeypatch.setattr(here.services.journal, "read_after", _unreadable(here.services.journal, "s-bad"))
+        monkeypatch.setattr(
+            here.services.journal,
+            "read_after",
+            _unreadable(here.services.journal, "s-bad", ValueError("rubbish")),
+        )
         await here.host.restore()
         assert {summary.session for summary in here.host.sessions()} == {"s-bad", "s-good"}
         assert here.host._registry.sessions["s-good"].record.state == "exited"
@@ -292,12 +303,12 @@ async def test_a_session_of_an_earlier_life_that_cannot_be_read_keeps_no_other_f
         assert here.host._registry.sessions["s-bad"].record.state == "running"
 
 
-def _unreadable(journal: Journal, bad: str) -> Callable[..., Awaitable[Page]]:
+def _unreadable(journal: Journal, bad: str, why: Exception) -> Callable[..., Awaitable[Page]]:
     read_after = journal.read_after
 
     async def read(session: str, cursor: Cursor, **limits: int) -> Page:
         if session == bad:
-            raise ValueError("rubbish")
+            raise why
         return await read_after(session, cursor, **limits)
 
     return read
@@ -337,3 +348,167 @@ async def test_a_record_that_cannot_be_written_keeps_no_other_from_being_written
     await writer.flush()
     assert [record.session for record in await store.list()] == ["s-good"]
     assert "a session's record cannot be written" in caplog.text
+
+
+# --- what cannot be done, and is said ---
+
+
+def refusing(folder: Path) -> list[str]:
+    """An agent that goes back to no message, and ends as the CLI does that is asked for one that it does not know."""
+    program = folder / "refusing"
+    echo = f"{shlex.quote(sys.executable)} -m scripted_agent {shlex.quote(str(folder / 'echo.yaml'))}"
+    program.write_text(
+        "#!/bin/sh\n"
+        'case "$*" in *--resume-session-at*) echo "No message found" >&2; exit 1;; esac\n'
+        f'exec {echo} "$@"\n'
+    )
+    program.chmod(0o755)
+    return [str(program)]
+
+
+async def refusal(asked: Awaitable[object]) -> tuple[str, str]:
+    with pytest.raises(CommandRefused) as refused:
+        await asked
+    return refused.value.code, refused.value.message
+
+
+async def test_a_session_whose_agent_does_not_go_back_runs_on_from_where_it_was_and_no_fork_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with host_harness(tmp_path, monkeypatch, agents={"refusing": refusing(tmp_path)}) as here:
+        session = await here.create("refusing")
+        await here.do("prompt", session, text="hello")
+        seen = await here.until(session, ev.Complete)
+        (complete,) = [event for event in seen if isinstance(event, ev.Complete)]
+        before = here.host.record(session)
+        for kind in ("session.resume", "session.fork"):
+            code, said = await refusal(here.do(kind, session, at=complete.data.resume_token))
+            assert code == "refused_by_cli"
+            assert "refusing ended at once, with exit code 1 and the words 'No message found'" in said
+        assert len(here.host.sessions()) == len(await here.store.list()) == 1
+        after = here.host.record(session)
+        assert before is not None
+        assert after is not None
+        assert after.cli_session_id == before.cli_session_id
+        assert after.resume_token == before.resume_token
+        assert not [event for event in await here.events(session) if isinstance(event, ev.Cut)]
+        await here.do("prompt", session, text="still here")
+        await here.until(session, ev.Complete, 2)
+
+
+async def test_what_a_session_has_nothing_for_is_refused_and_starts_no_agent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with host_harness(tmp_path, monkeypatch, settings={"max_sessions": 3}) as here:
+        for name, more in (
+            ("s-new", {"agent": "echo"}),
+            ("s-gone", {"agent": "nobody has it", "cli_session_id": "c"}),
+            ("s-lost", {"agent": "echo", "last_prompt": "look", "options": {"attached": 1}}),
+        ):
+            record = {"created": "c", "state": "exited", "workspace": str(tmp_path), **more}
+            await here.store.put(SessionRecord(session=name, **record))  # type: ignore[arg-type]  # its fields
+        await here.host.restore()
+        for asked, code in (
+            (here.do("session.fork", "s-new"), "nothing_to_resume"),
+            (here.do("session.retry", "s-new"), "nothing_to_retry"),
+            (here.do("session.retry", "s-lost"), "nothing_to_retry"),
+            (here.do("interrupt", "s-new"), "not_running"),
+            (here.do("session.resume", "s-gone"), "cannot_start"),
+            (here.create(), "limit_sessions"),
+            (here.execute("push.key"), "no_push"),
+            (here.execute("access.invite"), "invalid_params"),
+        ):
+            assert (await refusal(asked))[0] == code
+        listed = await here.execute("session.list")
+        assert isinstance(listed, list)
+        assert {row["session"] for row in listed} == {"s-new", "s-gone", "s-lost"}
+        assert here.host.workspaces() == [tmp_path]
+        assert here.host.record("s-none") is None
+        assert here.host.processes == 0
+
+
+async def test_a_log_that_cannot_be_read_refuses_what_needs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with host_harness(tmp_path, monkeypatch) as here:
+        record = SessionRecord(
+            session="s",
+            created="c",
+            agent="echo",
+            cli_session_id="c",
+            state="exited",
+            workspace=str(tmp_path),
+        )
+        await here.store.put(record)
+        await here.host.restore()
+        gone = JournalUnavailable("the disk is gone")
+        monkeypatch.setattr(
+            here.services.journal, "read_after", _unreadable(here.services.journal, "s", gone)
+        )
+        assert await refusal(here.do("session.fork", "s")) == ("journal_unavailable", "the disk is gone")
+
+
+async def test_a_session_that_the_operator_takes_up_may_work_where_frontends_may_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "file").touch()
+    async with host_harness(tmp_path, monkeypatch, settings={"frontend_workspaces": []}) as here:
+        record = SessionRecord(
+            session="s", created="c", agent="echo", state="exited", workspace=str(elsewhere)
+        )
+        await here.store.put(record)
+        await here.host.restore()
+        assert (await refusal(here.do("workspace.files", "s", text="file")))[0] == "not_allowed"
+        here.host.take_up("s", {"tools": {"command": "serve-tools"}})
+        assert await here.do("workspace.files", "s", text="file") == {"files": ["file"], "complete": True}
+        known = here.host.record("s")
+        assert known is not None
+        assert RecordOptions.from_record(known).mcp_servers == {"tools": {"command": "serve-tools"}}
+        here.host.take_up("s")
+        assert here.host.record("s") == known
+
+
+async def test_a_session_whose_environment_was_not_kept_says_which_variables_it_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with host_harness(tmp_path, monkeypatch) as here:
+        record = SessionRecord(
+            session="s",
+            created="c",
+            agent="echo",
+            state="exited",
+            workspace=str(tmp_path),
+            env_names=("B", "A"),
+        )
+        await here.store.put(record)
+        await here.host.restore()
+        await here.do("prompt", "s", text="hello")
+        (notice,) = [event for event in await here.until("s", ev.Complete) if isinstance(event, ev.Notice)]
+        assert notice.text == "the environment variables A, B were not kept over the sidecar's restart"
+
+
+async def test_what_waits_when_turnwire_fails_in_a_session_is_withdrawn_and_its_turn_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with host_harness(tmp_path, monkeypatch) as here:
+        session, broken = await here.create(), Broken()
+        await here.do("prompt", session, text="hello")
+        await here.until(session, ev.Complete)
+        live = here.host._registry.sessions[session]
+        monkeypatch.setattr(live._pipeline, "_state", broken)
+        for event in (
+            ev.TurnStarted(operation_id="turn-2", origin="user", prompts=[]),
+            ev.Queued(prompt="waits"),
+        ):
+            await here.services.journal.append(session, [Entry(to_json(event))])
+        broken.now = True
+        await here.do("prompt", session, text="into the open")
+        seen = await here.until(session, ev.ProcessStatus, 2)
+        await until(lambda: here.states() == ["exited"])
+        status = [event for event in seen if isinstance(event, ev.ProcessStatus)][-1]
+        assert "broken on purpose" in (status.reason or "")
+        assert [event.prompt for event in seen if isinstance(event, ev.Withdrawn)] == ["waits"]
+        (summary,) = here.host.sessions()
+        assert summary.trouble == status.reason

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -57,9 +57,12 @@ class HostHarness:
         assert isinstance(result, dict)
         return str(result["session"])
 
-    async def do(self, kind: str, session: str, **more: object) -> object:
-        command = frames.commands.validate_python({"type": kind, "id": "1", "session": session, **more})
+    async def execute(self, kind: str, **more: object) -> object:
+        command = frames.commands.validate_python({"type": kind, "id": "1", **more})
         return await self.host.execute(command, SOMEBODY)
+
+    async def do(self, kind: str, session: str, **more: object) -> object:
+        return await self.execute(kind, session=session, **more)
 
     async def events(self, session: str) -> list[AgentEvent]:
         journal = self.services.journal
@@ -80,21 +83,28 @@ class HostHarness:
 
 @asynccontextmanager
 async def host_harness(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, **more: object
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    settings: Mapping[str, object] | None = None,
+    agents: Mapping[str, object] | None = None,
+    **more: object,
 ) -> AsyncIterator[HostHarness]:
     script = folder / "echo.yaml"
     script.write_text(ECHO)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    settings = Settings.model_validate(
+    configured = Settings.model_validate(
         {
             "journal": "memory",
             "agents": {
                 "echo": [sys.executable, "-m", "scripted_agent", str(script)],
                 "broken": [str(folder / "broken")],
+                **(agents or {}),
             },
             "pass_env": ["PYTHONPATH"],
             "state_dir": folder / "state",
             "frontend_workspaces": [folder],
+            **(settings or {}),
         }
     )
     broken = folder / "broken"
@@ -110,7 +120,7 @@ async def host_harness(
             **more,
         }
         services = SessionServices(
-            settings=settings,
+            settings=configured,
             watchdog=watchdog,
             grants=None,
             spawn=supervisor.spawn,
