@@ -21,18 +21,20 @@ from hub.host import CommandRefused, Frontend
 from hub.principals import Scope
 from hub.wire import frames
 from hub.wire.commands import VIEW_COMMANDS
+from journal.base import Entry
 from journal.memory import MemoryJournal
 from journal.sessions import MemorySessions
 from normalize import events as ev
-from normalize.events import AgentEvent, from_json
+from normalize.events import AgentEvent, from_json, to_json
 from normalize.events.envelope import Cursor
 from recordings import ROOT
 from sidecar.config.rulebook import Rulebook
 from sidecar.config.settings import Settings
 from sidecar.process.supervision import supervised
-from sidecar.sessions.history import LibraryTimes
+from sidecar.sessions.history import PIECE, LibraryTimes
 from sidecar.sessions.host import LiveHost
 from sidecar.sessions.live import LiveSession
+from sidecar.sessions.records.resume_point import ResumePoint
 from sidecar.sessions.records.writer import RecordWriter
 from sidecar.sessions.registry import SessionRegistry
 from sidecar.sessions.services import SessionServices
@@ -663,3 +665,101 @@ async def test_what_differs_in_a_workspace_and_its_files_are_told_to_who_may_ste
         assert await here.refused("workspace.diff", session=opened, path="other.txt") == "unknown_file"
         assert await here.refused("workspace.diff", session="none") == "unknown_session"
         assert not {"workspace.diff", "workspace.files"} & VIEW_COMMANDS
+
+
+def begun(here: Place) -> frames.SessionCreate:
+    return frames.SessionCreate(type="session.create", id="run", workspace=str(here.work), agent="echo")
+
+
+async def test_what_the_operator_goes_on_with_is_shown_from_its_file_as_far_as_that_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        file = here.keep("denied")
+        noted = here.projects.parent / "sessions" / "1.json"
+        noted.parent.mkdir()
+        noted.write_text(json.dumps({"pid": os.getpid(), "sessionId": file.stem}))
+        with pytest.raises(CommandRefused, match="go on with --fork-session"):
+            await here.host.open(begun(here), ResumePoint(file.stem))
+        assert here.host.sessions() == []
+        # a fork takes nothing from whoever has it open
+        fork = await here.host.open(begun(here), ResumePoint(file.stem, branch=True))
+        assert len(prompts(await here.events(fork.session))) == 3
+        noted.unlink()
+        latest = await here.host.open(begun(here), ResumePoint(latest=True))
+        assert latest.record.options["conversation"] == file.stem
+        assert prompts(await here.events(latest.session)) == prompts(await here.events(fork.session))
+        # a message that the file has not, and a conversation that is none of this folder's: the CLI may know both
+        odd = await here.host.open(begun(here), ResumePoint(file.stem, at="never-said", branch=True))
+        unknown = await here.host.open(begun(here), ResumePoint("never-kept-here"))
+        for one in (odd, unknown):
+            assert prompts(await here.events(one.session)) == []
+
+
+async def test_a_conversation_of_elsewhere_is_not_opened_where_it_does_not_belong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch, max_sessions=1) as here:
+        file, other = here.keep("denied"), here.keep("subagent")
+        other_place = str(tmp_path / "elsewhere")
+        assert (
+            await here.refused("session.create", resume=file.stem, workspace=other_place) == "invalid_params"
+        )
+        guest = Frontend("guest", "control", "guest", Scope(folders=(str(tmp_path / "guests"),)))
+        for asked in (
+            frames.LibraryOpen(type="library.open", id="1", conversation=file.stem),
+            frames.LibraryExport(type="library.export", id="1", conversation=file.stem),
+            frames.SessionCreate(type="session.create", id="1", resume="never-kept-here", agent="echo"),
+        ):
+            with pytest.raises(CommandRefused) as refused:
+                await here.host.execute(asked, guest)
+            assert refused.value.code == "unknown_conversation"
+        opened = (await here.do("library.open", conversation=file.stem))["session"]
+        assert (await here.do("library.open", conversation=file.stem))["session"] == opened, "it is there"
+        assert await here.refused("library.open", conversation=other.stem) == "limit_sessions"
+
+
+async def test_a_conversation_whose_file_goes_as_it_is_opened_opens_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        file = here.keep("denied")
+        await here.do("library.list")
+        file.unlink()
+        assert await here.refused("library.open", conversation=file.stem) == "unknown_conversation"
+        assert await here.host._history.has_message(file.stem, "m") is None
+        assert here.host.sessions() == []
+
+
+async def test_a_library_that_cannot_be_opened_is_refused_in_a_sentence_and_sessions_begin_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "prices.json").write_text("{")
+    async with place(tmp_path, monkeypatch, prices=tmp_path / "prices.json") as here:
+        file = here.keep("denied")
+        assert await here.refused("library.list") == "no_library"
+        session = await here.host.open(begun(here), ResumePoint(file.stem))
+        assert prompts(await here.events(session.session)) == []
+    assert await here.refused("library.list") == "no_library", "nor where the sidecar is stopping"
+
+
+async def test_the_end_of_a_long_log_is_indexed_with_what_came_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        file = here.keep("denied")
+        session = (await here.do("library.open", conversation=file.stem))["session"]
+        turns: list[AgentEvent] = []
+        for number in range(PIECE + 1):
+            name = f"turn-{number + 9}"
+            data = ev.CompleteData(outcome="completed", is_error=False)
+            turns += [
+                ev.TurnStarted(operation_id=name, origin="user", prompts=[]),
+                ev.UserMessage(operation_id=name, text=f"violet{number}", uuid=f"u{number}"),
+                ev.Complete(operation_id=name, data=data),
+            ]
+        await here.journal.append(session, [Entry(b'{"type":"of another release"}')])
+        await here.journal.append(session, [Entry(to_json(event)) for event in turns])
+        for number in (0, PIECE - 1, PIECE):
+            (hit,) = (await here.do("library.search", text=f'"violet{number}"'))["hits"]
+            assert (hit["id"], hit["message"]) == (session, f"u{number}")
