@@ -7,7 +7,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from acp import RequestError, text_block
+from acp import (
+    RequestError,
+    embedded_text_resource,
+    image_block,
+    resource_block,
+    resource_link_block,
+    text_block,
+)
 
 from acp_client import CAPABILITIES, DEADLINE, JSON, AcpAgent, acp_agent
 from agent_process import agent, agent_command, script_file
@@ -375,6 +382,113 @@ async def test_the_end_of_stdin_drops_a_running_turn(tmp_path: Path) -> None:
         await cli.until(lambda message: '"in_progress"' in json.dumps(message))
         assert await cli.rest() == []
         assert await cli.exit_code() == 0
+
+
+PLAIN = """
+acp:
+  modes: []
+  message_ids: false
+  usage: none
+  api_errors: text
+  config_options: [{id: fast, name: Fast, type: boolean, currentValue: false}]
+turns:
+  - match: ^odd
+    steps:
+      - {wait: 0}
+      - {text: abcdef, chunk: 2, pace: 0.001}
+      - {flood: 2, size: 4, rate: 1000}
+      - {flood: 1, size: 4}
+      - {huge: 20}
+      - {request: {subtype: elicitation}}
+      - tool: MultiEdit
+        input: {file_path: /p/a, edits: [{old_string: a, new_string: b}, {old_string: c, new_string: d}]}
+        result: [{type: image, source: {type: base64, media_type: image/png, data: QQ==}}, {thing: 1}]
+      - {end: true}
+      - text: never
+  - match: ^asks
+    steps: [{ask: [{question: "How loud? "}, {question: Where?}]}]
+  - match: ^plan
+    steps: [{plan: "# Plan"}, {text: never}]
+  - match: ^api
+    steps: [{api_error: rate_limit, message: Slow down.}]
+  - match: ^crash
+    steps: [{raw: last words}, {crash: 3}]
+"""
+
+
+async def test_a_script_says_what_an_agent_has_not_and_what_its_odd_steps_look_like(tmp_path: Path) -> None:
+    async with scripted(tmp_path, PLAIN, capabilities={}) as running:
+        opened = await running.connection.new_session(cwd=str(tmp_path), mcp_servers=[])
+        session = opened.session_id
+        assert opened.modes is None
+        for name, value in (("fast", "yes"), ("slow", True)):
+            with pytest.raises(RequestError):
+                await running.connection.set_config_option(config_id=name, session_id=session, value=value)
+        told = await running.connection.set_config_option(config_id="fast", session_id=session, value=True)
+        assert told is not None
+        assert told.config_options[0].current_value is True
+
+        reply = await running.connection.prompt(session_id=session, prompt=[text_block("odd")])
+        assert (reply.stop_reason, reply.usage) == ("end_turn", None)
+        assert running.text() == "abcdef" + "0 ..1 ..0 .." + "0123456789abcdef0123"
+        assert not any("messageId" in update for update in running.updates())
+        (call,) = running.calls()
+        assert [(part["type"], part.get("oldText")) for part in call["content"][:2]] == [
+            ("diff", "a"), ("diff", "c"),
+        ]  # fmt: skip
+        assert [part["content"] for part in call["content"][2:]] == [
+            {"type": "image", "mimeType": "image/png", "data": "QQ=="},
+            {"type": "text", "text": "{'thing': 1}"},
+        ]
+        for prompt, reason, said in (
+            ("asks", "end_turn", "How loud? Where?"),
+            ("plan", "cancelled", ""),
+            ("api", "end_turn", "Slow down."),
+        ):
+            running.forget()
+            running.answers.append("cancelled")
+            assert (await say(running, session, prompt), running.text()) == (reason, said)
+            running.answers.clear()
+
+        running.forget()
+        prompt = [
+            text_block("Look:"),
+            resource_block(embedded_text_resource("file:///a", "inside")),
+            resource_link_block("b", "file:///b"),
+            image_block("QQ==", "image/png"),
+        ]
+        await running.connection.prompt(session_id=session, prompt=prompt)
+        assert running.text() == "Scripted echo: Look:\ninside\nfile:///b\n[image]"
+
+
+async def test_a_session_is_deleted_and_a_crash_ends_the_agent(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    async with agent(script_file(tmp_path, PLAIN), "--family", "acp", "--state", str(state)) as cli:
+
+        async def answer(number: int, method: str, **params: object) -> JSON:
+            cli.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+            return await cli.until(lambda message: message.get("id") == number)
+
+        await answer(0, "initialize", protocolVersion=1)
+        session = (await answer(1, "session/new", cwd="/", mcpServers=[]))["result"]["sessionId"]
+        odd = await answer(2, "session/new", cwd="/", mcpServers={})
+        assert odd["error"]["data"] == "mcpServers is a list"
+        for number, prompt in ((3, []), (4, [3])):
+            answered = await answer(number, "session/prompt", sessionId=session, prompt=prompt)
+            assert answered["error"]["code"] == -32602
+        await answer(5, "session/prompt", sessionId=session, prompt=[{"type": "text", "text": "go"}])
+        assert [path.stem for path in state.iterdir()] == [session]
+        assert (await answer(6, "session/delete", sessionId=session))["result"] == {}
+        assert list(state.iterdir()) == []
+        assert (await answer(7, "session/list"))["result"] == {"sessions": []}
+
+        session = (await answer(8, "session/new", cwd="/", mcpServers=[]))["result"]["sessionId"]
+        crash = {"sessionId": session, "prompt": [{"type": "text", "text": "crash"}]}
+        cli.send({"jsonrpc": "2.0", "id": 9, "method": "session/prompt", "params": crash})
+        while (line := await cli.line()) not in (b"last words\n", b""):
+            pass
+        assert line == b"last words\n"
+        assert await cli.exit_code() == 3
 
 
 @pytest.mark.long

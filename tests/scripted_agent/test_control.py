@@ -218,3 +218,49 @@ async def test_a_queued_prompt_is_taken_back(tmp_path: Path, version: str, told:
         cli.answer(holding)
         rest = await cli.rest()
         assert [message["result"] for message in rest if message["type"] == "result"] == ["First."]
+
+
+async def test_each_answer_to_a_permission_is_read_as_strictly_as_by_the_real_one(tmp_path: Path) -> None:
+    tool = "{tool: Bash, input: {command: ls}, permission: true, blocked_path: /etc, result: ok}"
+    async with agent(script_file(tmp_path, f"fallback: {{steps: [{tool}]}}"), *ASKING) as cli:
+        permissions = [
+            {"type": "setMode", "mode": "bypassPermissions", "destination": "session"},
+            {"type": "addDirectories", "directories": ["/a"], "destination": "session"},
+        ]
+        for answer, content in (
+            ({"behavior": "deny"}, "ZodError: message: Required"),
+            ({"behavior": "maybe"}, "ZodError: behavior: invalid value 'maybe'"),
+            ({"behavior": "allow", "updatedPermissions": permissions}, "ok"),
+        ):
+            cli.prompt("go")
+            request = await cli.until_type("control_request")
+            assert request["request"]["blocked_path"] == "/etc"
+            cli.answer(request, **answer)
+            await cli.result()
+            assert cli.results_of_tools()[-1]["content"].endswith(content)
+        asked = [message["type"] for message in cli.received].count("control_request")
+        cli.prompt("nobody is asked now")
+        await cli.result()
+        assert [message["type"] for message in cli.received].count("control_request") == asked
+        assert cli.results_of_tools()[-1]["content"] == "ok"
+
+
+async def test_a_hook_may_approve_a_tool_or_say_nothing_of_it(tmp_path: Path) -> None:
+    async with agent(script_file(tmp_path, ASKS), *ASKING) as cli:
+        hooks = {"PreToolUse": [{"matcher": "Edit", "hookCallbackIds": ["no"]}, {"hookCallbackIds": ["h"]}]}
+        cli.control("1", subtype="initialize", hooks=hooks)
+        cli.prompt("go")
+        cli.answer(await cli.until_type("control_request"), decision="approve")
+        await cli.result()
+        cli.prompt("again")
+        cli.answer(await cli.until_type("control_request"))
+        asked = await cli.until_type("control_request")
+        assert asked["request"]["subtype"] == "can_use_tool"
+        cli.allow(asked)
+        await cli.result()
+        assert [result["content"] for result in cli.results_of_tools()] == ["done", "done"]
+        cli.control("2", subtype="mcp_status")
+        cli.control("3", subtype="set_max_thinking_tokens", max_thinking_tokens=1000)
+        told = [(await cli.next())["response"] for _ in range(2)]
+        assert [(one["request_id"], one["subtype"]) for one in told] == [("2", "success"), ("3", "success")]
+        assert told[0]["response"] == {"mcpServers": []}

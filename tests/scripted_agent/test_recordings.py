@@ -63,6 +63,17 @@ async def test_initialize_is_answered_though_it_was_not_recorded() -> None:
         response = (await cli.next())["response"]
         assert response["request_id"] == "1"
         assert response["subtype"] == "success"
+        cli.control("2", subtype="make_coffee")
+        cli.control("3", subtype="interrupt")
+        refused, stopped = [(await cli.next())["response"] for _ in range(2)]
+        assert (refused["request_id"], refused["error"]) == (
+            "2",
+            "the recording has no answer to make_coffee",
+        )
+        assert (stopped["request_id"], stopped["subtype"]) == ("3", "success")
+        # the prompt that it waits for does not come any more
+        assert await cli.rest() == []
+        assert await cli.exit_code() == 0
 
 
 async def test_a_killed_cli_is_killed_again() -> None:

@@ -1,6 +1,7 @@
 """Scripts as documents: what loads, and what an author is told when something does not."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -76,6 +77,14 @@ def test_an_error_names_file_line_and_field(source: str, sentence: str) -> None:
 def test_an_unknown_name_lists_what_there_is() -> None:
     with pytest.raises(ScriptError, match=r"nope: no such file, nor one of .*demo"):
         load("nope")
+
+
+def test_what_is_no_script_is_told_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ScriptError, match="no recording is in this folder"):
+        load(str(tmp_path))
+    (tmp_path / "script").write_bytes(b"turns: \xff")
+    with pytest.raises(ScriptError, match="this is no text in UTF-8"):
+        load(str(tmp_path / "script"))
 
 
 def test_the_document_names_every_step_every_field_and_every_script() -> None:

@@ -322,3 +322,36 @@ async def test_a_prompt_on_the_command_line_is_one_turn(tmp_path: Path) -> None:
     ) as cli:
         assert (await cli.result())["result"] == "Scripted echo: hello"
         assert await cli.exit_code() == 0
+
+
+async def test_what_an_agent_says_beside_its_answer_is_a_line_of_its_kind(tmp_path: Path) -> None:
+    steps = """
+turns:
+  - steps:
+      - {wait: 0}
+      - {rate_limit: {status: allowed}}
+      - {api_retry: {attempt: 1, max_retries: 10}}
+      - {system: hook_started, fields: {hook: x}}
+      - {compact: manual, pre_tokens: 7}
+      - {todos: [{content: Look, status: pending, activeForm: Looking}]}
+      - {stop: max_tokens}
+      - {text: never}
+"""
+    async with agent(script_file(tmp_path, steps), *STREAM) as cli:
+        cli.prompt("go")
+        result = await cli.result()
+        told = [(message["type"], message.get("subtype")) for message in cli.received[1:-1]]
+        assert told == [
+            ("rate_limit_event", None),
+            ("system", "api_retry"),
+            ("system", "hook_started"),
+            ("system", "status"),
+            ("system", "status"),
+            ("system", "compact_boundary"),
+            ("assistant", None),
+            ("user", None),
+        ]
+        boundary = cli.received[6]["compact_metadata"]
+        assert (boundary["trigger"], boundary["pre_tokens"]) == ("manual", 7)
+        assert (result["subtype"], result["stop_reason"]) == ("success", "max_tokens")
+        assert cli.texts() == []
