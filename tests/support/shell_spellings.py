@@ -37,6 +37,12 @@ CERTAIN = (
     "doas -u root rm x",
     "su -c 'rm x'",
     "su root -c 'rm x'",
+    "su '-crm x'",
+    "su --command='rm x'",
+    "true\n\\rm x",
+    '$"rm" x',
+    "sudo --user root rm x",
+    "echo rm x | bash /dev/stdin",
     "time rm x",
     "time -p rm x",
     "nice -n 5 rm x",
@@ -118,6 +124,8 @@ CERTAIN = (
 """Lines that surely run it, as their text says."""
 
 DOUBTFUL = (
+    'r"m"{,} x',
+    r"$'\u' x",
     "$X x",
     "${X} x",
     "a=rm; $a x",
@@ -157,6 +165,7 @@ DOUBTFUL = (
 """Lines of which only the shell will know, or that cannot be read."""
 
 OTHER = (
+    "sh -c ''",
     "echo rm x",
     "echo 'rm x'",
     "echo 'a; rm x'",

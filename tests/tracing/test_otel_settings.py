@@ -1,6 +1,7 @@
 """The SDK's standard variables hold, and so do span processors of the user's own."""
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -8,11 +9,12 @@ import pytest
 from exported_spans import MemoryExport
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from otlp_collector import otlp_collector
 
 from normalize.claude.core import ClaudeCore
 from recordings import Recording, recording
-from tracing.export.otel import SpanExport
+from tracing.export.otel import SpanExport, resource, try_exporters
 from tracing.export.wanted import TracingError, metrics_wanted, tracing_wanted
 from tracing.recordings.reading import read
 from tracing.spans.maker import SpanMaker
@@ -129,6 +131,47 @@ def test_exporters_are_chosen_as_everywhere_else(
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert (tracing_wanted(), metrics_wanted()) == (traces, metrics)
+
+
+def test_the_name_that_a_user_gives_the_service_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert resource("1").attributes["service.name"] == "turnwire"
+    monkeypatch.setenv("OTEL_SERVICE_NAME", "ours")
+    assert resource("1").attributes["service.name"] == "ours"
+
+
+@pytest.mark.parametrize("value", ["none", "0", "-1"])
+def test_a_size_that_is_no_number_above_0_is_refused_by_its_variable(
+    value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", value)
+    with pytest.raises(TracingError, match=f"OTEL_BSP_MAX_QUEUE_SIZE is '{value}'"):
+        SpanExport("1", exporters=())
+
+
+def test_whether_a_collector_takes_spans_is_tried_by_otlp_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_TRACES_EXPORTER", "console")
+    assert try_exporters(0.1) is None
+    monkeypatch.setenv("OTEL_TRACES_EXPORTER", "console,otlp")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
+    assert try_exporters(0.1)  # nobody listens there: it says so in the SDK's words
+
+
+class Failing(SpanExporter):
+    """An exporter that fails in its own way."""
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        raise ZeroDivisionError(f"{len(spans)} spans")
+
+    def shutdown(self) -> None: ...
+
+
+def test_an_exporter_that_raises_loses_its_spans_and_nothing_else(caplog: pytest.LogCaptureFixture) -> None:
+    export = SpanExport("1", exporters=[Failing()])
+    follow(MADE, export)
+    assert export.close() == export.started > 0
+    (lost,) = [record for record in caplog.records if "spans cannot be sent" in record.getMessage()]
+    assert lost.__dict__["why"].startswith("ZeroDivisionError")
 
 
 def test_an_exporter_that_nobody_provides_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,8 @@ from normalize.inputs import Announced, Decision, Ended, Received, Sent, Session
 from protocol.claude.decode import decode
 from recordings import recordings
 from tracing.recordings.reading import read
-from tracing.recordings.recorder import Recorder
+from tracing.recordings.recorded import RecordingError
+from tracing.recordings.recorder import Recorder, check_folder
 
 
 def recorded(folder: Path, items: list[SessionInput], agent: str = "a") -> Path:
@@ -53,6 +54,19 @@ def test_any_bytes_survive(tmp_path: Path, lines: list[bytes]) -> None:
         [timed.input for timed in read(recorded(folder, [received(line) for line in lines]))] if lines else []
     )
     assert [item.line for item in back if isinstance(item, Received)] == lines
+
+
+def test_what_looks_like_json_and_is_none_survives(tmp_path: Path) -> None:
+    lines = [b'{"a":}', b"{}x}", b'{"a":"\xff"}']
+    back = [timed.input for timed in read(recorded(tmp_path, [received(line) for line in lines]))]
+    assert [item.line for item in back if isinstance(item, Received)] == lines
+
+
+@pytest.mark.parametrize("name", ["file", "file/below"])
+def test_a_place_where_no_recordings_can_be_written_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RecordingError, match=r"recordings cannot be written there .*--record-dir"):
+        check_folder(tmp_path / name)
 
 
 @pytest.mark.parametrize("depth", [127, 500, 900, 100_000])

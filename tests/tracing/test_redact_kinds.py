@@ -411,6 +411,13 @@ INNOCENT = [
     "-----BEGIN PRIVATE KEY----- is the first line of such a file, and what follows stays",
     "class AuthProvider: key: str = 'primary'; author='Ada Lovelace'; tokens: list[str] = []",
     "sk-estimator-html-document-link-here hf_hub_download npm_config_registry pat_rules",
+    "{the door is not json}",
+    "İstanbul'a hoş geldiniz",
+    'password="ask the owner"',
+    "secret='~/.config/app/secret1'",
+    'password = "wrong_password"',
+    "token: '1234567890'",
+    "client_secret: 'no_secret_here'",
     "SELECT password FROM users WHERE token IS NOT NULL AND secret = ?",
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
 ]

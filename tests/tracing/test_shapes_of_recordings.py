@@ -10,7 +10,7 @@ from normalize.inputs import Received
 from protocol.claude.decode import decode
 from protocol.dialects import DIALECTS
 from recordings import Recording, recordings
-from tracing.recordings.reading import read
+from tracing.recordings.reading import RecordingError, length, name_of, read
 
 
 def received(path: Path) -> list[Received]:
@@ -69,3 +69,47 @@ def read_alike(recording: Recording, dialect: str, tmp_path: Path) -> None:
     assert bool(plain) == bool(lines)
     assert received(timed) == plain
     assert received(rows) == [item for item in plain if item.line]
+
+
+def timed(folder: Path, timeline: str, stdout: str = "{}\n{}\n{}\n") -> Path:
+    (folder / "stdout.jsonl").write_text(stdout)
+    (folder / "stdin.jsonl").write_text("")
+    (folder / "timeline.jsonl").write_text(timeline)
+    return folder
+
+
+def test_a_timeline_may_have_empty_lines_and_name_lines_that_are_not_there(tmp_path: Path) -> None:
+    rows = [
+        {"t": 0, "dir": "recv", "line": 0},
+        {"t": 1, "dir": "send", "line": 0},
+        {"t": 2, "dir": "recv", "line": 9},
+    ]
+    folder = timed(tmp_path, "\n\n".join(map(json.dumps, rows)))
+    assert [item.line for item in received(folder)] == [b"{}"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ('{"t": 0, "dir": "recv", "line": 0}\n{"t": ', "timeline.jsonl, row 2: "),
+        (
+            '{"t": 0, "dir": "recv", "line": 1}\n{"t": 1, "dir": "recv", "line": 0}\n',
+            "line 0 of stdout.jsonl comes after line 1",
+        ),
+    ],
+)
+def test_a_timeline_that_is_damaged_is_refused_with_its_place(rows: str, why: str, tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match=why):
+        list(read(timed(tmp_path, rows)))
+
+
+def test_a_folder_without_its_timeline_and_rows_without_a_whole_one_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "stdout.jsonl").write_text("{}\n")
+    for look in (length, lambda path: list(read(path))):
+        with pytest.raises(RecordingError, match=r"timeline\.jsonl"):
+            look(tmp_path)
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"ts":"2026-01-02T03:04:05Z","event":"re\n')
+    with pytest.raises(RecordingError, match=r"row 1: not a row of a recording .*; is the file damaged\?"):
+        list(read(rows))
+    assert name_of(rows) == "rows.jsonl"

@@ -501,6 +501,32 @@ def test_only_what_the_dead_left_empty_is_removed(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {*names[1:], f"turnwire-{dead}-b"}
 
 
+def test_what_is_in_a_cgroup_is_killed_by_the_kernel_where_it_can(tmp_path: Path) -> None:
+    for name in ("cgroup.kill", "cgroup.procs"):
+        (tmp_path / name).touch()
+    (tmp_path / "cgroup.events").write_text("populated 1\nfrozen 0\n")
+    assert not cgroup.end(str(tmp_path), 0)  # it is still populated
+    assert (tmp_path / "cgroup.kill").read_text() == "1"
+    cgroup.enter(str(tmp_path))
+    assert (tmp_path / "cgroup.procs").read_text() == "0"
+
+
+async def test_without_the_kernels_help_nobody_is_killed_who_is_not_in_the_cgroup_any_more(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "turnwire-1-a"
+    folder.mkdir()
+    other = await asyncio.create_subprocess_exec("/bin/sleep", "600")
+    no_more = 2**22 + 1
+    (folder / "cgroup.procs").write_text(f"0\n{other.pid}\n{no_more}\n")
+    cgroup.kill(str(folder))
+    assert is_alive(other.pid)
+    other.kill()
+    assert await other.wait() == -signal.SIGKILL, "it was this one alone that killed it"
+    assert not cgroup.remove(str(folder)), "somebody has something in it"
+    assert folder.exists()
+
+
 async def test_a_chain_ends_on_a_kernel_without_a_kill_of_cgroups(tmp_path: Path, beneath: str) -> None:
     folder = cgroup.create(beneath)
     program = f"""

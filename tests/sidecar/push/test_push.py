@@ -1,11 +1,12 @@
 """What browsers are told, where it may be sent, and who may have it sent."""
 
+import asyncio
 import stat
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from push_service import Subscriber
+from push_service import CERTIFICATE, Subscriber, push_service
 
 from hub.host import CommandRefused, Frontend
 from hub.principals import NoPrincipals, Principal, Scope
@@ -22,7 +23,7 @@ from normalize.events import (
     to_json,
 )
 from normalize.events.envelope import Envelope
-from sidecar.outbound.push.delivery import EncryptedMessage, Sender
+from sidecar.outbound.push.delivery import EncryptedMessage, Sender, posting
 from sidecar.outbound.push.endpoints import EndpointRefused, address_of, place_of
 from sidecar.outbound.push.keys import KeyRefused, VapidKeys
 from sidecar.outbound.push.message import Told, body_of, told
@@ -277,3 +278,87 @@ def test_letters_are_tried_again_and_those_of_who_is_gone_are_not() -> None:
         sender._deliver(EncryptedMessage(name, b"", {}))
     assert tried == ["ok", "ok", "gone", "never", "never", "never", "no"]
     assert (gone, sender.dropped) == (["gone"], 3)
+
+
+async def test_a_letter_goes_to_the_address_that_was_looked_at_and_its_certificate_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with push_service() as service:
+        post = posting((f"127.0.0.1:{service.port}",), timeout_s=30)
+        letter = EncryptedMessage(service.subscriber("anna").endpoint, b"sealed", {"TTL": "60"})
+        monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+        with pytest.raises(OSError, match="Error"):
+            await asyncio.to_thread(post, letter)
+        assert service.pushed.empty()
+
+        monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
+        assert await asyncio.to_thread(post, letter) == 201
+        pushed = await service.next()
+        assert (pushed.path, pushed.body, pushed.headers["ttl"]) == ("/anna", b"sealed", "60")
+        assert pushed.headers["host"] == f"127.0.0.1:{service.port}"
+        service.answers["/anna"] = b"307 Elsewhere\r\nLocation: https://127.0.0.1:1/"
+        assert await asyncio.to_thread(post, letter) == 307, "a redirect is not followed"
+
+
+async def test_a_letter_that_cannot_be_sent_is_dropped_and_the_next_one_is_sent(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    answers: dict[str, Exception | int] = {
+        "unreachable": OSError("no route"),
+        "refused": EndpointRefused("that is in a private network"),
+        "ours": ZeroDivisionError("a mistake"),
+        "ok": 201,
+    }
+    sent: list[str] = []
+
+    def post(letter: EncryptedMessage) -> int:
+        answer = answers[letter.endpoint]
+        if isinstance(answer, Exception):
+            raise answer
+        sent.append(letter.endpoint)
+        return answer
+
+    def reasons() -> set[object]:
+        return {record.__dict__.get("reason") for record in caplog.records}
+
+    sender = Sender(post, lambda _: None, pause_s=0)
+    for name in answers:
+        sender.put(EncryptedMessage(name, b"", {}))
+    await until(
+        lambda: sent and {"OSError", "that is in a private network", "the sidecar failed"} <= reasons()
+    )
+    sender.stop()
+    sender.put(EncryptedMessage("ok", b"", {}))  # too late: nothing is sent any more
+    assert (sent, sender.dropped) == (["ok"], 3)
+
+
+async def test_a_subscription_that_later_settings_do_not_allow_is_forgotten(tmp_path: Path) -> None:
+    push = Push(tmp_path, lambda _: None, named=("push.example",))
+    with pytest.raises(CommandRefused, match="needs the extra"):
+        push.execute(frames.PushKey(type="push.key", id="1"), CONTROL)  # nobody is admitted yet
+    push.admit({"control": "c" * 20, "view": "v" * 20})
+    push.execute(subscribe(Subscriber("https://push.example/a")), CONTROL)
+    posted: list[EncryptedMessage] = []
+
+    def post(letter: EncryptedMessage) -> int:
+        posted.append(letter)
+        return 201
+
+    later = Push(tmp_path, lambda _: None, post=post)
+    later.admit({"control": "c" * 20, "view": "v" * 20})
+    later.start()
+    assert later._subscriptions is not None
+    assert len(later._subscriptions.all) == 1
+    later.tell(enveloped(asks("ls")), "permission_request", "e")
+    later.stop()
+    assert len(later._subscriptions.all) == 0
+    assert posted == []
+
+
+def test_a_kept_key_that_is_none_refuses_browsers_in_words(tmp_path: Path) -> None:
+    push = Push(tmp_path, lambda _: None)
+    push.admit({"control": "c" * 20, "view": "v" * 20})
+    (tmp_path / "vapid.pem").write_text("no key")
+    (tmp_path / "vapid.pem").chmod(0o600)
+    with pytest.raises(CommandRefused, match="holds no key"):
+        push.execute(frames.PushKey(type="push.key", id="1"), CONTROL)
