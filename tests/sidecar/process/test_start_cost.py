@@ -72,20 +72,20 @@ def among(names: tuple[str, ...], modules: set[str]) -> list[str]:
 @pytest.mark.parametrize(
     ("arguments", "absent", "most"),
     [
-        (["--help"], DRAWS + TRACES + SERVES + ("pydantic", "sidecar.config.settings") + OPTIONAL, 200),
-        (["run", "--help"], DRAWS + TRACES + SERVES + ("sidecar.config.settings", "hub") + OPTIONAL, 310),
+        (["--help"], DRAWS + TRACES + SERVES + ("pydantic", "sidecar.config.settings") + OPTIONAL, 190),
+        (["run", "--help"], DRAWS + TRACES + SERVES + ("sidecar.config.settings", "hub") + OPTIONAL, 292),
         (["translate", str(RECORDING)], DRAWS + TRACES + SERVES + CHECKS + OPTIONAL + RARE, 270),
-        (["inspect", str(RECORDING), "--json"], DRAWS + TRACES + SERVES + ("sidecar.config.settings",), 450),
+        (["inspect", str(RECORDING), "--json"], DRAWS + TRACES + SERVES + ("sidecar.config.settings",), 445),
         (["inspect", str(RECORDING)], ("structlog", *TRACES, *SERVES, "sidecar.config.settings"), 500),
         (
             ["schema", "events"],
             DRAWS + TRACES + ("websockets", "uvloop", "sqlite3", *OPTIONAL, *OTHER_COMMANDS),
-            340,
+            326,
         ),
         (
             ["doctor", "--json", "--agent", "demo"],
             DRAWS + TRACES + ("uvloop", *HUB, *CORES, *OPTIONAL, *OTHER_COMMANDS),
-            470,
+            460,
         ),
     ],
     ids=lambda value: " ".join(value[:1]) if isinstance(value, list) else "",
@@ -102,7 +102,7 @@ def test_a_relay_loads_neither_the_hub_nor_a_journal(tmp_path: Path) -> None:
     modules = loaded(tmp_path, "stdio", "--agent", "demo")
     absent = (*DRAWS, *TRACES, "typer", *HUB, *CORES, "journal", "sqlite3", *OPTIONAL)
     assert among(absent, modules) == []
-    assert len(modules) <= 440
+    assert len(modules) <= 435
 
 
 def test_what_a_command_loads_is_never_looked_through_for_garbage(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_a_runner_loads_no_hub_and_no_journal(tmp_path: Path) -> None:
     modules = loaded(tmp_path, "runner", "--agent", "demo")
     absent = (*DRAWS, *TRACES, "websockets", "hub.hub", "sqlite3", *OPTIONAL)
     assert among(absent, modules) == []
-    assert len(modules) <= 560
+    assert len(modules) <= 545
 
 
 def test_the_scripted_agent_loads_no_settings_and_no_command_line(tmp_path: Path) -> None:
@@ -169,4 +169,4 @@ async def test_a_sidecar_in_which_nothing_happened_has_loaded_nothing_that_draws
     assert among((*DRAWS, *TRACES, *OPTIONAL, "hub.schema"), modules) == []
     of_a_fleet = [name for name in modules if name.startswith(("fleet", "sidecar.fleet", "journal.redis"))]
     assert set(of_a_fleet) <= {"fleet", "fleet.errors"}, "one machine has none"
-    assert len(modules) <= 780
+    assert len(modules) <= 775
