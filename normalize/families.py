@@ -95,6 +95,6 @@ def new_core(family: str = CLAUDE, *, resumed: bool = False, first_turn: int = 1
     return FAMILIES[family].core(resumed=resumed, first_turn=first_turn)
 
 
-def recorded_core() -> Core:
+def recorded_core() -> RecognisedCore:
     """Make the core for a recording, whose lines tell the family."""
     return RecognisedCore()

@@ -6,7 +6,7 @@ same inputs give the same events. A stdout alone, without the other inputs, give
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, assert_never
 
 from normalize.claude import conversation, session_changes, user_lines
@@ -114,16 +114,36 @@ class ClaudeCore:
 
     def receive(self, message: Message, line: bytes | None = None) -> list[AgentEvent]:
         """Translate a message of the CLI; `line` is kept in `unknown` events as it came."""
-        state, stats = self._state, self.stats
         # Most lines of a session are pieces of a stream, and they never name a new session: no detour for them.
-        if type(message) is StreamEvent:
-            events = streamed(state, message)
-            if events:
-                stats.published += 1
+        if type(message) is not StreamEvent:
+            return self._whole(message, line)
+        events = streamed(self._state, message)
+        if events:
+            self.stats.published += 1
+        else:
+            self.stats.counted += 1
+        return events
+
+    def receive_all(self, heard: Iterable[tuple[bytes | None, Message]]) -> list[AgentEvent]:
+        """Translate messages with their lines, in order: what `receive` returns of each, together."""
+        state = self._state
+        events: list[AgentEvent] = []
+        published = counted = 0
+        for line, message in heard:
+            if type(message) is not StreamEvent:
+                events += self._whole(message, line)
+            elif pieces := streamed(state, message):
+                events += pieces
+                published += 1
             else:
-                stats.counted += 1
-            return events
-        kind = type(message)
+                counted += 1
+        self.stats.published += published
+        self.stats.counted += counted
+        return events
+
+    def _whole(self, message: Message, line: bytes | None) -> list[AgentEvent]:
+        """Translate what is no piece of a stream."""
+        state, stats, kind = self._state, self.stats, type(message)
         handler = HANDLERS.get(kind)
         if handler is None:
             return self.odd(message, line)

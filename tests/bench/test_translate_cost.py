@@ -46,8 +46,7 @@ def translate(lines: list[bytes]) -> bytes:
     events: list[AgentEvent] = []
     data = b"".join(line + b"\n" for line in lines)
     for start in range(0, len(data), CHUNK):
-        for line, message in transcript.heard(framer.feed(data[start : start + CHUNK])):
-            events += core.receive(message, line)
+        events += core.receive_all(transcript.heard(framer.feed(data[start : start + CHUNK])))
     return to_lines(events)
 
 

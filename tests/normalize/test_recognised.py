@@ -13,7 +13,9 @@ from normalize.families import ACP, CLAUDE, new_core, recorded_core
 from normalize.inputs import Announced, Ended, Received, SessionInput
 from normalize.recordings.lines import LineReader
 from protocol.acp import encode
+from protocol.dialects import Transcript
 from protocol.framing import OversizeLine
+from recordings import ROOT
 
 CALL = {"sessionId": "s", "toolCall": {"toolCallId": "c", "title": "x"}, "options": []}
 
@@ -70,6 +72,16 @@ def test_lines_alone_give_what_all_that_happens_gives() -> None:
         assert state(one) == state(other)
     assert one.stats == other.stats
     assert (one.stats.published, one.stats.unknown, one.stats.malformed) == (3, 2, 1)
+
+
+@pytest.mark.parametrize("pattern", ["2.1.330/*/stdout.jsonl", "acp/*/*/stdout.jsonl"])
+def test_lines_together_give_what_each_gives(pattern: str) -> None:
+    for path in sorted((ROOT / "fixtures").glob(pattern)):
+        lines = path.read_bytes().split(b"\n")
+        one, other = recorded_core(), recorded_core()
+        each = [told for line, message in Transcript().heard(lines) for told in one.receive(message, line)]
+        assert other.receive_all(Transcript().heard(lines)) == each, path
+        assert other.stats == one.stats
 
 
 def test_a_message_that_no_family_knows_stays_with_claude() -> None:

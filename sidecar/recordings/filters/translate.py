@@ -12,11 +12,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import BinaryIO
 
-from normalize.core import Core
 from normalize.events import AgentEvent, to_json, to_lines
 from normalize.events.limits import cut
 from normalize.families import recorded_core
 from normalize.inputs import Ended
+from normalize.recordings.recognised import RecognisedCore
 from protocol.dialects import Transcript
 from protocol.errors import TurnwireError
 from protocol.framing import LineFramer
@@ -51,7 +51,7 @@ def run(source: Path | None, out: BinaryIO, *, field_limit: int, stats: bool) ->
         print(_report(core, human=sys.stderr.isatty()), file=sys.stderr)  # noqa: T201 - the filter's own report
 
 
-def _file(core: Core, source: Path, out: BinaryIO, field_limit: int) -> None:
+def _file(core: RecognisedCore, source: Path, out: BinaryIO, field_limit: int) -> None:
     try:
         file = source.open("rb")
     except OSError as error:
@@ -69,7 +69,7 @@ def _file(core: Core, source: Path, out: BinaryIO, field_limit: int) -> None:
             _stream(core, file, out, field_limit)
 
 
-def _piped(core: Core, source: BinaryIO, out: BinaryIO, field_limit: int) -> None:
+def _piped(core: RecognisedCore, source: BinaryIO, out: BinaryIO, field_limit: int) -> None:
     """Translate what comes as it comes; a session file, which has to be looked over first, is read to its end before."""
     read_some = getattr(source, "read1", source.read)
     begun: list[bytes] = []
@@ -98,23 +98,21 @@ def _says_nothing(source: Path) -> bool:
     return empty and not (source.parent / "timeline.jsonl").exists()
 
 
-def _stream(core: Core, source: BinaryIO, out: BinaryIO, field_limit: int, begun: bytes = b"") -> None:
-    framer, heard, receive = LineFramer(), Transcript().heard, core.receive
+def _stream(
+    core: RecognisedCore, source: BinaryIO, out: BinaryIO, field_limit: int, begun: bytes = b""
+) -> None:
+    framer, heard = LineFramer(), Transcript().heard
     # what is there now: a pipe's reader must not wait for a full chunk
     read_some = getattr(source, "read1", source.read)
     while chunk := begun or read_some(CHUNK):
         begun = b""
-        events: list[AgentEvent] = []
-        for line, message in heard(framer.feed(chunk)):
-            events += receive(message, line)
-        _write(events, out, field_limit)
-    last, events = framer.close(), []
-    for line, message in heard([] if last is None else [last]):
-        events += receive(message, line)
+        _write(core.receive_all(heard(framer.feed(chunk))), out, field_limit)
+    last = framer.close()
+    events = core.receive_all(heard([] if last is None else [last]))
     _write([*events, *core.handle(Ended("end_of_input"))], out, field_limit)
 
 
-def _recording(core: Core, source: Path, out: BinaryIO, field_limit: int) -> None:
+def _recording(core: RecognisedCore, source: Path, out: BinaryIO, field_limit: int) -> None:
     for _, events in timed_happenings(core, read(source)):
         _write(events, out, field_limit)
 
@@ -134,7 +132,7 @@ def _cut(event: AgentEvent, field_limit: int) -> AgentEvent:
     return event if len(to_json(event)) <= field_limit else cut(event, field_limit)
 
 
-def _report(core: Core, *, human: bool) -> str:
+def _report(core: RecognisedCore, *, human: bool) -> str:
     """Say what became of every line; the parts add up to the lines."""
     parts = asdict(core.stats)
     parts = {"lines": sum(parts.values()), **parts}
