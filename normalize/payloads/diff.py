@@ -8,7 +8,6 @@ that ends with its file.
 
 import re
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
 CONTEXT = 3
@@ -138,6 +137,8 @@ def _changes(old: list[str], new: list[str], head: int, tail: int) -> list[_Chan
     # Most edits share no line between their two sides, and the matcher costs ten times as much as this question.
     if len(removed) * len(added) > WORK or set(removed).isdisjoint(added):
         return [_Change(head, len(old) - tail, head, len(new) - tail)]
+    from difflib import SequenceMatcher  # noqa: PLC0415 - few turns need one: the CLI gives hunks, mostly
+
     codes = SequenceMatcher(None, removed, added).get_opcodes()
     return [_Change(head + a, head + b, head + c, head + d) for tag, a, b, c, d in codes if tag != "equal"]
 

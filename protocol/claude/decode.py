@@ -11,8 +11,15 @@ from typing import TypeAlias, final, get_args
 import msgspec
 
 from protocol.claude import control, incidents, messages, notices, results, system, tasks
+from protocol.claude.blocks import TextBlock, ThinkingBlock
 from protocol.claude.messages import Message, StreamEvent, Unknown
-from protocol.claude.stream import ContentBlockDelta, UnknownDelta
+from protocol.claude.stream import (
+    ContentBlockDelta,
+    ContentBlockStart,
+    MessageDelta,
+    MessageStart,
+    UnknownDelta,
+)
 from protocol.framing import OversizeLine
 from protocol.json_values import JsonObject, text_at
 from protocol.malformed import BLANK, Malformed
@@ -103,6 +110,9 @@ _SYSTEM_MODELS: dict[str, type[system.System]] = {
     str(model.__struct_config__.tag): model for model in get_args(_SystemLine)
 }
 
+FLAT: frozenset[type] = frozenset({MessageStart, MessageDelta, TextBlock, ThinkingBlock, system.Init})
+"""Types whose fields all have types of their own: what was decoded as one of them is never deep, and what was not is passed over."""
+
 _STREAMED = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 
 
@@ -119,10 +129,15 @@ def decode(line: bytes) -> Message:
                 event = said.event
                 if type(event) is ContentBlockDelta and type(event.delta) is not UnknownDelta:
                     return said  # a piece of text, as most lines are: nothing in it can be deep
+                if type(event) in FLAT or (
+                    type(event) is ContentBlockStart and type(event.content_block) in FLAT
+                ):
+                    return said
             message = _decode_system(line) if type(said) is _SystemHead else said
     except (ValueError, RecursionError):
         return _decode_odd(line)
-    return _beyond(line) if len(line) > NEVER_DEEP and is_too_deep(line) else message
+    deep = len(line) > NEVER_DEEP and type(message) not in FLAT and is_too_deep(line)
+    return _beyond(line) if deep else message
 
 
 def message_of(value: JsonObject) -> Message:

@@ -6,10 +6,10 @@ writes the finished block as an `assistant` line between the last delta and cont
 
 from typing import TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from protocol.claude.blocks import AnyBlock, UnknownBlock, Usage
-from protocol.json_values import Foreign, JsonObject, text_at
+from protocol.json_values import Foreign, text_at
 
 
 class Delta(Struct, frozen=True, gc=False, omit_defaults=False, tag_field="type"):
@@ -103,18 +103,25 @@ class ContentBlockStop(ApiEvent, frozen=True, gc=False, tag="content_block_stop"
     """The block's place in the message, from 0."""
 
 
+class Stopped(Struct, frozen=True, gc=False, omit_defaults=True):
+    """What the end of a message changes of its head."""
+
+    stop_reason: str | None = None
+    """Why the model stopped: end_turn, tool_use, max_tokens or another word of the API."""
+
+
 class MessageDelta(ApiEvent, frozen=True, gc=False, tag="message_delta"):
     """The end of a message is known."""
 
-    delta: JsonObject = field(default_factory=dict)
-    """`stop_reason` and `stop_sequence`."""
+    delta: Stopped = Stopped()
+    """What is new of the message."""
     usage: Usage | None = None
     """Tokens of the whole message."""
 
     @property
     def stop_reason(self) -> str | None:
-        """Why the model stopped: end_turn, tool_use, max_tokens or another word of the API."""
-        return text_at(self.delta, "stop_reason") or None
+        """Why the model stopped, if it says so."""
+        return self.delta.stop_reason or None
 
 
 class MessageStop(ApiEvent, frozen=True, gc=False, tag="message_stop"):

@@ -41,7 +41,14 @@ from protocol.claude.notices import (
     TranscriptMirror,
 )
 from protocol.claude.results import Result
-from protocol.claude.stream import ContentBlockDelta, MessageDelta, TextDelta, UnknownApiEvent, UnknownDelta
+from protocol.claude.stream import (
+    ContentBlockDelta,
+    MessageDelta,
+    Stopped,
+    TextDelta,
+    UnknownApiEvent,
+    UnknownDelta,
+)
 from protocol.claude.system import Init, McpServer, PermissionDenied, Status, System, UnknownSystem
 from protocol.malformed import Malformed
 from protocol.parsing.depth import MAX_DEPTH, TOO_DEEP
@@ -240,8 +247,8 @@ def test_a_stream_event_without_an_event_is_one_without_a_model() -> None:
 
 
 def test_the_stop_reason_of_a_message_delta_is_read() -> None:
-    assert MessageDelta({"stop_reason": "end_turn"}).stop_reason == "end_turn"
-    assert MessageDelta({"stop_reason": None}).stop_reason is None
+    assert MessageDelta(Stopped("end_turn")).stop_reason == "end_turn"
+    assert MessageDelta(Stopped("")).stop_reason is None
 
 
 def test_control_requests_have_a_class_each() -> None:

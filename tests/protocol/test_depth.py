@@ -2,11 +2,12 @@
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.claude.decode import decode, malformed
+from protocol.claude.decode import FLAT, decode, malformed
 from protocol.framing import OversizeLine
 from protocol.json_values import Json
 from protocol.malformed import Malformed
@@ -105,3 +106,35 @@ def test_a_control_request_that_is_too_long_names_itself_by_its_beginning() -> N
 )
 def test_members_of_the_outermost_object(text: bytes, found: dict[str, str | int]) -> None:
     assert outermost(text, ("id",)) == found
+
+
+@pytest.mark.parametrize("kind", FLAT, ids=lambda kind: kind.__name__)
+def test_what_is_not_measured_has_no_field_of_foreign_shape(kind: type) -> None:
+    assert "AnyType" not in repr(msgspec.inspect.type_info(kind))
+    assert kind.__name__ not in repr(msgspec.inspect.type_info(kind).fields)
+
+
+@pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 100_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"type":"system","subtype":"init","model":"m","unheard":%b}',
+        b'{"type":"stream_event","event":{"type":"message_start","message":{"id":"m","unheard":%b}}}',
+        b'{"type":"stream_event","event":{"type":"content_block_start","content_block":{"type":"text","unheard":%b}}}',
+    ],
+)
+def test_what_is_deep_where_nobody_reads_costs_nothing_or_its_line(text: bytes, depth: int) -> None:
+    message = decode(text % (b"[" * depth + b"]" * depth))
+    assert isinstance(message, Malformed) == (depth > MAX_DEPTH + 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"type":"stream_event","event":{"type":"content_block_start","content_block":{"type":"tool_use","input":%b}}}',
+        b'{"type":"stream_event","event":{"type":"content_block_start","content_block":{"type":"x","input":%b}}}',
+        b'{"type":"stream_event","event":{"type":"x","input":%b}}',
+    ],
+)
+def test_a_piece_of_a_stream_that_may_be_deep_is_measured(text: bytes) -> None:
+    assert isinstance(decode(text % (b'{"a":' * 200 + b"1" + b"}" * 200)), Malformed)
