@@ -451,13 +451,15 @@ async def test_a_script_says_what_an_agent_has_not_and_what_its_odd_steps_look_l
             running.answers.clear()
 
         running.forget()
-        content = [
-            text_block("Look:"),
-            resource_block(embedded_text_resource("file:///a", "inside")),
-            resource_link_block("b", "file:///b"),
-            image_block("QQ==", "image/png"),
-        ]
-        await running.connection.prompt(session_id=session, prompt=content)
+        await running.connection.prompt(
+            session_id=session,
+            prompt=[
+                text_block("Look:"),
+                resource_block(embedded_text_resource("file:///a", "inside")),
+                resource_link_block("b", "file:///b"),
+                image_block("QQ==", "image/png"),
+            ],
+        )
         assert running.text() == "Scripted echo: Look:\ninside\nfile:///b\n[image]"
 
 
