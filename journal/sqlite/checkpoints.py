@@ -26,10 +26,11 @@ class Thresholds:
     move: int = 16 << 20
     """From this on it is moved into the file, and again when it has grown by as much. A log that begins anew is cut to this, so
     that it being larger tells that there is something to move. 4,000 pages: each time the log begins anew a commit waits for the
-    disk once, and pages that are written again and again are moved once; less than that is read in a moment after a crash."""
-    empty: int = 64 << 20
-    """From this on it is emptied between two commits, which wait for the disk then, once in so many bytes."""
-    told: int = 256 << 20
+    disk once, and pages that are written again and again are moved once."""
+    empty: int = 128 << 20
+    """From this on it is emptied between two commits, which wait for the disk then, once in so many bytes. After a crash so much is
+    read in half a second."""
+    told: int = 512 << 20
     """From this on the log says that it cannot be emptied. Who holds that up is a reader, and then another program's: the
     journal's own read a page at a time."""
 
