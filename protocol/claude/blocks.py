@@ -99,6 +99,13 @@ class DocumentBlock(Block, frozen=True, gc=False, tag="document"):
     """The document's name."""
 
 
+class ToolReferenceBlock(Block, frozen=True, gc=False, tag="tool_reference"):
+    """A tool that a search for tools has found, in its result."""
+
+    tool_name: str | None = None
+    """The tool."""
+
+
 class UnknownBlock(Block, Foreign, frozen=True, gc=False, tag="\x00unknown"):
     """A block of another type, such as a `web_search_tool_result`, or no block at all; `raw` has it whole."""
 
@@ -127,6 +134,7 @@ AnyBlock: TypeAlias = (
     | ToolResultBlock
     | ImageBlock
     | DocumentBlock
+    | ToolReferenceBlock
     | UnknownBlock
 )
 """Every block; closed, so that a `match` over it can be closed."""

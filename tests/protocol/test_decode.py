@@ -13,6 +13,7 @@ from protocol.claude.blocks import (
     ServerToolUseBlock,
     TextBlock,
     ThinkingBlock,
+    ToolReferenceBlock,
     ToolResultBlock,
     ToolUseBlock,
     UnknownBlock,
@@ -91,6 +92,7 @@ def test_every_block_has_its_class() -> None:
             "is_error": True,
         },
         {"type": "document", "source": source, "title": "d"},
+        {"type": "tool_reference", "tool_name": "WebFetch"},
     )
     search = {
         "type": "web_search_tool_result",
@@ -106,6 +108,7 @@ def test_every_block_has_its_class() -> None:
         UnknownBlock(search),
         ToolResultBlock("t1", [ImageBlock(source)], True),
         DocumentBlock(source, "d"),
+        ToolReferenceBlock("WebFetch"),
     ]
 
 

@@ -18,6 +18,7 @@ from protocol.claude.blocks import (
     ServerToolUseBlock,
     TextBlock,
     ThinkingBlock,
+    ToolReferenceBlock,
     ToolResultBlock,
     ToolUseBlock,
     UnknownBlock,
@@ -207,9 +208,9 @@ def _part(block: AnyBlock) -> ContentPart:
             if text(source, "type") == "text":
                 return ContentPart(type="document", text=text(source, "data"), title=block.title)
             return _sourced(source, document(text(source, "data"), text(source, "media_type"), block.title))
+        case ToolReferenceBlock():
+            return ContentPart(type="reference", title=block.tool_name)
         case UnknownBlock():
-            if block.type == "tool_reference":
-                return ContentPart(type="reference", title=text(fields(block.raw), "tool_name"))
             return ContentPart(type="unknown", raw=shallow(block.raw))
         case ThinkingBlock():
             return ContentPart(type="unknown", raw={"type": "thinking", "thinking": block.thinking})
