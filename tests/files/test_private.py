@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from files.private import make_private, open_private
+from files.private import make_private, open_private, read_private
 
 APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 
@@ -31,6 +31,15 @@ def second_name(path: Path, victim: Path) -> None:
 
 def pipe(path: Path, _victim: Path) -> None:
     os.mkfifo(path)
+
+
+def test_what_belongs_to_another_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text("secret")
+    path.chmod(0o600)
+    assert read_private(path, owners=[os.geteuid()], follows_links=False) == "secret"
+    with pytest.raises(OSError, match="it belongs to another user"):
+        read_private(path, owners=[os.geteuid() + 1], follows_links=False)
 
 
 @pytest.mark.parametrize(

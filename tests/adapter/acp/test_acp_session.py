@@ -297,6 +297,21 @@ async def test_servers_of_the_session_are_handed_over_and_those_the_agent_cannot
         ]
 
 
+@pytest.mark.parametrize(
+    ("ways", "command", "words"),
+    [
+        ((), CommandOptions(resume="agent-session-1", fork=True), "cannot branch off a conversation"),
+        (("nameless",), CommandOptions(), "answered session/new without a sessionId"),
+    ],
+)
+async def test_a_conversation_that_an_agent_cannot_begin_is_refused_in_words(
+    stage: AcpStage, ways: tuple[str, ...], command: CommandOptions, words: str
+) -> None:
+    async with stage.session(*ways, command=command) as run:
+        with pytest.raises(RequestFailed, match=words):
+            await run.session.prompt("text")
+
+
 async def test_folders_beside_the_workspace_are_refused_where_the_agent_takes_none(stage: AcpStage) -> None:
     async with stage.session(command=CommandOptions(add_dirs=("/elsewhere",))) as run:
         with pytest.raises(RequestFailed, match="takes no folders beside the workspace; leave out add_dirs"):

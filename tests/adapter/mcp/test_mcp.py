@@ -2,6 +2,7 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from adapter.mcp.bridge import BridgedServer
 from adapter.mcp.host import HostedServer, McpError, McpHost, PythonServer, load_entry_point
 from adapter.mcp.hosting import host_servers
 from adapter.mcp.tools import ToolServer
-from adapter.options import SessionOptions
+from adapter.options import CommandError, CommandOptions, SessionOptions
 from adapter.permissions.policies import PermissionSettings
 from adapter.session.notices import SessionNotice
 from protocol.json_values import Json, JsonObject
@@ -121,6 +122,9 @@ def test_hosted_servers_are_announced_to_the_cli() -> None:
     argv = build_argv(options, PermissionSettings(), None)
     assert '--mcp-config={"mcpServers":{"calc":{"type":"sdk","name":"calc"}}}' in argv
     assert HOST.names == ["calc"]
+    both = replace(options, command=CommandOptions(mcp_servers={"calc": {"command": "y"}}))
+    with pytest.raises(CommandError, match="calc: hosted in the sidecar and configured as well"):
+        build_argv(both, PermissionSettings(), None)
 
 
 # Bridged

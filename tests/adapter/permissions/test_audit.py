@@ -6,6 +6,7 @@ import pytest
 from claude_asking import request_of
 
 from adapter.permissions.audit import AuditTrail
+from adapter.permissions.requests import UnreadableRequest
 from normalize.inputs import Decision
 from protocol.claude.requests import CanUseTool
 
@@ -36,6 +37,16 @@ def test_every_step_of_a_request_is_a_line(tmp_path: Path) -> None:
         "waited_ms": 1200,
         "option_id": "allow_once",
     }
+
+
+def test_what_cannot_be_read_is_noted_with_the_reason_and_a_trail_is_closed_once(tmp_path: Path) -> None:
+    trail = AuditTrail(tmp_path / "audit.jsonl", "s1")
+    trail.note_request(UnreadableRequest(request_id="r", reason="no input"))
+    trail.close()
+    trail.close()
+    assert [(row["what"], row["reason"]) for row in rows(tmp_path / "audit.jsonl")] == [
+        ("unread", "no input")
+    ]
 
 
 def test_the_trail_is_only_appended_to_and_readable_by_its_owner_alone(tmp_path: Path) -> None:

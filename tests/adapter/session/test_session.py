@@ -24,7 +24,7 @@ from adapter.process.transport import ProcessGone
 from adapter.session.agent import AnswerRefused, RequestFailed, RequestTimeout
 from adapter.session.attachments import Attachment
 from adapter.session.notices import SessionNotice
-from normalize.inputs import Ended
+from normalize.inputs import Ended, Received
 from protocol.claude.control import ControlResponse
 from protocol.claude.messages import User
 from protocol.json_values import Json, JsonObject
@@ -401,6 +401,55 @@ for message in messages():
     assert {answers[number]["error"]["message"] for number in ("r5", "r6")} == {"2 messages wait already"}
     assert answers["r7"]["result"] == {"echo": "again"}
     assert [notice.code for notice in stage.notices] == ["too_many_requests"]
+
+
+NEWS = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    print(json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}), flush=True)
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {}}), flush=True)
+"""
+
+
+async def test_what_a_hosted_server_says_by_itself_is_passed_on_to_the_cli(stage: Stage) -> None:
+    program = """
+for message in messages():
+    if message["type"] == "user":
+        ask(1, subtype="mcp_message", server_name="news", message={"jsonrpc": "2.0", "id": 1, "method": "ping"})
+    elif message.get("request", {}).get("subtype") == "mcp_message":
+        assert message["request"]["message"]["method"] == "notifications/tools/list_changed", message
+        assert message["request"]["server_name"] == "news"
+        respond(message, response={})
+        end()
+"""
+    hosted = {"news": HostedServer(command=(sys.executable, "-I", "-S", "-c", NEWS))}
+    async with stage.harness(program, hosted_servers=hosted) as harness:
+        await harness.session.prompt("Go.")
+        await harness.until(lambda: harness.results)
+
+
+async def test_a_cli_that_keeps_its_classifier_in_plan_mode_is_told_of(stage: Stage) -> None:
+    program = """
+say({"type": "system", "subtype": "checkpointing", "on": os.environ.get("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING")})
+for message in messages():
+    if message.get("request", {}).get("subtype") == "apply_flag_settings":
+        response = {"subtype": "error", "request_id": message["request_id"], "error": "no such flag"}
+        say({"type": "control_response", "response": response})
+    elif message["type"] == "control_request":
+        respond(message, response={"heard": message["request"]["subtype"]})
+"""
+    options = {"version": "2.1.330", "policy": "plan", "command": CommandOptions(checkpointing=True)}
+    async with stage.harness(program, **options) as harness:
+        await harness.session.initialized
+        assert harness.session.version == "2.1.330"
+        assert [notice.code for notice in stage.notices] == ["plan_classifier"]
+        assert "no such flag" in stage.notices[0].message
+        assert await harness.session.control({"subtype": "interrupt"}) == {"heard": "interrupt"}
+        assert await harness.session.set_model("opus") == {"heard": "set_model"}
+        assert '"on": "true"' in next(
+            one.line.decode() for one in harness.inputs if isinstance(one, Received)
+        )
 
 
 async def test_what_the_cli_still_waits_for_is_armed_again(stage: Stage) -> None:

@@ -4,6 +4,8 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from adapter.workspace.names import file_names, matching, walked
 
 ENVIRONMENT = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": "/dev/null"}
@@ -68,8 +70,15 @@ def test_what_fits_best_comes_first() -> None:
     ]  # fmt: skip
     assert matching(names, "app", 1) == ["notes/applied.md"]
     assert matching(names, "src/m", 5) == ["src/map.ts"]
+    assert matching(names, "adme", 5) == ["app/readme.md"]
+    assert matching(names, "console/", 5) == ["src/console/app.tsx"]
     assert matching(names, "", 2) == ["z/a-p-p", "src/map.ts"]
     assert matching(names, "nothing", 5) == []
+
+
+def test_a_folder_that_is_gone_cannot_be_walked(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        walked(tmp_path / "gone")
 
 
 def test_a_hundred_thousand_names_are_looked_through() -> None:

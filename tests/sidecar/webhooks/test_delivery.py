@@ -92,6 +92,16 @@ def test_what_is_refused_or_sent_elsewhere_is_not_sent_again(status: int) -> Non
         assert deliverer.dropped == 1
 
 
+def test_a_mistake_of_ours_costs_one_message(caplog: pytest.LogCaptureFixture) -> None:
+    answers = Answers(ZeroDivisionError("a mistake"), 200)
+    with delivering(answers) as deliverer:
+        deliverer.put(message(1))
+        deliverer.put(message(2))
+        assert answers.wait(2) == ["1", "2"]
+        assert deliverer.dropped == 1
+    assert "a webhook's message could not be sent" in caplog.text
+
+
 def test_attempts_are_counted() -> None:
     answers = Answers(500)
     with delivering(answers) as deliverer:

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from journal.base import Entry
+from journal.base import Entry, JournalError, Page
 from journal.memory import MemoryJournal
 from normalize.events import AgentEvent, Complete, CompleteData, MessageChunk, PermissionCancelled, to_json
-from normalize.events.envelope import Envelope
+from normalize.events.envelope import Cursor, Envelope
 from sidecar.config import secrecy
 from sidecar.config.settings import ConfigurationError, Webhook, load
 from sidecar.outbound.webhooks.configured import wanted
 from sidecar.outbound.webhooks.delivery import Deliverer, receiver
 from sidecar.outbound.webhooks.watcher import EventFilter, EventWatcher
+from waiting import until
 
 DONE = Complete(data=CompleteData(outcome="completed", is_error=False))
 
@@ -49,6 +50,33 @@ async def test_receivers_are_told_of_what_they_want_from_now_on() -> None:
     running.cancel()
     watching.stop()
     assert sorted(told) == [("new", "complete", 2), ("old", "complete", 2002)]
+
+
+class PartlyDamaged(MemoryJournal):
+    """A journal with a log that cannot be read."""
+
+    async def read_after(
+        self, session: str, cursor: Cursor, *, count: int = 512, size: int = 1 << 20
+    ) -> Page:
+        if session == "damaged":
+            raise JournalError("the disk is gone")
+        return await super().read_after(session, cursor, count=count, size=size)
+
+
+async def test_a_log_that_cannot_be_read_is_told_of_and_others_are_read(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    journal, noting = PartlyDamaged(), Noting([])
+    watching = EventWatcher(journal, [EventFilter(frozenset({"complete"}), noting)])
+    await watching.begin()
+    running = asyncio.create_task(watching.run())
+    await asyncio.sleep(0)
+    await append(journal, "damaged", DONE)
+    await append(journal, "whole", DONE)
+    async with asyncio.timeout(60):
+        await noting.told.wait()
+    await until(lambda: "nobody is told: the log cannot be read" in caplog.text)
+    running.cancel()
 
 
 class Noting:
