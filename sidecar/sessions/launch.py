@@ -35,15 +35,9 @@ MAX_ATTACHED = 11 << 20
 
 
 def family_of(record: SessionRecord, settings: Settings) -> AgentFamily:
-    """Return what a session's agent speaks, and how it is run; raises AgentNotFoundError for a family that cannot be."""
+    """Return what a session's agent speaks, and how it is run."""
     family = family_named(record.agent or settings.agent, settings.agents)
-    if family == "claude":
-        return FAMILIES[settings.dialect]
-    if family not in FAMILIES:
-        raise AgentNotFoundError(
-            f"agents that speak {family} cannot be run as sessions yet; take another agent"
-        )
-    return FAMILIES[family]
+    return FAMILIES[settings.dialect if family == "claude" else family]
 
 
 def options_for(

@@ -1,11 +1,12 @@
 """The printed URL as a picture for a phone: of an address that the phone reaches, or of none."""
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from preloaded import ran
-from sidecar.serving.qr import NoCode, drawn, reachable
+from sidecar.serving.qr import NoCode, drawn, own_address, reachable
 from turnwire_process import environment
 
 URL = "http://127.0.0.1:8790/#session=s&token=t"
@@ -36,3 +37,13 @@ def test_a_run_that_no_phone_reaches_says_so_before_it_starts_anything(tmp_path:
     options = ["--agent", "nothing", "--qr"]
     env = environment(tmp_path / "home", TURNWIRE_PUBLIC_URL="https://agents.example")
     assert b"public_url" not in ran(["run", *options], cwd=tmp_path, env=env).stderr
+
+
+def test_a_name_is_shown_as_it_is_and_an_address_of_any_as_this_machine_s_own() -> None:
+    assert reachable(URL, "agents.example", None) == "http://agents.example:8790/#session=s&token=t"
+    try:
+        own = own_address()
+    except NoCode as error:
+        assert "public_url" in str(error)  # noqa: PT017 - what a machine without a network says
+    else:
+        assert urlsplit(reachable(URL, "0.0.0.0", None)).hostname == own

@@ -1,5 +1,7 @@
 """A sidecar that was killed leaves open ends; the next one closes each of them once."""
 
+import pytest
+
 from journal.base import Entry
 from journal.memory import MemoryJournal
 from journal.sessions import SessionRecord
@@ -104,3 +106,44 @@ async def test_the_closing_events_are_appended_once() -> None:
     await close_left_open(journal, "s")
     page = await journal.read_after("s", Cursor(journal.epoch, 0))
     assert [from_json(envelope.event).type for envelope in page.envelopes] == ["turn_started", "complete"]
+
+
+def test_a_prompt_that_waited_is_withdrawn_unless_a_turn_has_taken_it() -> None:
+    closing = left_open(
+        ev.Queued(prompt="waits"),
+        ev.Queued(prompt="served"),
+        ev.Queued(prompt="joined"),
+        ev.Queued(prompt="taken back"),
+        ev.TurnStarted(operation_id="turn-1", origin="user", prompts=["served"]),
+        ev.Injected(message_count=1, prompts=["joined"]),
+        ev.Withdrawn(prompt="taken back"),
+        ev.Complete(operation_id="turn-1", data=ev.CompleteData(outcome="completed", is_error=False)),
+    )
+    assert [event.prompt for event in closing if isinstance(event, ev.Withdrawn)] == ["waits"]
+    assert len(closing) == 1
+
+
+def test_a_call_is_ended_as_what_it_had_become_by_then() -> None:
+    call = ev.ToolCall(
+        tool_status="running", tool_call_id="t", tool_name="Bash", tool_title="ls", normalized=PAYLOAD
+    )
+    grown = ShellExecPayload(shell_exec=ShellExec(command="ls -l"))
+    (update,) = left_open(
+        call, ev.ToolUpdate(tool_call_id="t", tool_status="running", tool_title="list", normalized=grown)
+    )
+    assert isinstance(update, ev.ToolUpdate)
+    assert (update.tool_title, update.normalized) == ("list", grown)
+
+
+async def test_an_event_that_cannot_be_read_costs_itself_alone_however_long_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    journal = MemoryJournal()
+    await journal.append("s", [Entry(b"[]")])
+    started = Entry(to_json(ev.TurnStarted(operation_id="turn-1", origin="user")))
+    await journal.append("s", [Entry(to_json(ev.Notice(kind="k", level="info", text="t")))] * 600)
+    await journal.append("s", [started])
+    left, closing = await close_left_open(journal, "s")
+    assert [event.type for event in closing] == ["complete"]
+    assert left.turns == 1
+    assert "an event in the journal cannot be read" in caplog.text
