@@ -606,6 +606,24 @@ async def test_a_read_of_a_fleet_in_which_nothing_happens_is_over_before_its_ser
     await store.close()
 
 
+async def test_a_logout_while_redis_is_away_is_told_at_the_other_hubs_once_it_is_back(
+    fleet: Fleet, redis: RedisProcess, caplog: pytest.LogCaptureFixture
+) -> None:
+    over: list[dict[str, int]] = []
+    async with fleet.hub() as one, fleet.hub() as two, TaskOwner() as tasks:
+        store = FleetStore(fleet.url)
+        try:
+            FleetLogins(store, two, tasks).watch(lambda logins: over.append(dict(logins)))
+            mine = FleetLogins(store, one, tasks, pause_s=0.01)
+            redis.kill()
+            mine.log_out(LoggedOut({"a-login": 1_800_000_000}))
+            await until(lambda: "other hubs were not told of a logout yet" in caplog.text)
+            redis.start()
+            await until(lambda: {"a-login": 1_800_000_000} in over)
+        finally:
+            await store.close()
+
+
 async def test_a_code_that_one_hub_gave_logs_in_at_any_hub_once_and_for_a_while(
     fleet: Fleet, redis: RedisProcess
 ) -> None:

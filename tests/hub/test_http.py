@@ -10,12 +10,14 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
-from hub_harness import SESSION, HubHarness, clock_of_the_loop, hub_harness
+from hub_harness import SESSION, HubHarness, StubHost, clock_of_the_loop, hub_harness, receive
+from pydantic import SecretStr
 
 from hub.config import HubConfig, Limits
-from hub.hub import CertificateError
+from hub.hub import CertificateError, Hub
 from hub.server.listener import EARLY_BYTES
 from hub.server.routes import Probes
+from journal.memory import MemoryJournal
 from turnwire_client import connect
 from turnwire_client.frames import EventFrame
 from waiting import until
@@ -287,6 +289,38 @@ async def test_a_certificate_that_is_none_is_an_error_at_the_start(tmp_path: Pat
         with pytest.raises(CertificateError, match=rf"{path}.*(PEM|No such file)"):
             async with hub_harness(HubConfig(certificate=path)):
                 pass
+
+
+async def test_a_key_without_its_certificate_is_an_error_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(CertificateError, match=r"tls_key .* is of no use without tls_certificate"):
+        async with hub_harness(HubConfig(key=tmp_path / "key.pem")):
+            pass
+
+
+async def test_a_login_that_is_over_at_another_hub_is_over_here_and_so_is_what_it_has_open() -> None:
+    async with hub_harness() as hub:
+        status, headers, _ = await hub.request(
+            "/login", method="POST", headers={"Authorization": f"Bearer {hub.token}"}
+        )
+        assert status == 200
+        cookie = headers["set-cookie"].partition(";")[0]
+        login, began, _ = cookie.partition("=")[2].split(".")
+        async with hub.websocket(None, headers={"Cookie": cookie}) as websocket:
+            await receive(websocket)
+            hub.hub.log_out({login: int(began)})
+            async with asyncio.timeout(60):
+                await websocket.wait_closed()
+            assert websocket.close_code == 4401
+        assert (await hub.request("/sessions", headers={"Cookie": cookie}))[0] == 401
+
+
+def test_a_url_is_one_that_this_machine_opens_and_shows_no_token_that_is_configured() -> None:
+    secret = HubConfig(host="0.0.0.0", port=8790, token=SecretStr("configured-token-0123456789"))
+    hub = Hub(MemoryJournal(), StubHost(), secret)
+    assert hub.invitation("control", "s") == (
+        f"open http://127.0.0.1:{hub.port}/#session=s with the configured token, which is not shown"
+    )
+    assert hub.invitation("view").startswith(f"open http://127.0.0.1:{hub.port}/#token=")
 
 
 HEAD = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"

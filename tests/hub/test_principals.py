@@ -284,6 +284,16 @@ async def test_a_trusted_proxy_names_who_comes() -> None:
         assert (await running.request("/sessions", headers=evil))[0] == 403
 
 
+async def test_who_is_named_by_a_proxy_invites_no_browser_to_pass_it() -> None:
+    async with (
+        served(Few(), config=PROXY) as running,
+        running.websocket(None, headers={"X-Auth-Request-User": "ann"}) as websocket,
+    ):
+        reply = await ask(websocket, type="access.invite")
+        assert (reply["ok"], reply["error"]["code"]) == (False, "forbidden")
+        assert "logs in there" in reply["error"]["message"]
+
+
 @pytest.mark.parametrize("path", ["/sessions", "/sessions/anns/events", "/metrics", "/login", "/ws", "/"])
 async def test_the_header_of_a_proxy_is_refused_from_anybody_else(path: str) -> None:
     config = PROXY.model_copy(update={"trusted_proxies": ("192.0.2.7",)})

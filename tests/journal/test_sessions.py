@@ -107,6 +107,7 @@ async def test_a_record_with_fields_of_a_newer_turnwire_is_still_read(tmp_path: 
     ("spoil", "said"),
     [
         ("UPDATE session SET record = CAST('{\"session\":' AS BLOB) WHERE session = 's-77'", "checksum"),
+        ("UPDATE session SET record = 7 WHERE session = 's-77'", "checksum"),
         ("UPDATE session SET record = CAST(replace(record, 's-77', 's-66') AS BLOB)", "checksum"),
         (
             "UPDATE session SET record = CAST('{\"session\":' AS BLOB), crc = NULL WHERE session = 's-77'",

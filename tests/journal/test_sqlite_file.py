@@ -179,6 +179,22 @@ async def test_a_flipped_bit_beside_an_event_costs_the_whole_and_not_the_event(p
     await journal.close()
 
 
+async def test_a_value_of_a_kind_that_was_never_written_costs_what_it_stands_in(path: Path) -> None:
+    journal = await SqliteJournal.open(path)
+    await journal.append("a", [Entry(event(401), whole=event(401), raw=b"raw line")])
+    await journal.close()
+    sql(path, "UPDATE event SET event = 7 WHERE event = (SELECT event FROM event LIMIT 1 OFFSET 199)")
+    sql(path, "UPDATE beside SET whole = 7")
+    journal = await SqliteJournal.open(path)
+    gaps, seqs = await pages(journal)
+    assert gaps == [Gap(200, 200)]
+    assert seqs == [n for n in range(1, 402) if n != 200]
+    assert await journal.whole("a", 200) is None
+    assert await journal.whole("a", 401) is None
+    assert await journal.whole("a", 402) is None
+    await journal.close()
+
+
 async def test_events_of_a_file_from_before_the_checksums_are_kept_and_checked_as_far_as_can_be(
     path: Path,
 ) -> None:

@@ -1,0 +1,62 @@
+"""What was accepted and is not readable yet: who waits for it, and who is told."""
+
+import asyncio
+
+import pytest
+
+from journal.backlog import Backlog
+from journal.base import JournalUnavailable
+
+FULL = JournalUnavailable("the disk is full")
+
+
+async def waiting(backlog: Backlog) -> asyncio.Task[None]:
+    """Begin to wait for all that was accepted."""
+    task = asyncio.create_task(backlog.flush())
+    await asyncio.sleep(0)
+    assert not task.done()
+    return task
+
+
+async def test_one_who_no_longer_waits_keeps_no_other_from_hearing() -> None:
+    backlog = Backlog(1000)
+    backlog.accept(10)
+    (await waiting(backlog)).cancel()
+    other = await waiting(backlog)
+    backlog.commit(1, 10)
+    await other
+    backlog.accept(10)
+    (await waiting(backlog)).cancel()
+    other = await waiting(backlog)
+    backlog.stuck(FULL)
+    with pytest.raises(JournalUnavailable, match="full"):
+        await other
+
+
+async def test_who_fails_at_hearing_of_trouble_keeps_no_other_from_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    backlog, told = Backlog(1000), list[JournalUnavailable | None]()
+
+    def failing() -> None:
+        raise RuntimeError("broken on purpose")
+
+    backlog.watch(failing)
+    backlog.watch(lambda: told.append(backlog.trouble))
+    backlog.accept(10)
+    backlog.stuck(FULL)
+    backlog.stuck(FULL)
+    backlog.commit(1, 10)
+    assert told == [FULL, None], "of the same trouble once"
+    assert "whoever was told of the journal's trouble failed" in caplog.text
+
+
+async def test_there_is_room_again_as_soon_as_enough_is_readable() -> None:
+    backlog = Backlog(100)
+    for _ in range(3):
+        backlog.accept(60)
+    assert backlog.is_full
+    backlog.commit(1, 60)
+    assert backlog.is_full
+    backlog.commit(1, 60)
+    assert not backlog.is_full
