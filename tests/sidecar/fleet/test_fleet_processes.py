@@ -36,8 +36,8 @@ async def answered(client: Client, session: str) -> list[str]:
 
 async def test_a_frontend_of_a_hub_has_a_session_at_a_worker_and_both_end_well(tmp_path: Path) -> None:
     hub, worker, work = (tmp_path / name for name in ("hub", "worker", "work"))
-    for folder in (hub, worker, work):
-        folder.mkdir()
+    for place in (hub, worker, work):
+        place.mkdir()
     (tmp_path / "agent.py").write_text(program_of('def answers(text):\n    return ["echo: " + text]\n'))
     command = [sys.executable, "-S", "-E", str(tmp_path / "agent.py")]
     with TemporaryDirectory(prefix="redis-") as folder:
