@@ -15,6 +15,7 @@ from frontends.acp.encoder import Encoder
 from frontends.acp.tool_calls import ToolCalls
 from frontends.acp.turns import Prompts
 from turnwire_client import events as ev
+from turnwire_client.payloads import ContentPart
 from turnwire_client.values import JsonObject
 
 elicitation: TypeAdapter[BaseModel] = TypeAdapter(schema.CreateElicitationRequest)
@@ -128,3 +129,65 @@ def test_the_official_models_take_every_question_of_every_recording(offered: Dia
                     assert len(request.options) == len(params["options"])
     assert asked["session/request_permission"] >= 180
     assert (asked["elicitation/create"] > 0) is offered.form
+
+
+def thoughts(event: ev.AgentEvent) -> list[str]:
+    found = Encoder().handle(event)
+    for each in found:
+        valid(each)
+    return [each["content"]["text"].strip().strip("*") for each in found]
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (ev.ApiRetry(attempt=2, max_retries=10), "attempt 2 of 10, it is tried again."),
+        (
+            ev.Cut(text="Went back to the beginning.", reason="rewind", void_turns=["turn-1"]),
+            "Went back to the beginning.",
+        ),
+        (ev.ProcessStatus(state="stalled", silent_ms=90_000), "The agent has been silent for 90 s."),
+        (ev.ProcessStatus(state="exited", signal="SIGKILL"), "The agent was ended by SIGKILL."),
+        (ev.ProcessStatus(state="exited", exit_code=3), "The agent exited with code 3."),
+        (ev.Notice(kind="x", level="warning", text="Look out."), "Look out."),
+    ],
+    ids=["retry", "cut", "stalled", "killed", "failed", "warning"],
+)
+def test_what_a_human_should_know_and_acp_has_no_update_for_is_a_thought(
+    event: ev.AgentEvent, words: str
+) -> None:
+    (thought,) = thoughts(event)
+    assert thought.endswith(words)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        ev.ProcessStatus(state="exited", exit_code=0),
+        ev.ProcessStatus(state="started"),
+        ev.Notice(kind="x", level="info", text="By the way."),
+    ],
+    ids=lambda event: event.type,
+)
+def test_what_is_as_it_should_be_is_no_thought(event: ev.AgentEvent) -> None:
+    assert thoughts(event) == []
+
+
+def test_what_was_attached_to_a_message_of_a_human_is_shown_with_it() -> None:
+    parts = [
+        ContentPart(type="image", base64="iVBO", media_type="image/jpeg"),
+        ContentPart(type="document", base64="JVBE", title="a.pdf"),
+        ContentPart(type="document", url="https://example.org/a", title="A"),
+        ContentPart(type="text", text="and this"),
+        ContentPart(type="unknown"),
+    ]
+    updates = Encoder().handle(ev.UserMessage(text="Look.", parts=parts))
+    for update in updates:
+        valid(update)
+    assert [update["content"] for update in updates] == [
+        {"type": "text", "text": "Look."},
+        {"type": "image", "data": "iVBO", "mimeType": "image/jpeg"},
+        {"type": "resource", "resource": {"uri": "turnwire:a.pdf", "blob": "JVBE"}},
+        {"type": "resource_link", "uri": "https://example.org/a", "name": "A"},
+        {"type": "text", "text": "and this"},
+    ]

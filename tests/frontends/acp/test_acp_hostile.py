@@ -2,8 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import acp
@@ -11,19 +11,22 @@ import pytest
 from acp import schema
 from acp.exceptions import RequestError
 from hub_harness import SESSION, HubHarness, hub_harness
-from pydantic import JsonValue
+from pydantic import JsonValue, SecretStr
 
 from acp_editor import FORMS, EditorHarness, editing, within
 from frontends.acp.json_rpc import MOST_LINE
+from hub.config import HubConfig
 from hub.host import CommandRefused
 from hub.wire.frames import AnyCommand
-from journal.base import Entry
+from journal.base import Entry, Journal, Retention
+from journal.memory import MemoryJournal
 from normalize import events as ev
 from normalize.events import AgentEvent, to_json
 from normalize.payloads import McpToolPayload
 from normalize.payloads.files import ContentPart
 from normalize.payloads.work import McpTool
 from turnwire_client import connect
+from turnwire_client.backoff import Backoff
 
 TURN = "turn-1"
 
@@ -568,6 +571,72 @@ async def test_a_session_is_begun_as_the_editor_wishes() -> None:
             "a": {"command": "/bin/a", "args": ["-x"], "env": {"K": "v"}},
             "b": {"type": "http", "url": "http://b", "headers": {"H": "v"}},
         }
+
+
+@asynccontextmanager
+async def lives(
+    journal: Journal,
+) -> AsyncIterator[tuple[EditorHarness, HubHarness, Callable[[Journal], Any]]]:
+    """An editor that has loaded a session of a hub which can be stopped, and started anew with a journal."""
+    config = HubConfig(port=0, token=SecretStr("0123456789abcdef"))
+    async with AsyncExitStack() as stack:
+        hub = await stack.enter_async_context(hub_harness(config, journal=journal))
+        port, url = hub.hub.port, hub.url
+
+        async def again(journal: Journal) -> HubHarness:
+            await hub.hub.stop()
+            changed = config.model_copy(update={"port": port})
+            return await stack.enter_async_context(hub_harness(changed, journal=journal))
+
+        client = await stack.enter_async_context(connect(url, backoff=Backoff(first=0.01, most=0.05)))
+        harness = await stack.enter_async_context(editing(client))
+        await harness.load(SESSION)
+        yield harness, hub, again
+
+
+async def test_a_log_that_begins_anew_takes_back_what_was_asked_and_shows_what_is_new_alone() -> None:
+    async with lives(MemoryJournal()) as (harness, hub, again):
+        await publish(hub, *begun("p"), text("before "), permission())
+        await harness.editor.next_asked()
+        fresh = await again(MemoryJournal())
+        await publish(fresh, *begun("q"), text("of the past "), complete())
+        await harness.editor.until(lambda: len(harness.editor.taken_back) == 1)
+        await harness.editor.until(lambda: "began anew" in harness.editor.text("agent_thought_chunk"))
+        assert harness.editor.text() == "before "
+
+
+async def test_events_that_are_kept_no_more_are_told_of() -> None:
+    journal = MemoryJournal(Retention(max_count=5))
+    async with lives(journal) as (harness, hub, again):
+        await publish(hub, *begun("p"), text("before "))
+        await harness.editor.until(lambda: harness.editor.text() == "before ")
+        await hub.hub.stop()
+        await publish(hub, *(text(f"{number} ") for number in range(20)))
+        await again(journal)
+        await harness.editor.until(lambda: harness.editor.text().endswith("19 "))
+        assert "Events 4 to 18 are kept no more." in harness.editor.text("agent_thought_chunk")
+
+
+async def test_a_session_that_cannot_be_followed_is_an_answer_to_who_loads_it() -> None:
+    async with hub_harness() as hub, connect(hub.url) as client, editing(client) as harness:
+        await harness.open()
+        loading = harness.agent.load_session(cwd="/", session_id="nowhere", mcp_servers=[])
+        with pytest.raises(RequestError, match="nowhere"):
+            await within(loading)
+
+
+async def test_a_prompt_of_a_session_whose_hub_has_gone_for_good_is_answered_with_an_error() -> None:
+    async with hub_harness() as hub, connect(hub.url) as client, editing(client) as harness:
+        await harness.load(SESSION)
+        taken = serves_prompts(hub)
+        prompting = asyncio.create_task(harness.prompt(SESSION, "Go on."))
+        await within(taken.wait())
+        await publish(hub, permission())
+        await harness.editor.next_asked()
+        client.close()
+        with pytest.raises(RequestError, match="cannot be followed"):
+            await within(prompting)
+        await harness.editor.until(lambda: len(harness.editor.taken_back) == 1)
 
 
 def test_the_official_models_know_the_stop_reasons_that_are_used() -> None:

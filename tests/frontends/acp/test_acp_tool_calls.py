@@ -100,6 +100,51 @@ def test_a_refused_command_says_why_once(terminals: bool) -> None:
     assert fields["_meta"]["turnwire"]["reason"] == "denied"
 
 
+@pytest.mark.parametrize(
+    ("part", "content"),
+    [
+        ({"type": "text", "text": "words"}, {"type": "text", "text": "words"}),
+        ({"type": "image", "base64": "iVBO"}, {"type": "image", "data": "iVBO", "mimeType": "image/png"}),
+        (
+            {"type": "document", "base64": "JVBE", "media_type": "application/pdf", "title": "a.pdf"},
+            {
+                "type": "resource",
+                "resource": {"uri": "turnwire:a.pdf", "blob": "JVBE", "mimeType": "application/pdf"},
+            },
+        ),
+        (
+            {"type": "document", "url": "https://example.org/a"},
+            {"type": "resource_link", "uri": "https://example.org/a", "name": "https://example.org/a"},
+        ),
+        ({"type": "reference", "title": "ToolSearch"}, {"type": "text", "text": "ToolSearch"}),
+        ({"type": "unknown", "raw": {"a": "é"}}, {"type": "text", "text": '{\n  "a": "é"\n}'}),
+        ({"type": "unknown"}, None),
+    ],
+    ids=["text", "image", "document", "link", "reference", "raw", "nothing"],
+)
+def test_each_part_of_a_result_is_shown_as_what_it_is(part: dict[str, Any], content: Any) -> None:
+    body = {"server": "s", "tool": "t", "input": {}, "output": [part]}
+    fields = ToolCalls().updated(update("mcp_tool", body))
+    assert [each["content"] for each in fields.get("content", [])] == ([] if content is None else [content])
+
+
+@pytest.mark.parametrize(
+    ("mutation", "old", "new"),
+    [
+        ({"type": "modify", "old_content": "a", "new_content": "b"}, "a", "b"),
+        ({"type": "modify", "new_content": "b"}, "", "b"),
+        ({"type": "modify", "old_content": "a", "content": "c"}, "a", "c"),
+        ({"type": "modify", "content": "c"}, None, "c"),
+        ({"type": "delete", "old_content": "a"}, "a", ""),
+    ],
+)
+def test_a_change_without_hunks_is_shown_by_what_was_and_what_is(
+    mutation: dict[str, Any], old: str | None, new: str
+) -> None:
+    fields = ToolCalls().updated(update("modify_file", {"file_path": "/a", "mutations": [mutation]}))
+    assert fields["content"] == [{"type": "diff", "path": "/a", "oldText": old, "newText": new}]
+
+
 @settings(max_examples=30)
 @given(st.integers(0, 2**32))
 def test_events_in_any_order_again_and_again_give_valid_updates(seed: int) -> None:
