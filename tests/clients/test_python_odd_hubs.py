@@ -57,6 +57,8 @@ class OddHub:
     """From a command to the frames that answer it; without one it is answered ok."""
     status: HTTPStatus | None = None
     """Turn connections away with this status."""
+    refusal: str = '{"error":{"code":"unauthorized","message":"The token is wrong."}}'
+    """What is said with it."""
     received: list[dict[str, Any]] = field(default_factory=list)
     came: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, 0))
     """Released by every command that comes."""
@@ -71,9 +73,7 @@ class OddHub:
     def door(self, connection: ServerConnection, _: Request) -> Response | None:
         if self.status is None:
             return None
-        return connection.respond(
-            self.status, '{"error":{"code":"unauthorized","message":"The token is wrong."}}'
-        )
+        return connection.respond(self.status, self.refusal)
 
     async def converse(self, connection: ServerConnection) -> None:
         self.connections += 1
@@ -198,6 +198,22 @@ async def test_a_handshake_that_is_refused_is_not_tried_again(status: HTTPStatus
         with pytest.raises(AccessRefused, match=r"The token is wrong\."):
             async with connect(hub.url):
                 pass
+
+
+@pytest.mark.parametrize("refusal", ["<h1>Forbidden</h1>", "{}", '{"error":"no"}', "[" * 5_000])
+async def test_a_refusal_in_other_words_is_told_by_its_status(refusal: str) -> None:
+    async with odd_hub(OddHub(status=HTTPStatus.FORBIDDEN, refusal=refusal)) as hub:
+        with pytest.raises(AccessRefused, match="403"):
+            async with connect(hub.url):
+                pass
+
+
+async def test_a_frame_of_a_type_that_this_version_does_not_know_is_passed_over() -> None:
+    hub = OddHub(answers={"subscribe": subscribed({"type": "of_tomorrow"}, event(1))})
+    async with odd_hub(hub), connect(hub.url) as client:
+        first = await anext(client.follow("s"))
+        assert isinstance(first, EventFrame)
+        assert first.seq == 1
 
 
 async def test_a_hub_that_is_busy_is_asked_again() -> None:

@@ -123,12 +123,8 @@ def name_of(path: Path) -> str:
         return path.stem
     from hashlib import sha256  # noqa: PLC0415 - a filter has no names
 
-    lines_file = path / "stdout.jsonl" if path.is_dir() else path
-    try:
-        with lines_file.open("rb") as file:
-            return f"{path.name}-{sha256(file.read(CHUNK)).hexdigest()[:8]}"
-    except FileNotFoundError as error:
-        raise missing(lines_file) from error
+    with (path / "stdout.jsonl" if path.is_dir() else path).open("rb") as file:
+        return f"{path.name}-{sha256(file.read(CHUNK)).hexdigest()[:8]}"
 
 
 def is_rows(path: Path) -> bool:

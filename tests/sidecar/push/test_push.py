@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from push_service import CERTIFICATE, Subscriber, push_service
 
 from hub.host import CommandRefused, Frontend
@@ -20,6 +22,7 @@ from normalize.events import (
     PermissionOption,
     PermissionRequest,
     ProcessStatus,
+    QuestionRequest,
     to_json,
 )
 from normalize.events.envelope import Envelope
@@ -84,6 +87,21 @@ def test_what_is_whole_in_a_notification_can_be_allowed_from_it_and_nothing_else
     assert len(body_of(what(asks("\U0001f600" * 400)) or {}, may_answer=True)) < 3000
 
 
+def test_a_question_and_a_file_to_be_read_are_told_in_their_own_words() -> None:
+    question = QuestionRequest(pending_id="q", kind="elicitation", message="Which\x1b one?")
+    assert what(question) == {
+        "session": "s", "title": "the s", "tag": "q", "pending": "q", "body": "asks: Which⟨U+001B⟩ one?",
+    }  # fmt: skip
+    read = PermissionRequest(
+        pending_id="p",
+        permission_title="Read a file",
+        permission_options=OPTIONS,
+        action_type="file_read",
+        action_details={"path": "/p/a"},
+    )
+    assert (what(read) or {}).items() >= {"body": "asks: /p/a", "allow": "yes"}.items()
+
+
 def test_ends_are_told_but_not_those_that_somebody_wanted() -> None:
     assert what(MessageChunk(text="x")) is None
     assert what(Complete(data=CompleteData(outcome="interrupted", is_error=False))) is None
@@ -136,6 +154,11 @@ def test_a_name_that_leads_into_a_private_network_is_not_followed(private: str) 
     for named in ((), ("fcm.googleapis.com",)):
         with pytest.raises(EndpointRefused):
             address_of(place_of("https://fcm.googleapis.com/x", named), lookup)
+
+
+def test_a_name_that_leads_nowhere_is_an_error_of_the_network() -> None:
+    with pytest.raises(OSError, match="no address"):
+        address_of(place_of("https://fcm.googleapis.com/x"), lambda *_: [])
 
 
 def test_services_that_are_known_or_named_are_called() -> None:
@@ -262,6 +285,21 @@ def test_a_key_that_others_could_read_is_not_used(tmp_path: Path) -> None:
     path.write_text("no key")
     with pytest.raises(KeyRefused, match="holds no key"):
         VapidKeys.kept(path)
+
+
+def test_a_key_of_another_kind_is_not_used(tmp_path: Path) -> None:
+    key = ec.generate_private_key(ec.SECP384R1())
+    pem = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    (tmp_path / "vapid.pem").write_bytes(key.private_bytes(*pem))
+    (tmp_path / "vapid.pem").chmod(0o600)
+    with pytest.raises(KeyRefused, match=r"holds no key of P-256; move it away"):
+        VapidKeys.kept(tmp_path / "vapid.pem")
+
+
+def test_where_nothing_can_be_kept_browsers_are_refused_a_key(tmp_path: Path) -> None:
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(KeyRefused, match="no key can be kept in"):
+        VapidKeys.kept(tmp_path / "gone" / "vapid.pem")
 
 
 def test_letters_are_tried_again_and_those_of_who_is_gone_are_not() -> None:
