@@ -4,13 +4,16 @@ import asyncio
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 
 import pytest
+import typer
 
 from frontends.conform.report import Finding, NotSupported
+from sidecar.checks.conform.command import try_frontend
 from sidecar.checks.conform.scripted_host import SESSION, ScriptedHost
+from sidecar.serving.run import StartError
 from turnwire_client import BEGINNING, CommandFailed, EventFrame, connect
 from turnwire_client.backoff import Backoff
 from turnwire_client.events import Notice, PermissionRequest
@@ -126,3 +129,41 @@ async def test_a_frontend_can_list_the_play_but_begin_nothing_in_it() -> None:
                 await client.interrupt(SESSION)
     finally:
         await host.stop()
+
+
+async def test_a_program_that_is_no_frontend_is_named_and_ended(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit) as left:
+        await try_frontend(("sleep", "600"), 0, 0.1, json=False)
+    assert left.value.exit_code == 1
+    first, *rest, closing = capfd.readouterr().out.splitlines()
+    assert first.startswith("broken")
+    assert "nothing was acknowledged within 0.1 s; 0 frontends are connected" in first
+    assert {line.split()[0] for line in rest} == {"not"}
+    assert closing == "0 held, 1 broken, 6 not tried"
+
+
+@pytest.mark.usefixtures("capfd")
+async def test_a_frontend_that_is_no_program_is_told_with_what_to_do() -> None:
+    with pytest.raises(
+        StartError, match=r"cannot start './nothing' \(No such file or directory\); name a program"
+    ):
+        await try_frontend(("./nothing",), 0, 60, json=True)
+
+
+async def test_the_kit_waits_for_a_frontend_that_a_person_connects(capfd: pytest.CaptureFixture[str]) -> None:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
+        trying = tasks.create_task(_left(try_frontend((), 0, 0.1, json=True)))
+        said = ""
+        while not (found := re.search(r"connect it to (\S+)\n", said)):
+            await asyncio.sleep(0.01)
+            said += capfd.readouterr().err
+        async with connect(found[1]):
+            assert await trying == 1
+    first, *_ = json.loads(capfd.readouterr().out)
+    assert first["verdict"] == "broken"
+
+
+async def _left(trying: Coroutine[None, None, None]) -> int:
+    with pytest.raises(typer.Exit) as left:
+        await trying
+    return left.value.exit_code
