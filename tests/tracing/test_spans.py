@@ -3,13 +3,16 @@
 import re
 
 import pytest
-from exported_spans import MemoryExport
+from exported_spans import Exported, MemoryExport
 
 from normalize import events as ev
+from normalize.claude.core import ClaudeCore
 from normalize.events import AgentEvent
 from normalize.inputs import Ended, Received
 from protocol.claude.decode import decode
+from recordings import recording
 from tracing.export.spans import traceparent
+from tracing.recordings.reading import read
 from tracing.spans.maker import SpanMaker
 
 LINE = b'{"type":"keep_alive"}'
@@ -66,3 +69,21 @@ def test_spans_name_who_is_asked_for_the_model(agent: str | None, model: str | N
     assert span.attributes["gen_ai.provider.name"] == provider
     assert span.attributes.get("gen_ai.request.model") == model
     assert span.attributes["gen_ai.conversation.id"] == "a-1"
+
+
+def test_a_call_of_the_model_whose_beginning_was_not_heard_is_told_by_what_it_said() -> None:
+    def chats(*, whole: bool) -> list[Exported]:
+        core, export = ClaudeCore(), MemoryExport()
+        maker = SpanMaker("s", export=export)
+        for timed in read(recording("2.1.330", "partial-messages").folder):
+            item = timed.input
+            if whole or not (isinstance(item, Received) and b'"message_start"' in item.line):
+                maker.handle(item, core.handle(item), round((timed.at or 0) * 1e9))
+        return [span for span in export.spans() if span.name.startswith("chat ")]
+
+    heard, unheard = chats(whole=True), chats(whole=False)
+    assert len(heard) == len(unheard) > 0
+    assert all("gen_ai.request.stream" in span.attributes for span in heard)
+    assert not any("gen_ai.request.stream" in span.attributes for span in unheard)
+    ends = "gen_ai.response.finish_reasons"
+    assert [span.attributes.get(ends) for span in unheard] == [span.attributes.get(ends) for span in heard]
