@@ -22,13 +22,9 @@ TURNWIRE = (sys.executable, "-m", "sidecar")
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    """An environment of the test's own: nothing of the developer's reaches turnwire or what it starts.
-
-    Where coverage is measured, it is told of that.
-    """
+    """An environment of the test's own: nothing of the developer's reaches turnwire or what it starts."""
     home.mkdir(parents=True, exist_ok=True)
     return {
-        **{name: os.environ[name] for name in ("COVERAGE_PROCESS_CONFIG",) if name in os.environ},
         "HOME": str(home),
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "PYTHONPATH": str(ROOT),
