@@ -26,8 +26,6 @@ class SessionPath(NamedTuple):
 
 def folders(settings: Settings) -> Sequence[Path]:
     """Return the folders whose conversations are listed: those of the settings, else this user's own."""
-    if not settings.history:
-        return []
     if settings.history_dirs is not None:
         return [folder.expanduser() for folder in settings.history_dirs]
     home = Path.home()

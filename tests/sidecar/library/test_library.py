@@ -36,8 +36,9 @@ from sidecar.library.conversation import folded
 from sidecar.library.export import ExportHeading, as_html, as_markdown
 from sidecar.library.folders import SessionPath, files_in, running
 from sidecar.library.following import Follower
-from sidecar.library.index import BATCH, Index, LibraryError, LogPiece, query_of
+from sidecar.library.index import BATCH, Index, LibraryError, LogPiece, SearchHit, query_of
 from sidecar.library.library import Library, document
+from sidecar.library.show import hits, table
 from sidecar.library.visibility import VisibleConversations
 from sidecar.process import logs
 from tracing.recordings.session_file import format_of
@@ -782,3 +783,28 @@ def test_what_an_agent_wrote_in_code_stays_as_it_is_and_code_that_never_ends_is_
     text = as_markdown(ExportHeading("t", []), folded(said), str)
     assert text == "# t\n\n\n&lt;b>\n```html\n<b>\n```\n&lt;i>\n~~~\n<b>\n```\n~~~\n"
     assert "<details" not in as_html(ExportHeading("t", []), folded(said), str)
+
+
+def test_what_is_printed_says_what_is_estimated_what_is_left_out_and_that_nothing_was_found(
+    library: Library, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = library.find(kept("2.1.330", "denied").file.stem)
+    listed = [
+        one._replace(id="a" * 36, cost_usd=None, turns=None, title="no cost\x1b[31m"),
+        one._replace(id="b" * 36, cost_usd=1.5, estimated_usd=0.5, cost_is_whole=False),
+    ]
+    table(listed, {"a" * 36}, 7)
+    shown = capsys.readouterr().out
+    first, second = (line for line in shown.splitlines() if line[:8] in {"a" * 8, "b" * 8})
+    assert "running" in first
+    assert "$" not in first
+    assert "\x1b" not in shown
+    assert ">~$1.5000" in second
+    assert "~ estimated by the prices of models" in shown
+    assert "2 of 7 or more; --limit shows them" in shown
+    hits([])
+    assert capsys.readouterr().out == "nothing found\n"
+    hits([SearchHit("live:" + "c" * 36, "m", 1, "text", "so \x02much\x03 of it ", "title", None, None)])
+    head, line, *_ = capsys.readouterr().out.splitlines()
+    assert head.split() == ["cccccccc", "text", "title"]
+    assert line.rstrip() == "  so much of it"

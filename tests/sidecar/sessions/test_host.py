@@ -512,3 +512,24 @@ async def test_what_waits_when_turnwire_fails_in_a_session_is_withdrawn_and_its_
         assert [event.prompt for event in seen if isinstance(event, ev.Withdrawn)] == ["waits"]
         (summary,) = here.host.sessions()
         assert summary.trouble == status.reason
+
+
+async def test_a_silent_agent_is_told_of_and_that_it_speaks_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "silent.yaml"
+    script.write_text("fallback: {steps: [{wait: 600}, {text: 'never'}]}")
+    silent = {"silent": [sys.executable, "-m", "scripted_agent", str(script)]}
+    async with host_harness(tmp_path, monkeypatch, agents=silent, settings={"stall_after_s": 0.05}) as here:
+        session = await here.create("silent")
+        await here.do("prompt", session, text="hello")
+        told = await here.until(session, ev.ProcessStatus, 2)
+        stalled = [event for event in told if isinstance(event, ev.ProcessStatus)][-1]
+        assert stalled.state == "stalled"
+        assert stalled.reason
+        assert (stalled.silent_ms or 0) >= 50
+        await here.do("interrupt", session)
+        await here.until(session, ev.Complete)
+        seen = await here.until(session, ev.ProcessStatus, 3)
+        states = [event.state for event in seen if isinstance(event, ev.ProcessStatus)]
+        assert states[:3] == ["started", "stalled", "resumed"]
