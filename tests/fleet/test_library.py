@@ -1,8 +1,11 @@
 """Many workers' conversations as one library."""
 
+import pytest
+
 from fleet.directory import KnownWorker
 from fleet.library import asked, holder, merged
 from fleet.wire import WorkerSummary
+from hub.host import CommandRefused
 from hub.wire import frames
 from normalize.model import JsonObject
 
@@ -129,3 +132,21 @@ def test_hits_of_workers_take_turns_and_one_that_two_have_comes_once() -> None:
     assert [(one["id"], one["worker"]) for one in found if isinstance(one, dict)] == [
         ("1", "a"), ("4", "b"), ("2", "a"), ("3", "a"),
     ]  # fmt: skip
+
+
+def test_a_fleet_without_workers_has_no_conversations_to_ask_for() -> None:
+    with pytest.raises(CommandRefused, match="start one by `turnwire serve --worker NAME`") as refused:
+        asked(frames.LibraryList(type="library.list", id="1"), {})
+    assert refused.value.code == "no_worker"
+
+
+def test_a_conversation_that_is_open_anywhere_is_listed_as_open_and_one_of_an_odd_place_last() -> None:
+    answers: dict[str, JsonObject] = {
+        "a": {"conversations": [{"id": "x", "cursor": "2.0:x"}, {"id": "odd", "cursor": "no number:odd"}]},
+        "b": {"conversations": [{"id": "x", "cursor": "2.0:x", "running": True}]},
+    }
+    told = merged(frames.LibraryList(type="library.list", id="1"), answers, [])
+    assert told["conversations"] == [
+        {"id": "x", "cursor": "2.0:x", "running": True, "worker": "a"},
+        {"id": "odd", "cursor": "no number:odd", "running": False, "worker": "a"},
+    ]
