@@ -45,7 +45,6 @@ from adapter.permissions.requests import (
     UnreadableRequest,
 )
 from adapter.process.cli import CliProcess, find_program
-from adapter.process.identity import MARK
 from adapter.process.transport import ProcessGone
 from adapter.process.watchdog import Watchdog
 from adapter.session.agent import RequestFailed, RequestTimeout
@@ -152,7 +151,7 @@ def _parts(
     executor = session_executor(
         context, wire, output, options=options, settings=settings, process=process, tasks=tasks
     )
-    services = _services(options, process, tasks, context.watchdog)
+    services = _services(options, tasks, context.watchdog)
     served = ClientRequests(
         client,
         services,
@@ -421,14 +420,11 @@ def _mode(conversation: Conversation, policy: Policy | None, asked: str | None) 
     return found
 
 
-def _services(
-    options: SessionOptions, process: CliProcess, tasks: asyncio.TaskGroup, watchdog: Watchdog | None
-) -> Services:
+def _services(options: SessionOptions, tasks: asyncio.TaskGroup, watchdog: Watchdog | None) -> Services:
     files = None if options.client_files == "none" else WorkspaceFiles(options.workspace)
     terminals = None
     if options.client_terminals:
-        environment = {**options.environment, MARK: process.identity.mark}
-        terminals = Terminals(options.workspace, environment, tasks=tasks, watchdog=watchdog)
+        terminals = Terminals(options.workspace, options.environment, tasks=tasks, watchdog=watchdog)
     return Services(files=files, writes=options.client_files == "write", terminals=terminals)
 
 

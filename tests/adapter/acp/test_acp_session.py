@@ -15,6 +15,7 @@ from adapter.options import CommandError, CommandOptions
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.decisions import PermissionAnswer, QuestionAnswer
 from adapter.permissions.rules import read_rules
+from adapter.process.identity import members, start_time
 from adapter.process.transport import ProcessGone
 from adapter.session.agent import AnswerRefused, RequestFailed, RequestTimeout
 from adapter.session.attachments import Attachment
@@ -697,6 +698,17 @@ async def test_an_agent_that_has_us_wait_without_end_is_refused_more(stage: AcpS
         assert [notice.code for notice in run.notices] == ["too_many_requests"]
         await run.session.stop()
         await run.until(lambda: run.of(ev.ProcessStatus))
+
+
+async def test_a_terminal_ends_with_its_session_and_does_not_hold_up_the_agents_end(stage: AcpStage) -> None:
+    async with stage.session(client_terminals=True) as run:
+        line = "echo $$ >told; mv told pid; exec sleep 600".replace(" ", "\\u0020")
+        await run.turn(f'ask terminal/create {{"command":"sh","args":["-c","{line}"]}}')
+        await until((stage.workspace / "pid").exists)
+        terminal = int((stage.workspace / "pid").read_text())
+        # whoever carries the agent's mark is waited for once the agent has exited
+        assert members([run.session.identity]) == [run.session.identity.pid]
+    assert start_time(terminal) is None
 
 
 async def test_what_a_request_needs_and_does_not_say_is_named(stage: AcpStage) -> None:
