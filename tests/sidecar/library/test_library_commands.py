@@ -731,15 +731,14 @@ async def test_a_conversation_whose_file_goes_as_it_is_opened_opens_nothing(
         assert here.host.sessions() == []
 
 
-async def test_a_library_that_cannot_be_opened_is_refused_in_a_sentence_and_sessions_begin_all_the_same(
+async def test_a_library_that_cannot_be_opened_is_refused_in_a_sentence_and_knows_of_no_conversation_to_go_on_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "prices.json").write_text("{")
     async with place(tmp_path, monkeypatch, prices=tmp_path / "prices.json") as here:
         file = here.keep("denied")
         assert await here.refused("library.list") == "no_library"
-        session = await here.host.open(begun(here), ResumePoint(file.stem))
-        assert prompts(await here.events(session.session)) == []
+        assert await here.host._history.remembered("echo", None, file.stem) is None
     assert await here.refused("library.list") == "no_library", "nor where the sidecar is stopping"
 
 

@@ -470,25 +470,6 @@ async def test_a_session_that_the_operator_takes_up_may_work_where_frontends_may
         assert here.host.record("s") == known
 
 
-async def test_a_session_whose_environment_was_not_kept_says_which_variables_it_lacks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with host_harness(tmp_path, monkeypatch) as here:
-        record = SessionRecord(
-            session="s",
-            created="c",
-            agent="echo",
-            state="exited",
-            workspace=str(tmp_path),
-            env_names=("B", "A"),
-        )
-        await here.store.put(record)
-        await here.host.restore()
-        await here.do("prompt", "s", text="hello")
-        (notice,) = [event for event in await here.until("s", ev.Complete) if isinstance(event, ev.Notice)]
-        assert notice.text == "the environment variables A, B were not kept over the sidecar's restart"
-
-
 async def test_what_waits_when_turnwire_fails_in_a_session_is_withdrawn_and_its_turn_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
