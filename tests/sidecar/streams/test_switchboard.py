@@ -135,7 +135,22 @@ def test_a_relayed_caller_that_closes_closes_the_cli(relay: Transcript) -> None:
     assert relay.closed().closes
 
 
+def test_a_blank_line_of_the_cli_is_relayed_and_nothing_to_a_caller_of_spec_1(
+    relay: Transcript, miriad: Transcript
+) -> None:
+    assert relay.bridge.on_cli_line(b"").to_caller == [b"\n"]
+    assert miriad.bridge.on_cli_line(b"").to_caller == []
+
+
 # A caller of spec 1
+
+
+def test_a_hook_of_ours_that_the_cli_takes_back_is_none_of_the_callers(miriad: Transcript) -> None:
+    miriad.caller(prompt("hi"))
+    miriad.cli(HOOK)
+    assert miriad.cli({"type": "control_cancel_request", "request_id": "h1"}).to_caller == []
+    other = {"type": "control_cancel_request", "request_id": "of-the-cli"}
+    assert miriad.cli(other).to_caller == [other]
 
 
 def test_a_turn(miriad: Transcript) -> None:
