@@ -289,11 +289,3 @@ async def test_a_redis_that_keeps_no_file_of_what_it_is_told_is_noted(keeps: boo
         finally:
             server.kill()
     assert (found.status, "loses events" in found.found) == (("ok", False) if keeps else ("note", True))
-
-
-async def test_a_collector_that_is_not_there_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
-    found = await checks.collector(Settings())
-    assert found.status == "broken"
-    assert "Connection refused" in found.found
