@@ -451,7 +451,8 @@ async def test_a_restart_that_may_have_lost_the_last_events_begins_another_epoch
     server.start()
     other = await RedisJournal.open(server.url)
     assert other.epoch != first.epoch
-    assert await seqs(other) == [1]
+    # Redis keeps back what it writes, for two seconds at most, while the disk has not taken what came before.
+    assert await seqs(other) in ([1], [])
     await other.close()
     server.kill()
 
