@@ -33,6 +33,7 @@ $x^{<img src=x onerror=alert(1)>}$ $\text{<script>alert(1)</script>}_7$
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
+@pytest.mark.long
 async def test_formulas_are_set_once_there_are_some_and_hostile_ones_do_nothing(browser: Browser) -> None:
     async with hub_harness(host=empty_hub()) as where:
         await show(where, "plain", made([MessageChunk(text="No formula for $5.", message_id="m")]))

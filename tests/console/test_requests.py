@@ -244,7 +244,7 @@ LONG: list[AgentEvent] = [
 ]
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+@pytest.mark.parametrize(("width", "height"), [pytest.param(1280, 720, marks=pytest.mark.long), (390, 844)])
 async def test_what_decides_a_request_is_in_sight_however_long_the_request_is(
     browser: Browser, width: int, height: int
 ) -> None:
@@ -305,7 +305,7 @@ TALKATIVE = PermissionRequest(
 )
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+@pytest.mark.parametrize(("width", "height"), [pytest.param(1280, 720, marks=pytest.mark.long), (390, 844)])
 async def test_an_agent_cannot_talk_the_refusal_out_of_sight(
     browser: Browser, width: int, height: int
 ) -> None:

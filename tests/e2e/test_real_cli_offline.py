@@ -35,6 +35,7 @@ async def ask(prompt: str, folder: Path, api_url: str) -> list[dict[str, object]
     return [json.loads(line) for line in stdout.split(b"\n") if line]
 
 
+@pytest.mark.long
 async def test_a_planned_turn_runs_its_tools(tmp_path: Path) -> None:
     with scripted_messages_api() as api:
         prompt = plan(
@@ -48,6 +49,7 @@ async def test_a_planned_turn_runs_its_tools(tmp_path: Path) -> None:
         assert prompt in api.prompts()
 
 
+@pytest.mark.long
 async def test_a_queued_answer_comes_before_the_plan(tmp_path: Path) -> None:
     with scripted_messages_api() as api:
         api.queue([text("from the queue")])

@@ -55,6 +55,7 @@ async def until(printed: asyncio.StreamReader, words: str) -> str:
     return said
 
 
+@pytest.mark.long
 async def test_somebody_is_told_that_an_agent_waits(tmp_path: Path) -> None:
     async with example("webhook_notify.py", "0", TURNWIRE_WEBHOOK_SECRET=SECRET) as printed:
         url = (await line(printed)).removeprefix("listening on ")

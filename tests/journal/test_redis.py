@@ -736,6 +736,7 @@ async def test_keys_that_others_have_been_at_refuse_what_needs_them_and_nothing_
     await reader.close()
 
 
+@pytest.mark.long
 async def test_what_replicas_are_to_have_counts_once_they_have_it(folder: Path) -> None:
     ports = free_ports(2)
     primary, replica = (Node(folder / str(port), port) for port in ports)

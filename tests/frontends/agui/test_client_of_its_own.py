@@ -84,7 +84,7 @@ OUTCOMES = {"completed": "success", "interrupted": "cancelled"}
 
 @pytest.mark.node
 @pytest.mark.parametrize(
-    "pattern", ["goldens/2.1.330/*.jsonl", pytest.param("**/goldens/**/*.jsonl", marks=pytest.mark.long)]
+    "pattern", ["goldens/2.1.330/perm-*.jsonl", pytest.param("**/goldens/**/*.jsonl", marks=pytest.mark.long)]
 )
 async def test_its_own_clients_consume_every_recording_without_a_complaint(
     pattern: str, tmp_path: Path
