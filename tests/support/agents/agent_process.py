@@ -128,7 +128,7 @@ class AgentProcess:
 
 @asynccontextmanager
 async def agent(script: str | Path, *options: str) -> AsyncIterator[AgentProcess]:
-    """Run the agent while the context is open; one that still runs at the end gets SIGTERM, and so tells what it has taken where that is measured."""
+    """Run the agent while the context is open; it is killed at the end if it still runs."""
     process = await asyncio.create_subprocess_exec(
         *agent_command(script, *options),
         cwd=ROOT,
@@ -142,13 +142,9 @@ async def agent(script: str | Path, *options: str) -> AsyncIterator[AgentProcess
         yield running
     finally:
         if process.returncode is None:
-            process.terminate()
-        try:
-            async with asyncio.timeout(DEADLINE):
-                await process.communicate()
-        finally:
-            if process.returncode is None:
-                process.kill()
+            process.kill()
+        async with asyncio.timeout(DEADLINE):
+            await process.communicate()
 
 
 def script_file(folder: Path, text: str) -> Path:
