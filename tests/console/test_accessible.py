@@ -56,10 +56,11 @@ def words_in_colour() -> list[AgentEvent]:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.node
 @pytest.mark.parametrize(
     ("width", "scheme"),
-    [(1280, "light"), pytest.param(1280, "dark", marks=LONG), pytest.param(360, "light", marks=LONG)],
+    [(1280, "light"), (1280, "dark"), (360, "light")],
 )
 async def test_axe_finds_no_violation_in_any_state(
     browser: Browser, width: int, scheme: Any, tmp_path: Path, update_goldens: bool

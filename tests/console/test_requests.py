@@ -189,6 +189,7 @@ async def test_a_key_answers_once_the_dialog_has_had_the_focus_for_a_while(brows
         await expect(page.get_by_role("textbox", name="Prompt")).to_be_focused()
 
 
+@pytest.mark.long
 async def test_a_reason_cut_short_by_somebody_elses_answer_is_not_sent_as_a_prompt(browser: Browser) -> None:
     async with session(browser, command("a")) as (where, page):
         await page.locator(".request input.message").fill("becau")
@@ -331,6 +332,7 @@ async def test_an_agent_cannot_talk_the_refusal_out_of_sight(
 CUT_AT = "node => [getComputedStyle(node).direction, getComputedStyle(node).textOverflow]"
 
 
+@pytest.mark.long
 async def test_folder_and_agent_are_in_sight(browser: Browser) -> None:
     async with hub_harness(host=empty_hub()) as where:
         folder = "/srv/" + "a-long-way-down/" * 20 + "greeting"

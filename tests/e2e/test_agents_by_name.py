@@ -3,6 +3,8 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 from live import Frontend
 from turnwire_client import connect
 from turnwire_client.events import PermissionRequest
@@ -18,6 +20,7 @@ turns:
 """
 
 
+@pytest.mark.long
 async def test_a_command_line_says_what_it_speaks_and_frontends_are_told_of_the_agent(tmp_path: Path) -> None:
     script = tmp_path / "script.yaml"
     script.write_text(SCRIPT)

@@ -130,6 +130,7 @@ async def test_the_model_sees_why_it_was_denied(
             assert final(frontend).error == "Rather not that."
 
 
+@pytest.mark.long
 async def test_reject_and_stop_ends_the_turn(tmp_path: Path, setup: AgentSetup) -> None:
     async with running(tmp_path, setup) as (frontend, _):
         await frontend.prompt(setup.ask("touch made.txt"))
@@ -140,6 +141,7 @@ async def test_reject_and_stop_ends_the_turn(tmp_path: Path, setup: AgentSetup) 
         assert (await frontend.turn(setup.ask("touch made.txt"))).data.outcome == "completed"
 
 
+@pytest.mark.long
 async def test_an_interrupt_withdraws_what_is_pending(tmp_path: Path, setup: AgentSetup) -> None:
     async with running(tmp_path, setup) as (frontend, _):
         await frontend.prompt(setup.ask("touch made.txt"))

@@ -106,6 +106,7 @@ async def test_an_editor_starts_it_and_all_of_it_is_there_after_the_editor_was_s
         assert harness.editor.text() == f"{said}Asked."
 
 
+@pytest.mark.long
 async def test_two_editors_and_a_frontend_share_a_session_and_the_first_answer_wins(tmp_path: Path) -> None:
     setup = scripted_setup(tmp_path, "2.1.330", SCRIPT)
     async with (

@@ -330,6 +330,7 @@ async def test_the_real_cli_hears_queued_prompts_before_its_next_model_call(tmp_
     assert len(api.requests) == 2
 
 
+@pytest.mark.long
 async def test_the_real_cli_is_interrupted_and_goes_on_with_what_waited(tmp_path: Path) -> None:
     with scripted_messages_api() as api:
         async with real(tmp_path, api.url) as cli:
