@@ -114,6 +114,11 @@ class Connection:
         # of one primary it is the answer itself
         return [told] if "run_id" in told else [told[name] for name in sorted(told)]
 
+    async def ping(self) -> None:
+        """Have each primary answer; raises RedisError."""
+        nodes = {"target_nodes": RedisCluster.PRIMARIES} if self.is_cluster else {}
+        await self.redis.ping(**nodes)
+
     async def always_synced(self) -> bool:
         """Tell whether each primary has on its disk what it has acknowledged; False where it does not say so."""
         try:

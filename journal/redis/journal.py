@@ -46,6 +46,8 @@ RETRY_S = 0.5
 """How long the server is left alone after it failed."""
 LONGEST_RETRY_S = 30.0
 """How long the listener waits at most before it comes back."""
+ASK_S = 2.0
+"""How often a server that nobody writes to is asked whether it would take something."""
 SWEEP_S = 60.0
 """How often idle logs are looked over for retention by age."""
 
@@ -95,7 +97,7 @@ class RedisJournal:
         self._deaf: JournalUnavailable | None = None
         """Why it is not heard what other sidecars write."""
         self._reached = asyncio.Event()
-        """Set when the server has taken something."""
+        """Set when the server has taken something, or said that it would."""
         self._singly = False
         """Whether one batch is sent at a time, to find out which cannot be."""
         # Bounded by the backlog.
@@ -143,6 +145,7 @@ class RedisJournal:
             if owner is None:
                 journal._listening = journal._tasks.keep("journal news", journal._listen())
             journal._writing = journal._tasks.keep("journal writer", journal._write())
+            journal._tasks.keep("journal readiness", journal._ask())
         except RedisError as error:
             await server.close()
             raise server.explain(error) from error
@@ -361,6 +364,27 @@ class RedisJournal:
                 if self._closing.is_set():
                     return
                 await _within(RETRY_S, self._closing)
+
+    async def _ask(self) -> None:
+        """Find out, where nothing is sent, when the server stops taking anything, and when it begins again."""
+        while True:
+            await asyncio.sleep(ASK_S)
+            heed_cancellation()
+            if self._queue:
+                # The writer finds out.
+                continue
+            failure: RedisError | None = None
+            try:
+                await self._server.ask(only_reads=self._reads_only)
+            except RedisError as error:
+                failure = error
+            if self._queue:
+                continue
+            if failure is not None:
+                self._backlog.stuck(self._server.explain(failure))
+            else:
+                self._backlog.commit(0, 0)
+                self._reached.set()
 
     async def _send(self) -> bool:
         """Send what waits, as much as goes into one round trip; False when the server takes nothing at present."""

@@ -129,6 +129,13 @@ class RedisServer:
         """Write what tells whether the server takes anything."""
         await self._redis.set(f"{self._prefix}room", bytes(ROOM))
 
+    async def ask(self, *, only_reads: bool) -> None:
+        """See whether the server answers and, unless it `only_reads`, would take something; writes nothing. Raises RedisError."""
+        await self._connection.ping()
+        if not only_reads:
+            # The server refuses this one as it would any other, and there is never such a key to be changed.
+            await self._redis.set(f"{self._prefix}never", b"", xx=True)
+
     async def witness(self) -> bytes | None:
         """Return what was kept of the clocks."""
         return cast("bytes | None", await self._redis.get(f"{self._prefix}ages"))

@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import os
 import shutil
+import signal
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -33,6 +35,7 @@ BEGINNING = Cursor("", 0)
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redis_streams, "RETRY_S", 0.02)
+    monkeypatch.setattr(redis_streams, "ASK_S", 0.1)
 
 
 @pytest.fixture
@@ -124,7 +127,7 @@ async def test_a_loop_that_ends_without_closing_the_journal_waits_for_none_of_it
     durable.kill()
     await trying.wait()
     tasks = [task for task in asyncio.all_tasks() if task.get_name().startswith("journal ")]
-    assert len(tasks) == 2
+    assert len(tasks) == 3
     for task in tasks:
         task.cancel()
     done, _ = await asyncio.wait(tasks, timeout=60)
@@ -511,6 +514,39 @@ async def test_a_server_without_memory_left_is_trouble_that_passes(journal: Redi
     await redis.config_set("maxmemory", "0")
     await heard.of("a", 11)
     assert await seqs(journal) == list(range(1, 12))
+
+
+@pytest.mark.parametrize("reads_only", [False, True])
+async def test_a_server_that_stands_still_or_fails_is_told_and_its_return_too_while_nobody_writes(
+    forgetful: RedisProcess, reads_only: bool
+) -> None:
+    journal = await RedisJournal.open(f"{forgetful.url}?socket_timeout=0.2", reads_only=reads_only)
+    assert journal.trouble is None
+    os.kill(forgetful.pid, signal.SIGSTOP)
+    try:
+        await until(lambda: "Timeout" in str(journal.trouble))
+    finally:
+        os.kill(forgetful.pid, signal.SIGCONT)
+    await until(lambda: journal.trouble is None)
+    forgetful.kill()
+    await until(lambda: "cannot be used" in str(journal.trouble))
+    # what the sweep tells of is over like all else
+    await journal._sweep()
+    forgetful.start()
+    await until(lambda: journal.trouble is None)
+    if not reads_only:
+        await journal.check()
+    await journal.close()
+
+
+async def test_a_server_that_would_take_nothing_is_told_before_anybody_writes(journal: RedisJournal) -> None:
+    redis = journal._server._redis
+    before = sorted(await redis.keys("*"))
+    await redis.config_set("maxmemory", "1")
+    await until(lambda: "is full" in str(journal.trouble))
+    await redis.config_set("maxmemory", "0")
+    await until(lambda: journal.trouble is None)
+    assert sorted(await redis.keys("*")) == before, "asking writes nothing"
 
 
 async def test_a_server_that_evicts_is_refused(folder: Path) -> None:

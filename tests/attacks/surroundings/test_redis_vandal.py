@@ -122,5 +122,12 @@ async def test_a_server_that_stands_still_is_told_and_costs_nothing_once_it_goes
         finally:
             os.kill(server.pid, signal.SIGCONT)
         await becomes(served, 200)
+        # nobody writes, and no connection ends: only who asks can know
+        os.kill(server.pid, signal.SIGSTOP)
+        try:
+            await becomes(served, 503)
+        finally:
+            os.kill(server.pid, signal.SIGCONT)
+        await becomes(served, 200)
         await frontend.turn("three")
         assert frontend.seqs == list(range(1, len(frontend.seqs) + 1))
