@@ -102,6 +102,7 @@ async def test_mcp_servers_are_waited_for_and_are_the_tools(tmp_path: Path, api:
         assert {event["type"] for event in said} & {"control_request", "control_response"} == set()
 
 
+@pytest.mark.long
 async def test_an_mcp_server_that_fails_fails_the_run(tmp_path: Path, api: ScriptedMessagesApi) -> None:
     async with runner(tmp_path, api) as running:
         broken = {"broken": {"command": sys.executable, "args": ["-c", "raise SystemExit(1)"]}}

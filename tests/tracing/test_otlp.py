@@ -47,7 +47,7 @@ def by_id(spans: list[Span]) -> dict[str, Span]:
     return {span.span_id: span for span in spans}
 
 
-@pytest.mark.parametrize("protocol", ["grpc", "http/protobuf"])
+@pytest.mark.parametrize("protocol", ["grpc", pytest.param("http/protobuf", marks=pytest.mark.long)])
 def test_a_replay_gives_the_hierarchy_with_raw_beside_normalized(protocol: str, tmp_path: Path) -> None:
     folder = recording("2.1.330", "perm-allow").folder
     with otlp_collector(tmp_path) as collector:

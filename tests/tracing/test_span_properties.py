@@ -38,7 +38,7 @@ def named(found: list[Exported], name: str) -> list[Exported]:
 
 
 @for_each("made", recordings(), by=lambda made: made.version)
-@pytest.mark.parametrize("fold", [True, False], ids=["folded", "each"])
+@pytest.mark.parametrize("fold", [True, pytest.param(False, marks=pytest.mark.long)], ids=["folded", "each"])
 def test_spans_are_trees_and_each_event_has_its_place(made: Recording, fold: bool) -> None:
     found = spans(made, fold_deltas=fold, limit=1 << 24)
     if fold:
@@ -83,6 +83,7 @@ def test_spans_are_trees_and_each_event_has_its_place(made: Recording, fold: boo
     assert len([span for span in found if span.name.startswith("execute_tool ")]) == len(tools)
 
 
+@pytest.mark.long
 @for_each("made", recordings(), by=lambda made: made.version)
 def test_every_control_message_is_a_span_with_raw_and_normalized(made: Recording) -> None:
     controls = [

@@ -159,6 +159,7 @@ async def test_a_question_is_answered(cli_harness: RealCliHarness) -> None:
         assert harness.decisions[0].behavior == "answer"
 
 
+@pytest.mark.long
 async def test_every_step_is_in_the_audit_trail(cli_harness: RealCliHarness) -> None:
     async with cli_harness.harness(always("allow_once")) as harness:
         await harness.turn(bash("touch audited.txt"))

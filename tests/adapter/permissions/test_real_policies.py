@@ -134,6 +134,7 @@ PLANNING = plan(
 )
 
 
+@pytest.mark.long
 async def test_an_approved_plan_is_carried_out_without_more_asking(cli_harness: RealCliHarness) -> None:
     async with cli_harness.harness(always("allow_once"), policy="plan") as harness:
         result = await harness.turn(PLANNING)
@@ -252,6 +253,7 @@ async def test_a_clean_repository_lets_the_agent_stop(cli_harness: RealCliHarnes
 # Hooks of the configuration
 
 
+@pytest.mark.long
 async def test_a_configured_hook_is_told_and_its_answer_counts(cli_harness: RealCliHarness) -> None:
     told = cli_harness.folder / "told.jsonl"
     code = (

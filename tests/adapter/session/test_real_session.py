@@ -243,9 +243,8 @@ async def test_a_turn_that_failed_is_taken_back_and_tried_again(cli_harness: Rea
 # Subagents
 
 
-@pytest.mark.parametrize(
-    "background", [False, pytest.param(True, marks=pytest.mark.long)], ids=["foreground", "background"]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("background", [False, True], ids=["foreground", "background"])
 async def test_what_a_subagent_says_is_told_once_and_below_its_call(
     cli_harness: RealCliHarness, background: bool
 ) -> None:
@@ -308,6 +307,7 @@ async def test_a_prompt_that_waits_can_be_taken_back(cli_harness: RealCliHarness
     assert "two" not in cli_harness.api.prompts()
 
 
+@pytest.mark.long
 async def test_a_prompt_for_now_interrupts_the_turn_and_is_answered(cli_harness: RealCliHarness) -> None:
     async with cli_harness.harness() as harness:
         cli_harness.api.queue([text("slow"), hang()])

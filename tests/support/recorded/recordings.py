@@ -5,8 +5,8 @@ def test_every_line_is_accounted_for(recording: Recording) -> None: ...
 """
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -80,9 +80,10 @@ class Recording:
         return f"{self.version}/{self.scenario}"
 
 
-def _below(folder: Path) -> Iterator[Recording]:
-    for path in sorted(folder.glob("*/*/stdout.jsonl")):
-        yield Recording(path.parent)
+@cache
+def _below(folder: Path) -> tuple[Recording, ...]:
+    """The recordings in a folder. Nobody adds one while tests run, and forty modules ask for them."""
+    return tuple(Recording(path.parent) for path in sorted(folder.glob("*/*/stdout.jsonl")))
 
 
 def recordings(*scenarios: str, version: str | None = None) -> list[Recording]:
