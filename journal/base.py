@@ -102,6 +102,10 @@ class JournalUnavailable(JournalError):
     """The storage is missing, locked, read-only, full or damaged."""
 
 
+class LogUnreadable(JournalUnavailable):
+    """What the storage has of one session's log is none that was written: it can be deleted. The others' are as they were."""
+
+
 class JournalInUse(JournalUnavailable):
     """Another sidecar has it."""
 

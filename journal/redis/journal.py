@@ -256,14 +256,15 @@ class RedisJournal:
 
     async def delete(self, session: str) -> None:
         """Forget a session's events."""
-        if (known := self._logs.find(session)) is None:
+        if self._logs.find(session) is None and session not in self._server.unreadable:
             return
         await self.flush()
         try:
-            known.extent = await self._server.delete(session)
+            extent = await self._server.delete(session, self._logs.last(session))
         except RedisError as error:
             raise self._server.explain(error) from error
-        known.deleted = True
+        known = self._logs.get_or_add(session)
+        known.extent, known.deleted, known.accepted = extent, True, max(known.accepted, extent.last)
         self._cache.forget(session, known.extent.first)
 
     async def delete_from(self, session: str, former: Ownership) -> int:

@@ -14,9 +14,15 @@ local function counted(value)
     if found and found <= 9007199254740991 then return found end
 end
 
+-- Owner and fence; neither where the state is no hash.
+local function owned()
+    return redis.pcall('HMGET', state, 'owner', 'fence')
+end
+
 -- Nothing where the state is none that we have written.
 local function extent()
-    local held = redis.call('HMGET', state, 'first', 'last', 'size')
+    local held = redis.pcall('HMGET', state, 'first', 'last', 'size')
+    if held.err then return end
     local first, last, size = counted(held[1] or '1'), counted(held[2] or '0'), counted(held[3] or '0')
     if first and last and size and first <= last + 1 then return first, last, size end
 end
@@ -70,9 +76,16 @@ end
 
 -- Whose log it is; who is not that owner in this life, or was it before another, is told so and changes nothing.
 local function fenced(owner, fence)
-    local known = redis.call('HMGET', state, 'owner', 'fence')
+    local known = owned()
     if not known[1] or (known[1] == owner and known[2] == fence) then return nil end
-    return redis.error_reply('FENCED it is the log of ' .. known[1] .. ' in its life ' .. known[2])
+    return redis.error_reply('FENCED it is the log of ' .. known[1] .. ' in its life ' .. (known[2] or 'nobody knows'))
+end
+
+-- Takes what is left of a log whose state cannot be read; returns where it ended, as far as is known.
+local function cleared(last)
+    local newest = redis.pcall('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1]
+    redis.call('DEL', state)
+    return math.max(last, newest and counted(string.match(newest[1], '^%d+')) or 0)
 end
 """
 
@@ -128,13 +141,17 @@ return held()
 DELETE = (
     _RETAIN
     + """
--- owner, fence
-local refusal = fenced(ARGV[1], ARGV[2])
-if refusal then return refusal end
-local _, last = extent()
-if not last then return unreadable() end
-redis.call('XTRIM', stream, 'MAXLEN', 0)
-redis.call('DEL', beside)
+-- owner, fence, last: where the log ends, as far as the sidecar knows. What others have spoilt can be deleted by whose it is
+local known, _, last = owned(), extent()
+if last or known[1] and known[1] ~= ARGV[1] then
+    local refusal = fenced(ARGV[1], ARGV[2])
+    if refusal then return refusal end
+else
+    last = cleared(tonumber(ARGV[3]))
+    redis.call('HSET', state, 'last', number(last))
+    if ARGV[1] ~= '' then redis.call('HSET', state, 'owner', ARGV[1], 'fence', ARGV[2]) end
+end
+redis.call('DEL', stream, beside)
 redis.call('HSET', state, 'first', number(last + 1), 'size', '0', 'deleted', '1')
 return held()
 """
@@ -144,12 +161,12 @@ DELETE_FROM = (
     _RETAIN
     + """
 -- owner, fence: who had it, and is gone. From then on it is the log of nobody, the empty name, who takes nothing more. Returns {fence}
-local known = redis.call('HMGET', state, 'owner', 'fence')
-local _, last = extent()
-if not last or known[2] and not counted(known[2]) then return unreadable() end
+local known, _, last = owned(), extent()
+if known[2] and not counted(known[2]) then return unreadable() end
 if known[1] == '' and known[2] then return {tonumber(known[2])} end
 if known[1] and not (known[1] == ARGV[1] and known[2] == ARGV[2]) then return {0} end
 local fence = number(tonumber(ARGV[2]) + 1)
+last = last or cleared(0)
 redis.call('DEL', stream, beside)
 redis.call('HSET', state, 'first', number(last + 1), 'last', number(last), 'size', '0', 'deleted', '1', 'owner', '', 'fence', fence)
 return {tonumber(fence), last + 1, last, 0}
@@ -185,12 +202,13 @@ CLAIM = (
     _RETAIN
     + """
 -- session, owner, and from whom it may be taken: their name and fence, both empty where nobody else may have it
-local known = redis.call('HMGET', state, 'owner', 'fence')
+local known = owned()
 if known[1] and known[1] ~= ARGV[2] and not (known[1] == ARGV[3] and known[2] == ARGV[4]) then return {0} end
+local first, last, size = extent()
+if not first then return unreadable() end
 local about = redis.call('HMGET', state, 'micros', 'deleted')
 local former, micros, deleted = counted(known[2] or '0'), counted(about[1] or '0'), counted(about[2] or '0')
-local first, last, size = extent()
-if not (first and former and micros and deleted) then return unreadable() end
+if not (former and micros and deleted) then return unreadable() end
 local fence = number(former + 1)
 redis.call('HSET', state, 'owner', ARGV[2], 'fence', fence)
 return {tonumber(fence), first, last, size, micros, deleted}

@@ -9,9 +9,9 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from redis.exceptions import OutOfMemoryError, RedisError
+from redis.exceptions import OutOfMemoryError, RedisError, ResponseError
 
-from journal.base import JournalUnavailable, Retention
+from journal.base import JournalUnavailable, LogUnreadable, Retention
 from journal.damage import is_json_object
 from journal.redis.connection import connect
 from journal.redis.scripts import ADOPT, APPEND, CLAIM, DELETE, DELETE_FROM, EPOCH, RETAIN
@@ -44,6 +44,8 @@ class Ownership:
     """Grows with each owner, and each life of one."""
 
 
+UNREADABLE = "JOURNAL the state of the log cannot be read"
+"""What the scripts say of a state that is none of ours."""
 LARGEST = (1 << 53) - 1
 """The largest number in a log."""
 LATEST = LARGEST
@@ -70,12 +72,19 @@ class RedisServer:
         self._channel = f"{prefix}news"
         self.writer = uuid.uuid4().hex
         """Names this journal among all that write to the server."""
+        self.unreadable: set[str] = set()
+        """Sessions whose logs have a state that could not be read."""
         self.name = self._connection.name
         """The server's address without its password."""
 
     def explain(self, error: RedisError) -> JournalUnavailable:
         """Return the refusal for what the server or the connection reported."""
         said = str(error) or type(error).__name__
+        if said == UNREADABLE:
+            return LogUnreadable(
+                f"What the Redis at {self.name} has of the session's log cannot be read: others have been at its keys. The session can be"
+                " deleted; other sessions go on."
+            )
         if said.startswith("JOURNAL "):
             return JournalUnavailable(
                 f"The Redis at {self.name} does not have what was journaled there: {said.removeprefix('JOURNAL ')}. Either "
@@ -157,7 +166,9 @@ class RedisServer:
             state = row if isinstance(row, RedisError) else _state(row)
             if isinstance(state, LogState):
                 states[name] = state
+                self.unreadable.discard(name)
             else:
+                self.unreadable.add(name)
                 log.error(
                     "the state of a session's log cannot be read",
                     extra={"server": self.name, "session": name, "error": str(state)},
@@ -247,7 +258,12 @@ class RedisServer:
 
     async def ownership(self, session: str) -> Ownership | None:
         """Return whose a log is; None where it is nobody's."""
-        found = await self._redis.hmget(self._keys(session)[1], ["owner", "fence"])
+        try:
+            found = await self._redis.hmget(self._keys(session)[1], ["owner", "fence"])
+        except ResponseError as error:
+            if not str(error).startswith("WRONGTYPE"):
+                raise
+            return None
         owner, fence = cast("list[bytes | None]", found)
         if owner is None or fence is None:
             return None
@@ -281,9 +297,12 @@ class RedisServer:
         """Apply retention to one log."""
         return Extent(*await self._redis.eval(RETAIN, 3, *self._keys(session), *_limits(retention), oldest))
 
-    async def delete(self, session: str) -> Extent:
-        """Delete one log's events."""
-        return Extent(*await self._redis.eval(DELETE, 3, *self._keys(session), *self._fence(session)))
+    async def delete(self, session: str, last: int) -> Extent:
+        """Delete one log's events; `last` is where it ends, as far as is known, should its state not tell."""
+        keys, fence = self._keys(session), self._fence(session)
+        extent = Extent(*await self._redis.eval(DELETE, 3, *keys, *fence, last))
+        self.unreadable.discard(session)
+        return extent
 
     async def delete_from(self, session: str, former: Ownership) -> tuple[int, Extent | None]:
         """Delete the log of an owner that is gone, for good; return its fence from now on, 0 where it is another's by now.

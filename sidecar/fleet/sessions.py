@@ -16,7 +16,7 @@ from adapter.session.attachments import AttachmentFolder
 from hub.host import CommandRefused, Frontend
 from hub.wire.frames import AnyCommand
 from hub.wire.frames_out import AgentChoice, SessionSummary
-from journal.base import JournalUnavailable
+from journal.base import JournalUnavailable, LogUnreadable
 from journal.redis.journal import RedisJournal
 from journal.redis.server import NOBODY, Ownership
 from journal.sessions import SessionRecord, SessionStore
@@ -33,10 +33,18 @@ class ClaimedRecords:
         self._journal = journal
 
     async def list(self) -> list[SessionRecord]:
-        """Claim the logs of all records and return these, the oldest session first; raises JournalError."""
+        """Claim the logs of all records and return these, the oldest session first; raises JournalError.
+
+        One whose log others have spoilt is left out, and its record kept.
+        """
         claimed: list[SessionRecord] = []
         for record in await self._store.list():
-            if await self._journal.claim(record.session):
+            try:
+                is_own = await self._journal.claim(record.session)
+            except LogUnreadable:
+                log.exception("a session is not gone on with", extra={"session": record.session})
+                continue
+            if is_own:
                 claimed.append(record)
             else:
                 await _let_go(self._journal, record)

@@ -18,7 +18,7 @@ from redis.exceptions import RedisError
 from redis_topologies import Node, running
 
 from contracts.journal import fill
-from journal.base import KEEP_ALL, Entry, Gap, JournalUnavailable, Retention
+from journal.base import KEEP_ALL, Entry, Gap, JournalUnavailable, LogUnreadable, Retention
 from journal.redis import journal as redis_streams
 from journal.redis.connection import connect
 from journal.redis.journal import RedisJournal
@@ -286,7 +286,7 @@ async def test_a_state_that_no_log_of_ours_has_costs_its_session_alone(
     else:
         assert await worker.ownership("a") is None
         assert other.last("a") == 0
-    with pytest.raises(JournalUnavailable, match="the state of the log cannot be read"):
+    with pytest.raises(LogUnreadable, match="others have been at its keys"):
         await worker.claim("a")
     # who knows where the log ends goes on behind that
     if "owner" not in state:
@@ -295,6 +295,65 @@ async def test_a_state_that_no_log_of_ours_has_costs_its_session_alone(
         assert (await seqs(journal))[-1] == 11
     await worker.close()
     await other.close()
+
+
+async def spoil(redis: Any, key: str) -> None:
+    await redis.delete(key)
+    await redis.set(key, "a string")
+
+
+@pytest.mark.parametrize("spoilt", ["state", "state and log", "numbers"])
+async def test_a_log_whose_state_others_have_spoilt_can_be_deleted_and_its_numbers_are_not_given_again(
+    forgetful: RedisProcess, journal: RedisJournal, spoilt: str
+) -> None:
+    redis: Any = journal._server._redis
+    if spoilt == "numbers":
+        await redis.hset("turnwire:state:a", mapping={"last": "x"})
+    else:
+        await spoil(redis, "turnwire:state:a")
+    if spoilt == "state and log":
+        await spoil(redis, "turnwire:log:a")
+    begun = await RedisJournal.open(forgetful.url)
+    assert begun.last("a") == 0
+    await begun.delete("a")
+    known = 0 if spoilt == "state and log" else 10
+    assert not await redis.exists("turnwire:log:a", "turnwire:beside:a")
+    assert await begun.logs() == []
+    assert await begun.append("a", [Entry(b"{}")]) == known + 1
+    await begun.flush()
+    assert await seqs(begun) == [known + 1]
+    # as one does who has known it all along
+    await spoil(redis, "turnwire:state:a")
+    await journal.delete("a")
+    assert await journal.append("a", [Entry(b"{}")]) > 10
+    await journal.flush()
+    for one in (begun, await RedisJournal.open(forgetful.url)):
+        assert not one._server.unreadable
+        await one.close()
+
+
+async def test_a_spoilt_log_of_a_fleet_is_deleted_by_its_owner_or_when_that_is_gone(
+    forgetful: RedisProcess, journal: RedisJournal
+) -> None:
+    redis: Any = journal._server._redis
+    worker = await RedisJournal.open(forgetful.url, owner="worker")
+    reader = await RedisJournal.open(forgetful.url, reads_only=True)
+    for name in ("other's", "own", "gone"):
+        await worker.append(name, [Entry(b"{}")])
+    await worker.flush()
+    await redis.hset("turnwire:state:other's", mapping={"owner": "other", "last": "x"})
+    with pytest.raises(JournalUnavailable, match="log of other in its life 1"):
+        await worker.delete("other's")
+    for name in ("own", "gone"):
+        await spoil(redis, f"turnwire:state:{name}")
+        assert await reader.ownership(name) is None
+    await worker.delete("own")
+    assert await reader.ownership("own") == Ownership("worker", 1)
+    assert await reader.delete_from("gone", Ownership("worker", 1)) == 2
+    assert await reader.ownership("gone") == Ownership(NOBODY, 2)
+    assert not await redis.exists("turnwire:log:own", "turnwire:log:gone")
+    await worker.close()
+    await reader.close()
 
 
 async def test_a_refusal_that_quotes_a_word_of_the_server_is_still_about_its_session(
@@ -757,10 +816,9 @@ async def test_keys_that_others_have_been_at_refuse_what_needs_them_and_nothing_
     page = await reader.read_after("odd", BEGINNING)
     assert (page.envelopes, page.gap, reader.damaged) == ([], Gap(1, 1), 1)
     await redis.set("turnwire:state:b", "a string")
-    with pytest.raises(JournalUnavailable, match="WRONGTYPE"):
+    with pytest.raises(LogUnreadable, match="cannot be read"):
         await other.claim("b")
-    with pytest.raises(JournalUnavailable, match="WRONGTYPE"):
-        await reader.delete_from("b", Ownership("w", 1))
+    assert await reader.delete_from("b", Ownership("w", 1)) == 2
     await redis.set("turnwire:state:odd", "a string")
     await reader.retain()
     await redis.delete("turnwire:sessions")

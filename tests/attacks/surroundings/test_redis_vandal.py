@@ -93,6 +93,27 @@ async def test_lost_and_spoilt_keys_cost_their_session_and_garbage_on_the_channe
         await until(lambda: trouble_of(client, first.session) is None, DEADLINE)
 
 
+async def test_a_session_whose_log_is_spoilt_at_the_start_can_be_deleted_and_leaves_nothing(
+    tmp_path: Path, server: RedisProcess
+) -> None:
+    setup = scripted_setup(tmp_path, "2.1.330", ECHO)
+    variables = {"TURNWIRE_JOURNAL": "redis", "TURNWIRE_REDIS_URL": server.url}
+    async with Redis.from_url(server.url) as vandal:
+        async with running(tmp_path, setup, **variables) as (frontend, _):
+            await frontend.turn("one")
+            spoilt = frontend.session
+        assert await vandal.exists(f"turnwire:log:{spoilt}") == 1
+        await vandal.delete(f"turnwire:state:{spoilt}")
+        await vandal.set(f"turnwire:state:{spoilt}", "rubbish")
+        async with running(tmp_path, setup, **variables) as (frontend, _):
+            assert spoilt in [known.session for known in frontend.client.known_sessions]
+            await frontend.client.delete_session(spoilt)
+            assert await vandal.exists(f"turnwire:log:{spoilt}", f"turnwire:beside:{spoilt}") == 0
+            await frontend.turn("two")
+        async with running(tmp_path, setup, **variables) as (frontend, _):
+            assert spoilt not in [known.session for known in frontend.client.known_sessions]
+
+
 async def test_a_server_that_goes_and_comes_back_is_told_by_readyz_both_times(
     tmp_path: Path, server: RedisProcess
 ) -> None:

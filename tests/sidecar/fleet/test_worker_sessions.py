@@ -127,6 +127,12 @@ async def test_a_worker_that_begins_again_has_what_is_still_its_own_and_forgets_
         assert await records.get("own") is not None
         await records.delete("own")
         assert await records.list() == []
+        # what others have spoilt keeps no worker from its other sessions
+        await records.put(SessionRecord(session="spoilt", created="c", workspace=str(tmp_path)))
+        await journal._server._redis.set("turnwire:state:spoilt", "rubbish")
+        await records.put(SessionRecord(session="fresh", created="d", workspace=str(tmp_path)))
+        assert [record.session for record in await records.list()] == ["fresh"]
+        assert await records.get("spoilt") is not None
     finally:
         for one in (journal, other, hub):
             await one.close()
