@@ -56,9 +56,9 @@ def agui_command(
     try:
         listener = listening(host, port)
     except OSError as error:
-        fail(
-            f"cannot listen on {host}:{port}: {error.strerror or error}; take another with --host and --port"
-        )
+        from sidecar.serving.listening import reason_of
+
+        fail(f"cannot listen on {host}:{port}: {reason_of(error)}; take another with --host and --port")
     served = create_app(
         connect,
         allowed_hosts=[*(allowed_host or ()), *([] if is_loopback(host) else [host])],

@@ -187,8 +187,8 @@ def _say(message: str) -> None:
         pass  # nobody is there to read it
 
 
-def _why(error: OSError) -> str:
-    """Say why it cannot listen, in the system's words: asyncio's own repeat the address."""
+def reason_of(error: OSError) -> str:
+    """Say why nothing can listen at an address, in the system's words: asyncio's own, and those of the socket module, repeat the address."""
     known = error.errno in (errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES)
     return os.strerror(error.errno) if known and error.errno is not None else error.strerror or str(error)
 
@@ -213,7 +213,7 @@ async def _listening(
                 continue
             where = f"{settings.host} port {port}"
             raise PortError(
-                f"cannot listen on {where} ({_why(error)}); give another with --port, or 0 for any free one"
+                f"cannot listen on {where} ({reason_of(error)}); give another with --port, or 0 for any free one"
             ) from error
         if logins is not None:
             logins.watch(hub.log_out)

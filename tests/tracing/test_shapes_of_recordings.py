@@ -96,6 +96,15 @@ def test_a_timeline_may_have_empty_lines_and_name_lines_that_are_not_there(tmp_p
             '{"t": 0, "dir": "recv", "line": 1}\n{"t": 1, "dir": "recv", "line": 0}\n',
             "line 0 of stdout.jsonl comes after line 1",
         ),
+        # where no line is left in the file
+        (
+            '{"t": 0, "dir": "recv", "line": 2}\n{"t": 1, "dir": "recv", "line": 0}\n',
+            "line 0 of stdout.jsonl comes after line 2",
+        ),
+        (
+            '{"t": 0, "dir": "recv", "line": 9}\n{"t": 1, "dir": "recv", "line": 1}\n',
+            "line 1 of stdout.jsonl comes after line 9",
+        ),
     ],
 )
 def test_a_timeline_that_is_damaged_is_refused_with_its_place(rows: str, why: str, tmp_path: Path) -> None:

@@ -41,17 +41,17 @@ class _Side:
             raise missing(path)
         self._path = path
         self._lines = enumerate(lines(path))
+        self._newest = -1
+        """Number of the line that was asked for last."""
 
     def line(self, number: int) -> bytes | OversizeLine | None:
         """Return a line by its number from 0, each later than the one before; None beyond the end."""
-        for at, line in self._lines:
-            if at == number:
-                return line
-            if at > number:
-                raise RecordingError(
-                    f"{self._path.parent / TIMELINE}: line {number} of {self._path.name} comes after line {at - 1}"
-                )
-        return None
+        if number <= self._newest:
+            raise RecordingError(
+                f"{self._path.parent / TIMELINE}: line {number} of {self._path.name} comes after line {self._newest}"
+            )
+        self._newest = number
+        return next((line for at, line in self._lines if at == number), None)
 
 
 def read_timeline(folder: Path) -> Iterator[Timed]:

@@ -18,6 +18,7 @@ from sidecar.config.agents import find, with_spoken
 from sidecar.config.known_agents import Family
 from sidecar.config.settings import Settings
 from sidecar.serving import serve as serving
+from sidecar.serving.listening import reason_of
 from sidecar.serving.run import StartError
 from sidecar.sessions.host import LiveHost
 from turnwire_client import connect
@@ -74,7 +75,7 @@ async def try_frontend(argv: tuple[str, ...], port: int, patience: float, *, jso
         url = await hub.start()
     except OSError as error:
         raise StartError(
-            f"cannot listen on port {port} ({error.strerror or error}); give another with --port"
+            f"cannot listen on port {port} ({reason_of(error)}); give another with --port"
         ) from error
     async with AsyncExitStack() as places:
         places.push_async_callback(hub.stop)
