@@ -28,7 +28,7 @@ from tracing.redaction.secret_kinds import ASSIGNMENT, LINE, NAMES, RULES, Rule
 PACKAGES = (adapter, files, frontends, hub, journal, normalize, protocol, runner, sidecar, tracing)
 
 ANCHORED = {
-    "normalize.claude.session_file._SHELL": "match",
+    "normalize.claude.kept.records._SHELL": "match",
     "adapter.permissions.shell._ASSIGNED": "match",
     "normalize.claude.results.answer._DENIED_BY_HOOK": "match",
     "normalize.claude.results.search._COUNT": "match",

@@ -32,6 +32,6 @@ class ClaudeSessionFiles:
         return self._records().survey()
 
     def _records(self) -> "SessionFiles":
-        from normalize.claude.session_file import RECORDS  # noqa: PLC0415 - of all that is read, few are session files
+        from normalize.claude.kept.files import RECORDS  # noqa: PLC0415 - of all that is read, few are session files
 
         return RECORDS

@@ -45,7 +45,7 @@ HUB = ("hub.hub", "hub.wire.frames", "websockets")
 OTHER_COMMANDS = ("sidecar.cli.live", "sidecar.cli.token")
 CORES = ("normalize.families", "normalize.claude.core")
 OPTIONAL = ("redis", "yaml", "detect_secrets")
-RARE = ("normalize.acp.core", "normalize.claude.session_file", "hashlib", "tempfile")
+RARE = ("normalize.acp.core", "normalize.claude.kept.reader", "hashlib", "tempfile")
 """What a recording of Claude's stdout has nothing of."""
 RECORDING = recordings("partial-messages")[0].folder / "stdout.jsonl"
 

@@ -1,0 +1,148 @@
+"""The model's answers in a session file, with their tokens and their cost.
+
+Newer CLIs note their totals (`cost-state`), by model and with the tokens; so the price of a model's tokens is known, and with
+it each answer's. The kinds of tokens are weighed against each other as the API's list prices are.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from normalize.claude.conversation import SYNTHETIC
+from normalize.recordings.session_files import Answer, ConversationSummary
+from protocol.claude.session_lines import CostState, MessageHead, SessionLine, Tokens
+
+_MOST = (1 << 53) - 1
+"""The largest number of an event."""
+
+_WEIGHTS = (1.0, 5.0, 0.1, 1.25)
+"""What a token costs: sent, written, read from the cache, written to the cache; in tokens sent."""
+
+
+class _Seen(NamedTuple):
+    """An answer as it was seen last; its lines repeat its usage, and the last one has it whole."""
+
+    key: str
+    at: float | None
+    model: str
+    tokens: Tokens
+    cost: float | None
+    copied: bool
+    totals: int
+    """How many totals had been noted before it."""
+
+
+class Answers:
+    """All answers of a file and of its subagents' files."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str | None, str], _Seen] = {}
+        """By subagent and the API's message id."""
+        self._prices: dict[str, float] = {}
+        """What a token of each model has cost, learned from the totals."""
+        self._totals: list[float] = []
+        self.first_model: str | None = None
+        """The model that answered first."""
+
+    def note_totals(self, total_cost_usd: float, by_model: dict[str, CostState]) -> None:
+        """Take in what the CLI has counted so far."""
+        self._totals.append(dollars(total_cost_usd) or 0.0)
+        for model, used in by_model.items():
+            weight = _weight(used)
+            if weight > 0 and 0 <= used.cost_usd <= _MOST:
+                self._prices[model] = used.cost_usd / weight
+
+    def note(self, line: SessionLine, head: MessageHead, at: float | None, agent: str | None) -> bool:
+        """Take in a record of the model; return whether it is one of an answer."""
+        model = head.model
+        if model is None or model == SYNTHETIC or head.usage is None or line.uuid is None:
+            return False
+        self.first_model = self.first_model or model
+        place = agent, head.id or line.uuid
+        seen = self._seen.get(place)
+        self._seen[place] = _Seen(
+            key=line.uuid if seen is None else seen.key,
+            at=at if seen is None else seen.at,
+            model=model,
+            tokens=head.usage,
+            cost=line.cost_usd if seen is None else (seen.cost if line.cost_usd is None else line.cost_usd),
+            copied=line.request_session_id is not None and line.request_session_id != line.session_id,
+            # a subagent's own file is looked over after the session's: what is in it was counted with it
+            totals=0 if agent is not None else len(self._totals),
+        )
+        return True
+
+    def key_of(self, agent: str | None, message_id: str) -> str | None:
+        """Return the key of an answer."""
+        seen = self._seen.get((agent, message_id))
+        return None if seen is None else seen.key
+
+    def __iter__(self) -> Iterator[Answer]:
+        """Return all answers with their cost, as far as it is known."""
+        for seen in self._seen.values():
+            sent, written, from_cache, to_cache = counts_of(seen.tokens)
+            hour = seen.tokens.cache_creation.ephemeral_1h_input_tokens if seen.tokens.cache_creation else 0
+            yield Answer(
+                seen.key, seen.at, seen.model, sent, written, from_cache, to_cache, dollars(self._cost(seen)),
+                _count(hour),
+            )  # fmt: skip
+
+    def costs(self) -> dict[str, float | None]:
+        """Return each answer's cost by its key."""
+        return {answer.key: answer.cost_usd for answer in self}
+
+    def add_to(self, summary: ConversationSummary) -> None:
+        """Tell the answers and what the conversation has cost.
+
+        The totals count the past of a fork with them, so what is no answer's is told of what began here alone.
+        """
+        summary.answers = list(self)
+        answers = list(zip(summary.answers, self._seen.values(), strict=True))
+        summary.cost_is_whole = bool(answers) and all(answer.cost_usd is not None for answer, _ in answers)
+        own = [answer.cost_usd for answer, seen in answers if answer.cost_usd is not None and not seen.copied]
+        if self._totals and not any(seen.copied for _, seen in answers):
+            counted = sum(
+                answer.cost_usd or 0.0 for answer, seen in answers if seen.totals < len(self._totals)
+            )
+            summary.other_cost_usd = round(max(_sum(self._totals) - counted, 0.0), 10)
+        known = own or self._totals
+        summary.cost_usd = round(sum(own) + summary.other_cost_usd, 10) if known else None
+
+    def _cost(self, seen: _Seen) -> float | None:
+        price = self._prices.get(seen.model)
+        if seen.cost is not None or price is None:
+            return seen.cost
+        return price * _weight(seen.tokens)
+
+
+def counts_of(tokens: Tokens | CostState) -> tuple[int, int, int, int]:
+    """Return the tokens sent, written, read from the cache and written to the cache."""
+    return (
+        _count(tokens.input_tokens),
+        _count(tokens.output_tokens),
+        _count(tokens.cache_read_input_tokens),
+        _count(tokens.cache_creation_input_tokens),
+    )
+
+
+def dollars(cost: float | None) -> float | None:
+    """Return a cost as one that can be; None for what is none."""
+    return None if cost is None or not 0 <= cost <= _MOST else round(cost, 10)
+
+
+def _count(count: int) -> int:
+    """Return a count as one that can be: what is no number of tokens is as many as a number of events holds."""
+    return min(max(count, 0), _MOST)
+
+
+def _weight(tokens: Tokens | CostState) -> float:
+    return sum(count * weight for count, weight in zip(counts_of(tokens), _WEIGHTS, strict=True))
+
+
+def _sum(totals: Sequence[float]) -> float:
+    """Sum up totals of which each goes on from the one before, unless a process has begun with nothing."""
+    whole = before = 0.0
+    for now in totals:
+        if now < before:
+            whole += before
+        before = now
+    return whole + before

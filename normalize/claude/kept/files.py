@@ -1,0 +1,53 @@
+"""The door of Claude's session files (normalize/claude/files.py tells them from other lines first)."""
+
+import re
+
+import msgspec
+
+from normalize.claude.kept.records import BOOKKEEPING
+from normalize.claude.kept.survey import ClaudeSurvey
+from normalize.cores.times import moment
+from protocol.claude import session_lines
+
+_FOREIGN = re.compile(rb'"systemPayload"\s*:|"role"\s*:\s*"(?:user|model)"\s*,\s*"parts"\s*:')
+"""What lines of descendants have that keep theirs in the same shape (Qwen Code), with messages of another API."""
+
+
+class _Stamp(msgspec.Struct):
+    timestamp: str | None = None
+
+
+_decode_stamp = msgspec.json.Decoder(_Stamp).decode
+
+
+class Records:
+    """What the files are made of."""
+
+    agent = "claude"
+
+    def recognises(self, line: bytes) -> bool:
+        """Tell whether a line with the words of a record is one."""
+        if _FOREIGN.search(line):
+            return False
+        told = session_lines.read(line)
+        if told.type in ("user", "assistant", "system"):
+            return told.session_id is not None and told.uuid is not None
+        return told.type in BOOKKEEPING
+
+    def session_of(self, line: bytes) -> str | None:  # noqa: ARG002 - a fork's copies name others
+        """Return None: a session is called as its file."""
+        return None
+
+    def moment(self, line: bytes) -> float | None:
+        """Return when a line was written."""
+        try:
+            return moment(_decode_stamp(line).timestamp)
+        except (msgspec.MsgspecError, RecursionError, UnicodeError):
+            return None
+
+    def survey(self) -> ClaudeSurvey:
+        """Begin to look over a file."""
+        return ClaudeSurvey()
+
+
+RECORDS = Records()

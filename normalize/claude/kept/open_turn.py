@@ -1,0 +1,86 @@
+"""The turn that is open in a conversation that is read from its file, and the result that the file does not keep."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from normalize.claude.kept.answers import counts_of
+from protocol.claude.session_lines import MessageHead, SessionLine, Tokens
+
+_USAGE = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_MODEL_USAGE = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "costUSD")
+
+
+@dataclass
+class OpenTurn:
+    """What is known of it."""
+
+    began: float | None
+    """When its prompt was given: seconds since 1970."""
+    command: bool = False
+    """It serves a command."""
+    woken: bool = False
+    """The end of a task in the background began it."""
+    said: bool = False
+    """The model has said something, or the command printed it."""
+    calls: set[str] = field(default_factory=set)
+    """Calls without a result."""
+    interrupted: bool = False
+    error: str | None = None
+    status: int | None = None
+    stop_reason: str | None = None
+    used: dict[str, tuple[str, bool, Tokens]] = field(default_factory=dict)
+    """Model, whether it is the main thread's, and tokens, by the answer's key."""
+    ended: float | None = None
+    """When the last thing happened in it."""
+
+    @property
+    def finished(self) -> bool:
+        """It has come to an end of its own, or was brought to one."""
+        return self.command or self.interrupted or self.error is not None or (self.said and not self.calls)
+
+    def note(self, line: SessionLine, head: MessageHead) -> None:
+        """Take in a record of the model."""
+        self.said = True
+        self.stop_reason = head.stop_reason or self.stop_reason
+        self.error = head.text if line.is_api_error_message else None
+        self.status = line.api_error_status
+        self.calls.update(block.id for block in head.blocks if block.type == "tool_use" and block.id)
+
+    def cost(self, costs: dict[str, float | None]) -> float | None:
+        """Return what its answers have cost, by each answer's key; None where one's cost is not known."""
+        shares = [costs.get(key) for key in self.used]
+        known = [share for share in shares if share is not None]
+        return sum(known, 0.0) if len(known) == len(shares) else None
+
+    def result(self, costs: dict[str, float | None], at: float | None) -> dict[str, Any]:
+        """Return its end in the words of a result; `at` is when the file goes on."""
+        models: dict[str, dict[str, float]] = {}
+        main = [0, 0, 0, 0]
+        rounds = 0
+        for key, (model, of_main, tokens) in self.used.items():
+            counts = counts_of(tokens)
+            used = models.setdefault(model, dict.fromkeys(_MODEL_USAGE, 0))
+            for name, count in zip(_MODEL_USAGE, (*counts, costs.get(key) or 0.0), strict=True):
+                used[name] += count
+            if of_main:
+                rounds += 1
+                main = [before + count for before, count in zip(main, counts, strict=True)]
+        done = self.finished and not self.interrupted
+        wire: dict[str, Any] = {
+            "type": "result",
+            "subtype": "success" if done else "error_during_execution",
+            "is_error": self.error is not None,
+            "result": self.error,
+            "api_error_status": self.status,
+            "terminal_reason": None if done else "aborted_streaming",
+            "num_turns": rounds,
+            "stop_reason": self.stop_reason,
+            "usage": dict(zip(_USAGE, main, strict=True)),
+            "origin": {"kind": "task-notification"} if self.woken else None,
+        }
+        ended = self.ended if self.ended is not None else at
+        if self.began is not None and ended is not None:
+            wire["duration_ms"] = max(round((ended - self.began) * 1000), 0)
+        if self.cost(costs) is not None:
+            wire["model_usage_since_last_result"] = models
+        return wire

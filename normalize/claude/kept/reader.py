@@ -1,0 +1,341 @@
+"""The inputs that a conversation's stdout would have been, made of the records of one branch.
+
+What the wire has and the file has not is made up from what is there: an `init` where a prompt begins a turn, a `result`
+where the next one ends it.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from normalize.claude.conversation import SYNTHETIC
+from normalize.claude.kept.answers import Answers
+from normalize.claude.kept.open_turn import OpenTurn
+from normalize.claude.kept.records import (
+    BOOKKEEPING,
+    is_meta,
+    is_output,
+    is_refusal,
+    is_summary,
+    is_task_end,
+    is_tool_result,
+    output_of,
+    typed_command,
+)
+from normalize.claude.kept.subagents import Subagents
+from normalize.claude.kept.tree import Left, Tree
+from normalize.claude.user_lines import INTERRUPTED
+from normalize.cores.times import moment
+from normalize.events import Notice
+from normalize.inputs import Announced, Received, Sent
+from normalize.recordings.session_files import ConversationSummary, DatedInput
+from protocol.claude import session_lines
+from protocol.claude.decode import decode
+from protocol.claude.notices import KeepAlive
+from protocol.claude.session_lines import NO_LINE, MessageHead, SessionLine
+
+
+class ClaudeReader:
+    """Makes inputs of the lines of one branch."""
+
+    def __init__(
+        self,
+        summary: ConversationSummary,
+        tree: Tree,
+        answers: Answers,
+        subagents: Subagents,
+        *,
+        left: Left,
+    ) -> None:
+        """What a survey has found, which may go on beside this reader; `left` is what is not read."""
+        self._summary = summary
+        self._tree = tree
+        self._answers = answers
+        self._subagents = subagents
+        self._left = left.records
+        self._branches = left.branches
+        self._costs = answers.costs()
+        self._turn: OpenTurn | None = None
+        self._model = answers.first_model
+        self._spent = 0.0
+        self._last: float | None = None
+        self._skipped: set[str] = set()
+        self._told = False
+        """It was told that there are other branches."""
+        self._read: set[str] = set()
+        self._early: dict[str, list[tuple[SessionLine, float | None, str, str | None]]] = {}
+        """What subagents said by the clock before the record that has their call was read, by that record."""
+
+    def read(self, line: bytes, agent: str | None = None) -> Sequence[DatedInput]:
+        """Return what a line says."""
+        if not line.strip():
+            return []
+        told = session_lines.read(line)
+        at = moment(told.timestamp)
+        if told is NO_LINE or not told.type:
+            return [DatedInput(self._last, Received(line, decode(line)))]
+        if told.uuid is not None and told.uuid in self._read:
+            return [self._counted(at)]
+        if told.uuid is not None:
+            self._read.add(told.uuid)
+        if told.uuid in self._left:
+            return [*self._cut(at), self._counted(at)]
+        aside = agent is not None or bool(told.is_sidechain)
+        if at is not None and not aside:
+            self._last = at
+        match told.type:
+            case "user" | "assistant" if aside:
+                return self._of_subagent(told, at, agent)
+            case "user" | "assistant":
+                found = self._user(told, at) if told.type == "user" else self._assistant(told, at)
+                # a prompt has ended the turn before it, at the time of the last that was said in that
+                if self._turn is not None and at is not None and not told.is_meta:
+                    self._turn.ended = at
+                return [*found, *self._now_called(told)]
+            case "system" if not aside:
+                return self._system(told, at)
+            case "attachment" if not aside:
+                return self._attachment(told, at)
+            case _ if told.type in BOOKKEEPING or aside:
+                return [self._counted(at)]
+            case _:
+                return [DatedInput(at or self._last, Received(line, decode(line)))]
+
+    def _of_subagent(self, told: SessionLine, at: float | None, agent: str | None) -> list[DatedInput]:
+        """What a subagent said, behind the call that started it; of a branch that does not live, nothing."""
+        call = self._subagents.call_of(told, agent)
+        if call is None:
+            return [self._counted(at)]
+        records = self._subagents.records_of(call)
+        living = [record for record in records if record not in self._left]
+        if records and not living:
+            return [self._counted(at)]
+        if living and self._read.isdisjoint(living):
+            self._early.setdefault(living[0], []).append((told, at, call, agent))
+            return []
+        return self._said_below(told, at, call, agent)
+
+    def _said_below(
+        self, told: SessionLine, at: float | None, call: str, agent: str | None
+    ) -> list[DatedInput]:
+        if told.type == "assistant":
+            self._use(told, session_lines.head(told.message), agent, of_main=False)
+            return [self._received(told, at, parent_tool_use_id=call, **_api_error(told))]
+        if told.is_meta and not is_tool_result(session_lines.head(told.message)):
+            return [self._counted(at)]
+        return [self._received(told, at, parent_tool_use_id=call)]
+
+    def _now_called(self, told: SessionLine) -> list[DatedInput]:
+        early = self._early.pop(told.uuid or "", ())
+        return [said for one in early for said in self._said_below(*one)]
+
+    def close(self) -> Sequence[DatedInput]:
+        """Return the end of the last turn, where it has one."""
+        return self._result(self._last) if self._turn is not None and self._turn.finished else []
+
+    def _counted(self, at: float | None) -> DatedInput:
+        return DatedInput(at or self._last, _COUNTED)
+
+    def _cut(self, at: float | None) -> list[DatedInput]:
+        """Tell once that the conversation took ways that are not shown."""
+        if self._told or not self._branches:
+            return []
+        self._told = True
+        listed = [{"leaf": one.leaf, "prompt": one.prompt} for one in self._branches[:20]]
+        text = (
+            f"{len(self._branches)} {'way' if len(self._branches) == 1 else 'ways'} that this conversation took and left "
+            "again are not shown."
+        )
+        notice = Notice(
+            session_id=self._summary.session_id,
+            kind="branches",
+            level="info",
+            text=text,
+            details={"branches": listed},
+        )
+        return [DatedInput(at or self._last, Announced(notice))]
+
+    def _user(self, told: SessionLine, at: float | None) -> list[DatedInput]:
+        head = session_lines.head(told.message)
+        text = head.text
+        if told.uuid in self._skipped:
+            return [self._counted(at)]
+        if is_tool_result(head):
+            if self._turn is not None:
+                self._turn.calls.difference_update(block.tool_use_id or "" for block in head.blocks)
+            return [self._received(told, at)]
+        if is_summary(told, text):
+            return [self._received(told, at, isSynthetic=True)]
+        if is_meta(told, text):
+            return [self._counted(at)]
+        typed = typed_command(text)
+        if typed is not None:
+            begun = self._prompted(told, at, {"role": "user", "content": typed}, command=typed)
+            return [*begun, *self._output(told, at, text)] if is_refusal(text) else begun
+        if is_output(text):
+            return self._printed(told, at, text)
+        if text.startswith(INTERRUPTED):
+            if self._turn is not None:
+                self._turn.interrupted = True
+            return [self._received(told, at)]
+        if is_task_end(told):
+            if self._turn is not None and self._turn.woken and not self._turn.said:
+                return [self._counted(at)]  # several tasks have ended at once: one answer for all of them
+            return [*self._begin(told, at, woken=True), self._counted(at)]
+        return self._prompted(told, at, told.message)
+
+    def _printed(self, told: SessionLine, at: float | None, text: str) -> list[DatedInput]:
+        if self._turn is not None:
+            self._turn.said = True
+        output = output_of(text)
+        return self._output(told, at, output) if output else [self._counted(at)]
+
+    def _output(self, told: SessionLine, at: float | None, output: str) -> list[DatedInput]:
+        wire = {"type": "system", "subtype": "local_command_output", "content": output}
+        return [self._made(at, {**wire, "uuid": told.uuid, "session_id": self._summary.session_id})]
+
+    def _prompted(
+        self, told: SessionLine, at: float | None, message: object, command: str | None = None
+    ) -> list[DatedInput]:
+        ended = self._result(at) if self._turn is not None else []
+        wire = msgspec.json.encode({"type": "user", "message": message, "uuid": told.uuid})
+        sent = DatedInput(at, Sent(wire, decode(wire)))
+        return [*ended, sent, *self._begin(told, at, command=command is not None, close=False)]
+
+    def _begin(
+        self,
+        told: SessionLine,
+        at: float | None,
+        *,
+        command: bool = False,
+        woken: bool = False,
+        close: bool = True,
+    ) -> list[DatedInput]:
+        ended = self._result(at) if close and self._turn is not None else []
+        self._turn = OpenTurn(at, command=command, woken=woken)
+        wire = {
+            "type": "system",
+            "subtype": "init",
+            "session_id": self._summary.session_id,
+            "cwd": told.cwd,
+            "model": self._model,
+            "permissionMode": told.permission_mode,
+            "claude_code_version": told.version,
+        }
+        return [*ended, self._made(at, wire)]
+
+    def _assistant(self, told: SessionLine, at: float | None) -> list[DatedInput]:
+        head = session_lines.head(told.message)
+        if head.model and head.model != SYNTHETIC:
+            self._model = head.model
+        begun = self._begin(told, at) if self._turn is None else []
+        turn = self._turn
+        assert turn is not None
+        self._use(told, head, None, of_main=True)
+        turn.note(told, head)
+        return [*begun, self._received(told, at, **_api_error(told))]
+
+    def _use(self, told: SessionLine, head: MessageHead, agent: str | None, *, of_main: bool) -> None:
+        """Count an answer's tokens to the turn that is open."""
+        key = self._answers.key_of(agent or told.agent_id, head.id or told.uuid or "")
+        if self._turn is not None and key is not None and head.usage is not None and head.model:
+            self._turn.used[key] = head.model, of_main, head.usage
+
+    def _system(self, told: SessionLine, at: float | None) -> list[DatedInput]:
+        content = told.content or ""
+        match told.subtype:
+            case "compact_boundary":
+                asked = self._tree.compacted.get(told.uuid or "")
+                begun: list[DatedInput] = []
+                if asked is not None:
+                    self._skipped.add(asked[0])
+                    message = {"role": "user", "content": asked[1]}
+                    named = msgspec.structs.replace(told, uuid=asked[0])
+                    begun = self._prompted(named, at, message, command=asked[1])
+                done = told.compact_metadata or {}
+                metadata = {
+                    "trigger": done.get("trigger"),
+                    "pre_tokens": done.get("preTokens"),
+                    "post_tokens": done.get("postTokens"),
+                }
+                wire = {"type": "system", "subtype": "compact_boundary", "compact_metadata": metadata}
+                return [
+                    *begun,
+                    self._made(at, {**wire, "uuid": told.uuid, "session_id": self._summary.session_id}),
+                ]
+            case "local_command":
+                typed = typed_command(content)
+                if typed is not None:
+                    return self._prompted(told, at, {"role": "user", "content": typed}, command=typed)
+                return self._printed(told, at, content)
+            case _ if content and not told.is_meta:
+                wire = {
+                    "type": "system",
+                    "subtype": "informational",
+                    "content": content,
+                    "level": told.level or "info",
+                }
+                return [self._made(at, {**wire, "uuid": told.uuid, "session_id": self._summary.session_id})]
+            case _:
+                return [self._counted(at)]
+
+    def _attachment(self, told: SessionLine, at: float | None) -> list[DatedInput]:
+        """A prompt that joined the running turn; all else is for the model alone."""
+        put = told.attachment
+        if (
+            put is None
+            or put.type != "queued_command"
+            or put.command_mode not in (None, "prompt")
+            or not put.prompt
+        ):
+            return [self._counted(at)]
+        uuid = put.source_uuid or told.uuid
+        wire = {"type": "user", "message": {"role": "user", "content": put.prompt}, "uuid": uuid}
+        sent = msgspec.json.encode(wire)
+        echo = {**wire, "isReplay": True, "session_id": self._summary.session_id}
+        return [DatedInput(at, Sent(sent, decode(sent))), self._made(at, echo)]
+
+    def _received(self, told: SessionLine, at: float | None, **extra: object) -> DatedInput:
+        wire: dict[str, object] = {
+            "type": told.type,
+            "message": told.message,
+            "uuid": told.uuid,
+            "session_id": self._summary.session_id,
+            "parent_tool_use_id": None,
+            "timestamp": told.timestamp,
+            **extra,
+        }
+        if told.tool_use_result:
+            wire["tool_use_result"] = told.tool_use_result
+        decision = told.permission_decision
+        if decision is not None:
+            calls = [
+                block.tool_use_id for block in session_lines.head(told.message).blocks if block.tool_use_id
+            ]
+            wire["tool_result_meta"] = [{"id": call, "permission_decision": decision} for call in calls]
+        return self._made(at, wire)
+
+    def _made(self, at: float | None, wire: dict[str, Any]) -> DatedInput:
+        encoded = msgspec.json.encode({key: value for key, value in wire.items() if value is not None})
+        return DatedInput(at or self._last, Received(encoded, decode(encoded)))
+
+    def _result(self, at: float | None) -> list[DatedInput]:
+        """End the open turn, in the words of a result."""
+        turn, self._turn = self._turn, None
+        assert turn is not None
+        wire = {**turn.result(self._costs, at), "session_id": self._summary.session_id}
+        if (cost := turn.cost(self._costs)) is not None:
+            self._spent += cost
+            wire["total_cost_usd"] = round(self._spent, 10)
+        return [self._made(turn.ended if turn.ended is not None else at, wire)]
+
+
+def _api_error(line: SessionLine) -> dict[str, object]:
+    if not line.is_api_error_message:
+        return {}
+    return {"is_api_error_message": True, "error": line.error, "api_error_status": line.api_error_status}
+
+
+_COUNTED = Received(b'{"type":"keep_alive"}', KeepAlive())
+"""What a line is that is for the CLI alone: known, and no news."""

@@ -1,0 +1,143 @@
+"""What a record of a session file is: somebody's prompt or command, the model's words, or something beside them."""
+
+import re
+from enum import Enum, auto
+
+from normalize.claude.user_lines import INTERRUPTED
+from normalize.recordings.session_files import SearchableText
+from protocol.claude.session_lines import MessageHead, SessionLine
+
+BOOKKEEPING = frozenset(
+    {
+        "agent-color", "agent-name", "agent-setting", "ai-title", "api-request", "api-request-blob",
+        "api-request-resumed", "api-request-shape", "artifact-autoreact-ledger", "artifact-comment-monitor",
+        "atis-latch", "attachment", "attribution-snapshot", "bridge-session", "content-replacement",
+        "context-collapse-commit", "context-collapse-snapshot", "continued-in", "cost-state", "custom-title",
+        "data-flow-incomplete", "data-flow-records", "derived-from", "dev-mods", "ended-by-model",
+        "file-history-delta", "file-history-snapshot", "fork-context-ref", "frame-link", "history-suppression",
+        "host-row", "hybrid-organization", "isolation-latch", "last-prompt", "marble-origami-commit",
+        "marble-origami-snapshot", "memory-mode", "mode", "observer-ref", "permission-mode", "pr-link",
+        "progress", "queue-operation", "relocated", "repl-mode", "resume-head-vouch", "session-owner",
+        "speculation-accept", "summary", "tag", "task-summary", "tools-used", "worktree-state",
+    }
+)  # fmt: skip
+"""Types of lines that are for the CLI alone, of all versions up to 2.1.330."""
+
+_COMMAND = re.compile(r"\s*<command-(?:name|message)>")
+_COMMAND_PART = re.compile(r"<command-(name|args)>([^<]*(?:<(?!/command-)[^<]*)*)</command-\1>")
+_PRINTED = re.compile(r"<(local-command|bash)-(stdout|stderr)>(.*?)</\1-\2>", re.DOTALL)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+"""What an interactive CLI paints the output of its commands with; stdout has it plain."""
+_SHELL = re.compile(r"\s*<bash-input>(.*?)</bash-input>", re.DOTALL)
+_UNKNOWN_COMMAND = re.compile(r"Unknown (?:slash command|skill): (\S{1,200})")
+_SUMMARY = "This session is being continued from a previous conversation that ran out of context"
+"""How the summary of a compaction begins, which 1.0 does not mark."""
+_CAVEAT = ("Caveat: The messages below were generated", "<local-command-caveat>")
+
+_SEARCHED = {
+    "command": "command",
+    "file_path": "path",
+    "notebook_path": "path",
+    "path": "path",
+    "pattern": "command",
+    "prompt": "prompt",
+    "url": "path",
+    "query": "command",
+}
+"""Arguments of tools that can be searched for."""
+
+
+class RecordKind(Enum):
+    """What a record is for the tree of a conversation."""
+
+    PROMPT = auto()
+    COMMAND = auto()
+    MODEL = auto()
+    OTHER = auto()
+
+
+def kind_of(line: SessionLine, head: MessageHead, text: str) -> RecordKind:
+    """Return what a record of the main thread is; `text` is what a user's record says."""
+    if line.type == "assistant":
+        return RecordKind.MODEL
+    if line.type == "system":
+        command = line.subtype == "local_command" and typed_command(line.content or "")
+        return RecordKind.COMMAND if command else RecordKind.OTHER
+    if line.type != "user" or is_meta(line, text) or is_summary(line, text) or is_tool_result(head):
+        return RecordKind.OTHER
+    if typed_command(text) is not None:
+        return RecordKind.COMMAND
+    if is_output(text) or text.startswith(INTERRUPTED):
+        return RecordKind.OTHER
+    return RecordKind.PROMPT
+
+
+def typed_command(text: str) -> str | None:
+    """Return what a human typed who gave a command; None for what is none."""
+    if shell := _SHELL.match(text):
+        return f"!{shell[1]}"
+    if unknown := _UNKNOWN_COMMAND.fullmatch(text):
+        return f"/{unknown[1]}"
+    if not _COMMAND.match(text):
+        return None
+    parts = dict(_COMMAND_PART.findall(text))
+    name = parts.get("name", "").strip()
+    return f"{name} {parts.get('args', '').strip()}".strip() if name else None
+
+
+def is_refusal(text: str) -> bool:
+    """Tell whether this is the answer to a command that does not exist, which some versions keep in its place."""
+    return _UNKNOWN_COMMAND.fullmatch(text) is not None
+
+
+def is_output(text: str) -> bool:
+    """Tell whether this is what a command printed."""
+    return _PRINTED.search(text) is not None
+
+
+def output_of(text: str) -> str:
+    """Return what a command printed, without colours; "" for nothing."""
+    return "\n".join(found for _, _, found in _PRINTED.findall(_COLOUR.sub("", text)) if found.strip())
+
+
+def is_meta(line: SessionLine, text: str) -> bool:
+    """Tell whether the CLI wrote it for the model alone."""
+    return bool(line.is_meta) or text.startswith(_CAVEAT)
+
+
+def is_summary(line: SessionLine, text: str) -> bool:
+    """Tell whether this is the summary of a compaction."""
+    return bool(line.is_compact_summary) or text.startswith(_SUMMARY)
+
+
+def is_task_end(line: SessionLine) -> bool:
+    """Tell whether the prompt is not a human's: a task in the background has ended."""
+    return line.origin is not None and line.origin.get("kind") == "task-notification"
+
+
+def is_tool_result(head: MessageHead) -> bool:
+    """Tell whether it carries results of tools."""
+    return any(block.type == "tool_result" for block in head.blocks)
+
+
+def searchable(line: SessionLine, head: MessageHead, kind: RecordKind, text: str) -> list[SearchableText]:
+    """Return what can be searched for in a record; `text` is what somebody typed in it."""
+    uuid = line.uuid or ""
+    if line.type in ("custom-title", "ai-title"):
+        title = line.custom_title or line.ai_title
+        return [SearchableText(uuid, "title", title)] if title else []
+    if kind in (RecordKind.PROMPT, RecordKind.COMMAND):
+        return [SearchableText(uuid, "prompt", text)] if text else []
+    if line.attachment is not None and line.attachment.command_mode == "prompt":
+        prompt = line.attachment.prompt
+        return [SearchableText(uuid, "prompt", prompt)] if isinstance(prompt, str) else []
+    if line.type != "assistant":
+        return []
+    found = [SearchableText(uuid, "text", head.text)] if head.text else []
+    for block in head.blocks:
+        if block.type == "tool_use" and isinstance(block.input, dict):
+            for key, what in _SEARCHED.items():
+                value = block.input.get(key)
+                if isinstance(value, str) and value:
+                    found.append(SearchableText(uuid, what, value))
+    return found

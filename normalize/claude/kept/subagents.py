@@ -1,0 +1,95 @@
+"""Which call started a subagent whose records lie in the main file, or in a file of their own."""
+
+from collections.abc import Collection
+
+import msgspec
+
+from protocol.claude.session_lines import MessageHead, SessionLine
+
+
+class Subagents:
+    """What is known of them, from all that names them: progress, results, prompts, the CLI's own notes."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, list[str]] = {}
+        """Calls that wait for their subagent's first line, by the prompt they gave it."""
+        self._agents: dict[str, str] = {}
+        """The call that started each subagent with an id."""
+        self._threads: dict[str, str] = {}
+        """The call that started a subagent, by the first record of a thread in the main file."""
+        self._called: dict[str, tuple[str, ...]] = {}
+        """The records of the main thread that have a call: more than one where a past was copied."""
+        self._within: dict[str, str] = {}
+        """The call that started the subagent whose call it is."""
+
+    def started(self, agent: str, call: str) -> None:
+        """Take in which call has started a subagent."""
+        self._agents.setdefault(agent, call)
+
+    def named(self) -> Collection[str]:
+        """Return the subagents that have been told of."""
+        return list(self._agents)
+
+    def note(self, line: SessionLine, head: MessageHead) -> None:
+        """Look at a record of the main thread for calls, and for what names a subagent."""
+        match line.type:
+            case "progress" if line.data is not None and line.data.agent_id and line.parent_tool_use_id:
+                self.started(line.data.agent_id, line.parent_tool_use_id)
+            case "assistant":
+                for block in head.blocks:
+                    if block.type == "tool_use" and block.id and line.uuid:
+                        self._called[block.id] = (*self._called.get(block.id, ()), line.uuid)
+                        prompt = block.input.get("prompt") if isinstance(block.input, dict) else None
+                        if isinstance(prompt, str):
+                            self._tasks.setdefault(prompt, []).append(block.id)
+            case "user" if line.tool_use_result:
+                agent = _agent_of(line)
+                call = next((block.tool_use_id for block in head.blocks if block.tool_use_id), None)
+                if agent is not None and call is not None:
+                    self.started(agent, call)
+            case _:
+                pass
+
+    def note_own(self, line: SessionLine, head: MessageHead, text: str, agent: str | None) -> None:
+        """Look at a subagent's record: whose it is, where no name tells, and what it calls itself."""
+        if line.uuid is None:
+            return
+        known = agent or line.agent_id
+        thread = self._threads.get(line.parent_uuid or "")
+        if thread is None and (waiting := self._tasks.get(text)):
+            thread = waiting[0] if len(waiting) == 1 else waiting.pop(0)
+            if known is not None:
+                self.started(known, thread)
+        if thread is not None:
+            self._threads[line.uuid] = thread
+        if line.type == "assistant" and (above := self.call_of(line, agent)) is not None:
+            for block in head.blocks:
+                if block.type == "tool_use" and block.id:
+                    self._within.setdefault(block.id, above)
+
+    def call_of(self, line: SessionLine, agent: str | None) -> str | None:
+        """Return the call that started the subagent a record belongs to."""
+        known = agent or line.agent_id
+        if known is not None and known in self._agents:
+            return self._agents[known]
+        return self._threads.get(line.uuid or "") or self._threads.get(line.parent_uuid or "")
+
+    def records_of(self, call: str) -> tuple[str, ...]:
+        """Return the records of the main thread that have a call, or the one below which a subagent has made it."""
+        passed: set[str] = set()
+        while call not in self._called and call in self._within and call not in passed:
+            passed.add(call)
+            call = self._within[call]
+        return self._called.get(call, ())
+
+
+class _WithAgent(msgspec.Struct):
+    agent_id: str | None = msgspec.field(default=None, name="agentId")
+
+
+def _agent_of(line: SessionLine) -> str | None:
+    """Return the subagent that a result names."""
+    try:
+        return msgspec.json.decode(line.tool_use_result, type=_WithAgent).agent_id
+    except (msgspec.MsgspecError, RecursionError):
+        return None

@@ -1,0 +1,148 @@
+"""The tree of a conversation's records, and the branch of it that lives.
+
+A conversation branches where somebody went back: the new prompt has the old one's parent. The living branch ends with the
+last record of the file. What hangs beside it and leads to no other prompt is part of it all the same: results of parallel
+calls, output of commands, the summary of a compaction.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from normalize.claude.kept.records import RecordKind, is_task_end
+from normalize.recordings.session_files import Branch
+from protocol.claude.session_lines import SessionLine
+
+_SHOWN = 500
+"""Characters of a prompt that are kept for lists."""
+
+
+class Node(Struct):
+    """A record of the main thread."""
+
+    uuid: str
+    parent: "Node | None"
+    kind: RecordKind
+    at: float | None
+    text: str = ""
+    """What was typed in it, cut to a line."""
+    woken: bool = False
+    """The prompt is not a human's: a task in the background has ended."""
+    real: bool = False
+    """Somebody says something in it or below it."""
+    asked: bool = False
+    """Somebody asks something in it or below it."""
+
+
+class Left(NamedTuple):
+    """What a conversation has left."""
+
+    records: set[str]
+    """The records beside the branch that was asked for."""
+    branches: list[Branch]
+    """What they are."""
+
+
+class Tree:
+    """The records of the main thread."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, Node] = {}
+        self._last: Node | None = None
+        self._boundary: str | None = None
+        """The compaction whose command has not come yet: it is written behind it."""
+        self.first_prompt: str | None = None
+        """What was asked first."""
+        self.compacted: dict[str, tuple[str, str]] = {}
+        """By a compaction's boundary: the record of the command that asked for it, and its text."""
+
+    def __contains__(self, uuid: str) -> bool:
+        return uuid in self._nodes
+
+    @property
+    def leaf(self) -> str | None:
+        """The last record."""
+        return None if self._last is None else self._last.uuid
+
+    def join(self, uuid: str, line: SessionLine, kind: RecordKind, at: float | None, text: str) -> None:
+        """Take in a record that is not there yet."""
+        named = line.parent_uuid or line.logical_parent_uuid
+        parent = self._nodes.get(named) if named else None
+        if parent is None and (named or kind is RecordKind.OTHER):
+            # A file that lost lines, or an older CLI's compaction: it goes on from what came before.
+            parent = self._last
+        node = Node(uuid, parent, kind, at, text[:_SHOWN], is_task_end(line))
+        if line.subtype == "compact_boundary":
+            self._boundary = uuid
+        elif kind is RecordKind.COMMAND and self._boundary is not None and text.startswith("/compact"):
+            self.compacted[self._boundary] = uuid, text
+            self._boundary = None
+        elif kind in (RecordKind.PROMPT, RecordKind.MODEL):
+            self._boundary = None
+        if kind is RecordKind.PROMPT and self.first_prompt is None and not node.woken:
+            self.first_prompt = node.text
+        self._nodes[uuid] = self._last = node
+
+    def turns(self, left: set[str]) -> int:
+        """Count the turns of a branch by the records that it left; what several tasks that ended at once have woken is one."""
+        turns, waking = 0, False
+        for node in self._nodes.values():
+            if node.uuid in left:
+                continue
+            if node.kind in (RecordKind.PROMPT, RecordKind.COMMAND):
+                turns += not (node.woken and waking)
+                waking = node.woken
+            elif node.kind is RecordKind.MODEL:
+                waking = False
+        return turns
+
+    def left(self, leaf: str | None = None) -> Left:
+        """Return what is beside the branch that lives, or the one that ends with a record; KeyError for none."""
+        living = _upwards(self._last if leaf is None else self._nodes[leaf])
+        nodes = self._nodes.values()
+        self._mark()
+        onward = {(node.parent.uuid if node.parent else None): node for node in nodes if node.uuid in living}
+        roots: dict[str, list[Node]] = {}
+        root_of: dict[str, str] = {}
+        """By each record that was left, the first of its branch."""
+        for node in nodes:
+            above = node.parent.uuid if node.parent else None
+            if above is not None and above in root_of:
+                root_of[node.uuid] = root_of[above]
+                roots[root_of[above]].append(node)
+            elif node.uuid not in living and (above is None or above in living):
+                chosen = onward.get(above)
+                replaced = chosen is not None and chosen.kind is RecordKind.PROMPT
+                if node.real and (node.asked or replaced):
+                    root_of[node.uuid] = node.uuid
+                    roots[node.uuid] = [node]
+        return Left(set(root_of), [_branch(members) for members in roots.values()])
+
+    def _mark(self) -> None:
+        """Note of each record what is in it and below it."""
+        for node in self._nodes.values():
+            node.asked = node.kind is RecordKind.PROMPT
+            node.real = node.kind in (RecordKind.PROMPT, RecordKind.MODEL)
+        for node in reversed(self._nodes.values()):  # a parent always comes before what hangs on it
+            if node.parent is not None:
+                node.parent.asked |= node.asked
+                node.parent.real |= node.real
+
+
+def _upwards(node: Node | None) -> set[str]:
+    found: set[str] = set()
+    while node is not None:
+        found.add(node.uuid)
+        node = node.parent
+    return found
+
+
+def _branch(members: list[Node]) -> Branch:
+    said = [node for node in members if node.kind is not RecordKind.OTHER]
+    end = (said or members)[-1]
+    return Branch(end.uuid, _first_prompt(members), end.at)
+
+
+def _first_prompt(nodes: Iterable[Node]) -> str:
+    return next((node.text for node in nodes if node.kind is RecordKind.PROMPT), "")
