@@ -5,7 +5,7 @@ import contextlib
 import os
 import shutil
 import signal
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -61,6 +61,21 @@ def durable(folder: Path) -> Iterator[RedisProcess]:
     server.start()
     yield server
     server.kill()
+
+
+@pytest.fixture
+def started(folder: Path) -> Iterator[Callable[..., RedisProcess]]:
+    """Start a server with options."""
+    servers: list[RedisProcess] = []
+
+    def start(*options: str) -> RedisProcess:
+        servers.append(RedisProcess(folder, *options))
+        servers[-1].start()
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.kill()
 
 
 @pytest.fixture
@@ -500,9 +515,10 @@ async def test_a_listener_that_fails_for_a_reason_of_ours_comes_back_too(
     await other.close()
 
 
-async def test_a_restart_that_may_have_lost_the_last_events_begins_another_epoch(folder: Path) -> None:
-    server = RedisProcess(folder, "--appendonly", "yes", "--appendfsync", "everysec")
-    server.start()
+async def test_a_restart_that_may_have_lost_the_last_events_begins_another_epoch(
+    started: Callable[..., RedisProcess],
+) -> None:
+    server = started("--appendonly", "yes", "--appendfsync", "everysec")
     first = await RedisJournal.open(server.url)
     await first.append("a", [Entry(b"{}")])
     await first.close()
@@ -516,7 +532,6 @@ async def test_a_restart_that_may_have_lost_the_last_events_begins_another_epoch
     # Redis keeps back what it writes, for two seconds at most, while the disk has not taken what came before.
     assert await seqs(other) in ([1], [])
     await other.close()
-    server.kill()
 
 
 async def test_an_answer_lost_on_its_way_does_not_append_twice(journal: RedisJournal) -> None:
@@ -608,12 +623,10 @@ async def test_a_server_that_would_take_nothing_is_told_before_anybody_writes(jo
     assert sorted(await redis.keys("*")) == before, "asking writes nothing"
 
 
-async def test_a_server_that_evicts_is_refused(folder: Path) -> None:
-    server = RedisProcess(folder, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")
-    server.start()
+async def test_a_server_that_evicts_is_refused(started: Callable[..., RedisProcess]) -> None:
+    server = started("--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")
     with pytest.raises(JournalUnavailable, match="noeviction"):
         await RedisJournal.open(server.url)
-    server.kill()
 
 
 async def test_a_worker_s_log_takes_nothing_of_another_worker_nor_of_an_earlier_life(

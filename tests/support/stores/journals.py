@@ -4,6 +4,8 @@ import subprocess
 import time
 from pathlib import Path
 
+import attached
+
 from contracts.journal import FakeClock
 from journal.base import KEEP_ALL, Journal, Retention
 from journal.memory import MemoryJournal
@@ -73,9 +75,8 @@ class RedisProcess:
 
     def start(self) -> None:
         """Start it and return once it answers."""
-        # A file: nobody reads on, and a server whose pipe is full stands still.
-        with self._log.open("wb") as log:
-            self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
+        self._log.write_bytes(b"")
+        self._process = attached.start(self._command, self._log)
         while b"ready to accept connections" not in self._log.read_bytes().lower():
             if self._process.poll() is not None:
                 raise RuntimeError(f"redis-server ended before it was ready: {self._log.read_text()}")
@@ -90,6 +91,5 @@ class RedisProcess:
     def kill(self) -> None:
         """Kill it, as a crash does."""
         if self._process is not None:
-            self._process.kill()
-            self._process.wait()
+            attached.kill(self._process)
             self._process = None

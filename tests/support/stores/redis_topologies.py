@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import attached
 from ports import free_ports
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
@@ -33,14 +34,12 @@ class Node:
 
     def start(self) -> None:
         """Start it."""
-        with self._log.open("ab") as log:
-            self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
+        self._process = attached.start(self._command, self._log)
 
     def kill(self) -> None:
         """Kill it, as a crash does."""
         if self._process is not None:
-            self._process.kill()
-            self._process.wait()
+            attached.kill(self._process)
             self._process = None
 
     async def ask(self, *command: Any) -> Any:
