@@ -13,6 +13,8 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from sidecar.process.terminal import harmless
+
 
 def examples(*lines: str) -> str:
     """Return what stands below a command's help: calls as one types them."""
@@ -36,7 +38,7 @@ app = typer.Typer(
 
 def fail(message: str, code: int = 1) -> NoReturn:
     """Say what is wrong in one sentence, and exit."""
-    typer.echo(f"turnwire: {message}", err=True)
+    typer.echo(f"turnwire: {harmless(message)}", err=True)
     raise typer.Exit(code)
 
 

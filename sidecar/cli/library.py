@@ -35,6 +35,7 @@ def _library(context: typer.Context, newest: int | None = None) -> Iterator["Lib
     """Open the library and look for what is new, among so many files that were changed last."""
     from sidecar.library.index import LibraryError
     from sidecar.library.library import Library
+    from sidecar.process.terminal import harmless
 
     settings = configured(context)
     with plain_errors(LibraryError):
@@ -42,7 +43,7 @@ def _library(context: typer.Context, newest: int | None = None) -> Iterator["Lib
         try:
             looked = library.look(newest)
             for path in looked.failed[:5]:
-                typer.echo(f"turnwire: {path} could not be read", err=True)
+                typer.echo(f"turnwire: {harmless(str(path))} could not be read", err=True)
             yield library
         finally:
             library.close()

@@ -184,6 +184,11 @@ def _found(name: str, argv: Sequence[str], about: KnownAgent | None) -> tuple[st
 
 def _missing(program: str, about: KnownAgent | None) -> str:
     path = Path(program)
+    if about is None and any(character.isspace() for character in program) and not path.exists():
+        return (
+            f'{program!r} is no program; a prompt follows the CLI, as in `turnwire run -- claude "do X"`, '
+            "or is written in the console"
+        )
     if os.sep not in program:
         install = f"install {about.title} with `{about.install}`" if about else "install that CLI"
         return (

@@ -26,7 +26,7 @@ def read_rulebook(path: Path | None) -> Rulebook:
     if path is None:
         return Rulebook()
     try:
-        content = tomllib.loads(path.read_text())
+        content = tomllib.loads(path.read_text("utf-8-sig"))
         if is_deep(content):
             raise RecursionError(TOO_DEEP)
         unknown = sorted(content.keys() - {"rules", "hooks"})

@@ -95,6 +95,8 @@ def _captures(value: object) -> object:
 
 def _command_alone(value: object) -> object:
     """Read an argument vector, all that there once was to say of an agent."""
+    if isinstance(value, str):
+        raise ValueError("must be a list, the program and its arguments, or a table")  # noqa: TRY004 - what pydantic reports
     return {"command": value} if isinstance(value, list) else value
 
 
@@ -424,7 +426,8 @@ def read_file(path: Path) -> SettingsFile:
             raise ConfigurationError(
                 f"{path}: is larger than {FILE_LIMIT} bytes; name a TOML file with --config"
             )
-        settings = tomllib.loads(content.decode())
+        # Some editors begin a file with a mark of its byte order, which TOML 1.1 lets readers pass over.
+        settings = tomllib.loads(content.decode("utf-8-sig"))
         if is_deep(settings):
             raise RecursionError(TOO_DEEP)
         return SettingsFile(path, content, settings)
@@ -525,6 +528,10 @@ def _complaint(location: tuple[int | str, ...], message: str, files: list[Path])
     name = ".".join(map(str, location))
     if not name.isprintable():
         name = repr(name)
+    if len(location) > 1 and (field := Settings.model_fields.get(str(location[0]))) is not None:
+        # an item of a table or a list has neither an option nor a variable
+        hint = "there is no such setting" if message == "Extra inputs are not permitted" else message
+        return f"setting {name}: {hint} (in {', '.join([f'TURNWIRE_{str(location[0]).upper()}', *map(_shown, files)])})"
     field = Settings.model_fields.get(name)
     others = (
         field.validation_alias.choices if field and isinstance(field.validation_alias, AliasChoices) else []

@@ -22,7 +22,15 @@ from normalize.recordings.lines import LineReader
 from protocol.framing import OversizeLine
 from protocol.parsing.depth import TOO_DEEP, is_too_deep
 from tracing.recordings.pieces import CONTINUES, TIMELINE, Piece, one_in, pieces
-from tracing.recordings.recorded import CHUNK, RecordingError, Timed, lines, missing, timed_happenings
+from tracing.recordings.recorded import (
+    CHUNK,
+    RecordingError,
+    Timed,
+    check_file,
+    lines,
+    missing,
+    timed_happenings,
+)
 from tracing.recordings.session_file import format_of, is_session_file, is_session_line, read_session_file
 from tracing.recordings.timeline import read_timeline
 
@@ -104,6 +112,8 @@ def _found(path: Path) -> Path:
         raise missing(path)
     if path.is_dir() and not (path / "stdout.jsonl").exists():
         return one_in(path)
+    if path.is_file():
+        check_file(path)
     return path
 
 

@@ -46,6 +46,31 @@ def lines(path: Path) -> Iterator[bytes | OversizeLine]:
         yield last
 
 
+PACKED = {
+    b"\x1f\x8b": ("compressed by gzip", "gunzip"),
+    b"\x28\xb5\x2f\xfd": ("compressed by zstd", "unzstd"),
+    b"\xfd7zXZ\0": ("compressed by xz", "unxz"),
+    b"BZh": ("compressed by bzip2", "bunzip2"),
+    b"PK\3\4": ("a zip archive", "unzip"),
+    b"\xff\xfe": ("UTF-16", "iconv -f UTF-16 -t UTF-8"),
+    b"\xfe\xff": ("UTF-16", "iconv -f UTF-16 -t UTF-8"),
+}
+"""How a file begins that may hold a recording, but not as lines of UTF-8: what it is, and the program that makes lines of it."""
+
+
+def check_unpacked(name: Path | str, head: bytes) -> None:
+    """Raise RecordingError for what holds its lines packed: no line of it could be read, and no secret in it be seen."""
+    for magic, (what, program) in PACKED.items():
+        if head.startswith(magic):
+            raise RecordingError(f"{name}: this is {what}; make plain lines of it first, with {program}")
+
+
+def check_file(path: Path) -> None:
+    """Check a file by how it begins; raises RecordingError, and OSError where it cannot be read."""
+    with path.open("rb") as file:
+        check_unpacked(path, file.read(8))
+
+
 def missing(path: Path) -> RecordingError:
     """Return what to say of a file that is not there."""
     if path.name in {"timeline.jsonl", "stdout.jsonl", "stdin.jsonl"} and path.parent.is_dir():

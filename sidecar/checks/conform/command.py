@@ -17,6 +17,7 @@ from sidecar.checks.conform.scripted_host import SESSION, ScriptedHost
 from sidecar.config.agents import find, with_spoken
 from sidecar.config.known_agents import Family
 from sidecar.config.settings import Settings
+from sidecar.process.terminal import harmless
 from sidecar.serving import serve as serving
 from sidecar.serving.listening import reason_of
 from sidecar.serving.run import StartError
@@ -130,7 +131,7 @@ def _empty(folder: Path) -> Path:
 async def _told(findings: AsyncIterator[Finding], *, quietly: bool) -> AsyncIterator[Finding]:
     async for finding in findings:
         if not quietly:
-            typer.echo(line_of(finding))
+            typer.echo(harmless(line_of(finding)))
         yield finding
 
 

@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 from sidecar.checks.doctor.checks import examine
 from sidecar.checks.doctor.finding import Finding
 from sidecar.config.settings import Settings
+from sidecar.process.terminal import harmless
 
 MARKS = {"ok": "[green]ok  [/]", "note": "[yellow]note[/]", "broken": "[red]FAIL[/]"}
 
@@ -32,6 +33,6 @@ def show(findings: Sequence[Finding]) -> None:
 
     console = Console(highlight=False, soft_wrap=True)
     for finding in findings:
-        console.print(f"{MARKS[finding.status]} {escape(f'{finding.what}: {finding.found}')}")
+        console.print(f"{MARKS[finding.status]} {escape(harmless(f'{finding.what}: {finding.found}'))}")
         if finding.remedy:
-            console.print(f"     -> {escape(finding.remedy)}")
+            console.print(f"     -> {escape(harmless(finding.remedy))}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress
 
-from tracing.recordings.recorded import RecordingError
+from tracing.recordings.recorded import RecordingError, check_file
 from tracing.redaction.redact import redact_file, redact_folder, redact_to
 from tracing.redaction.redaction import Redaction
 
@@ -17,8 +17,11 @@ def run(source: Path, target: Path | None) -> None:
     """Write the copy, to standard output where none is named; raises OSError and RecordingError."""
     if target is None and source.is_dir():
         raise RecordingError(f"{source}: the copy of a folder is a folder; name one that does not exist yet")
+    files = [file for file in source.iterdir() if file.is_file()] if source.is_dir() else [source]
+    for file in files:
+        check_file(file)
     redaction = Redaction(secrets.token_bytes(32))
-    size = sum(file.stat().st_size for file in source.iterdir()) if source.is_dir() else source.stat().st_size
+    size = sum(file.stat().st_size for file in files)
     console = Console(stderr=True, highlight=False)
     with Progress(console=console, disable=not sys.stderr.isatty(), transient=True) as progress:
         task = progress.add_task("redacting", total=size)

@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from normalize.events import CompleteData
+from sidecar.process.terminal import harmless
 from sidecar.recordings.filters.inspection import Report, Span, Turn
 from tracing.spans.genai_facts import provider_of
 
@@ -23,15 +24,15 @@ def draw(report: Report, file: Path) -> None:
     provider = provider_of(report.agent, report.model)
     model = f"{report.model or 'unknown model'}{'' if report.agent is None or provider == 'unknown' else f' of {provider}'}"
     console.print(
-        f"[bold]{escape(str(file))}[/]: {escape(model)}, "
-        f"{escape(report.agent or 'CLI')} {report.version or 'of unknown version'}, "
-        f"{len(report.turns)} turns in {report.seconds:.1f} s{cost}"
+        f"[bold]{_plain(str(file))}[/]: {_plain(model)}, "
+        f"{_plain(report.agent or 'CLI')} {_plain(report.version or 'of unknown version')}, "
+        f"{_counted(len(report.turns), 'turn')} in {report.seconds:.1f} s{cost}"
     )
     for turn in report.turns:
         console.print()
-        console.print(f"[bold]{turn.operation_id}[/] ({turn.origin}): {escape(turn.verdict)}")
+        console.print(f"[bold]{turn.operation_id}[/] ({turn.origin}): {_plain(turn.verdict)}")
         for prompt in turn.prompts:
-            console.print(f"  > {escape(_short(prompt, 100))}", style="italic")
+            console.print(f"  > {_plain(_short(prompt, 100))}", style="italic")
         console.print(_table(turn))
     stats = asdict(report.stats)
     console.print()
@@ -51,14 +52,14 @@ def _table(turn: Turn) -> Table:
         table.add_row(
             "  cost",
             _dollars(turn.estimated_usd, "~$") if spent.cost_usd is None else _dollars(spent.cost_usd, "$"),
-            f"{spent.input_tokens or 0} tokens in{_cached(spent)}, {spent.output_tokens or 0} out, {spent.num_turns or 0} rounds",
+            f"{spent.input_tokens or 0} tokens in{_cached(spent)}, {spent.output_tokens or 0} out, {_counted(spent.num_turns or 0, 'round')}",
         )
     now = turn.ended or turn.began
     for kind, spans in (("tool", turn.tools), ("asked", turn.asked)):
         for span in spans.values():
             table.add_row(f"  {kind}", f"{span.seconds(now):.1f} s", _line(span))
     for error in turn.errors:
-        table.add_row("  error", "", escape(_short(error, 200)))
+        table.add_row("  error", "", _plain(_short(error, 200)))
     return table
 
 
@@ -72,7 +73,16 @@ def _cached(spent: CompleteData) -> str:
 
 
 def _line(span: Span) -> str:
-    return escape(f"{_short(span.what, 80)} ({span.status})")
+    return _plain(f"{_short(span.what, 80)} ({span.status})")
+
+
+def _counted(number: int, name: str) -> str:
+    return f"{number} {name}{'' if number == 1 else 's'}"
+
+
+def _plain(text: str) -> str:
+    """Return somebody's text as text: neither markup nor orders to the terminal."""
+    return escape(harmless(text))
 
 
 def _short(text: str, size: int) -> str:

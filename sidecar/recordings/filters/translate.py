@@ -21,6 +21,7 @@ from protocol.dialects import Transcript
 from protocol.errors import TurnwireError
 from protocol.framing import LineFramer
 from tracing.recordings.reading import is_rows, is_session_file, is_session_line, read, timed_happenings
+from tracing.recordings.recorded import check_file, check_unpacked
 
 CHUNK = 1 << 16
 """Bytes read at a time: what a processor keeps near, and an allocator in its arenas."""
@@ -63,6 +64,8 @@ def _file(core: RecognisedCore, source: Path, out: BinaryIO, field_limit: int) -
             raise InputError(
                 f"{source}: the file is empty; it should hold what a CLI wrote to stdout, one JSON object a line"
             )
+        if source.is_file():
+            check_file(source)
         if source.is_file() and (is_rows(source) or is_session_file(source)):
             _recording(core, source, out, field_limit)
         else:
@@ -78,6 +81,7 @@ def _piped(core: RecognisedCore, source: BinaryIO, out: BinaryIO, field_limit: i
         if b"\n" in chunk:
             break
     first = b"".join(begun)
+    check_unpacked("standard input", first)
     if not is_session_line(first.partition(b"\n")[0]):
         _stream(core, source, out, field_limit, first)
         return

@@ -111,7 +111,7 @@ def test_the_configuration_takes_a_list_or_a_table(tmp_path: Path, monkeypatch: 
 def test_an_unknown_field_of_an_agent_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "turnwire.toml"
     file.write_text("[agents.mine]\ncommand = ['x']\nargs = ['y']\n")
-    with pytest.raises(Exception, match=r"setting agents\.mine\.args: Extra inputs"):
+    with pytest.raises(Exception, match=r"setting agents\.mine\.args: there is no such setting"):
         load({}, file)
 
 

@@ -16,6 +16,7 @@ from normalize.payloads.work import ShellExec
 from recordings import Recording, recording, recordings
 from sidecar.config.prices import prices
 from sidecar.recordings.filters.inspection import Inspector, Report, inspect
+from sidecar.recordings.filters.report import draw
 from tracing.recordings.reading import read
 from turnwire_process import TURNWIRE, environment
 
@@ -132,3 +133,20 @@ def test_the_command_prints_a_report_and_json(tmp_path: Path) -> None:
             assert [turn["verdict"] for turn in turns] == ["done", "done"]
         else:
             assert "turn-1 (user): done" in result.stdout.decode()
+
+
+def test_nothing_that_a_recording_holds_is_an_order_to_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    order = "\\u001b]52;c;eA==\\u001b\\\\"
+    file = tmp_path / "x\x1b[2J.jsonl"
+    file.write_text(
+        f'{{"type":"system","subtype":"init","session_id":"s","cwd":"/","tools":[],"model":"{order}","claude_code_version":"{order}"}}\n'
+        f'{{"type":"user","message":{{"role":"user","content":"{order}"}}}}\n'
+        f'{{"type":"assistant","message":{{"id":"m","content":[{{"type":"tool_use","id":"t","name":"{order}","input":{{}}}}]}}}}\n'
+        f'{{"type":"result","subtype":"success","is_error":true,"result":"{order}","session_id":"s"}}\n'
+    )
+    draw(inspect(read(file), prices), file)
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown
+    assert shown.count(r"\x1b]52;c;eA==\x1b") == 6

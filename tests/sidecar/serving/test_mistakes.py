@@ -1,5 +1,6 @@
 """What people do wrong at first: each is told in a sentence whose fault it is, where, and what to do, with exit code 1 or 2."""
 
+import gzip
 import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -24,6 +25,12 @@ FILES: dict[str, str | bytes] = {
     "action.toml": '[[rules]]\naction = "maybe"\ntool = "Bash"\n',
     "regex.toml": '[[rules]]\naction = "deny"\nregex = { command = "(" }\n',
     "heading.toml": '[[rule]]\naction = "deny"\n',
+    "marked.toml": b"\xef\xbb\xbfprot = 1\r\n",
+    "string.toml": '[agents]\nmine = "my-cli --acp"\n',
+    "nested.toml": '[agents.mine]\ncomand = ["x"]\n',
+    "marked-rules.toml": b"\xef\xbb\xbf[[rule]]\r\n",
+    "packed.gz": gzip.compress(b'{"type":"system"}\n'),
+    "wide.jsonl": '{"type":"system"}\n'.encode("utf-16"),
     "agents.toml": '[agents.mine]\ncommand = ["no-such-program"]\n',
     "none.toml": 'agent = "mine"\n[agents.mine]\ncommand = []\n',
     "turns.yaml": "version: 2.1.330\nturns: 3\n",
@@ -96,6 +103,7 @@ AGENTS = [
     wrong("run --family acp", "--family", "`--`", code=2),
     wrong("run --family gemini -- x", "--family", "'acp'", code=2),
     wrong("run --prompt a -- claude b", "--prompt", "give one of them", code=2),
+    wrong("run do␣X", "'do X' is no program", "a prompt follows the CLI"),
     wrong("run -- claude do X", "put it into quotes", code=2),
     wrong("run --fork-session " + DEMO, "fork", "needs resume"),
     wrong("run --resume-session-at x " + DEMO, "resume_at", "needs resume"),
@@ -116,6 +124,10 @@ SETTINGS = [
     wrong("serve --config strange.toml", "qqqqqqqq", "strange.toml", "docs/operating.md", code=2),
     wrong("serve --config type.toml", "port", "type.toml", "integer", code=2),
     wrong("serve --config policy.toml", "policy", "policy.toml", "'supervised'", code=2),
+    wrong("serve --config marked.toml", "setting prot", "marked.toml", "did you mean port?", code=2),
+    wrong("serve --config string.toml", "agents.mine", "must be a list", "string.toml", code=2),
+    wrong("serve --config nested.toml", "agents.mine.comand", "no such setting", "TURNWIRE_AGENTS,", code=2),
+    wrong("serve --rules marked-rules.toml " + DEMO, "'rule'", "mend the name"),
     wrong("stdio --config nowhere", "nowhere: No such file", "--config", code=2),
     wrong("runner --config bad.toml", "bad.toml", "mend the file", code=2),
     wrong("serve --port 0", "TURNWIRE_PROT", "did you mean TURNWIRE_PORT?", code=2, TURNWIRE_PROT="1"),
@@ -176,6 +188,10 @@ RECORDINGS = [
     wrong("redact good.jsonl note.txt", "note.txt: File exists", "name a copy"),
     wrong("redact copy good.jsonl", "copy: No such file", "name a recording"),
     wrong("doctor nowhere", "nowhere: there is no such file", "give a recording"),
+    wrong("translate packed.gz", "packed.gz: this is compressed by gzip", "gunzip"),
+    wrong("inspect packed.gz", "packed.gz: this is compressed by gzip", "gunzip"),
+    wrong("redact packed.gz copy", "packed.gz: this is compressed by gzip", "gunzip"),
+    wrong("inspect wide.jsonl", "wide.jsonl: this is UTF-16", "iconv"),
     wrong("schema evnts", "'evnts'", "'events'", HELP, code=2),
     wrong("agent nowhere.yaml", "nowhere.yaml: no such file", "demo", code=2),
     wrong("agent turns.yaml", "turns.yaml, line 2", "array", code=2),
@@ -261,7 +277,7 @@ def test_a_mistake_that_takes_a_start_is_told_with_what_to_do(
 
 def make(group: str, mistake: Mistake, folder: Path, ports: dict[str, str]) -> None:
     """Make the mistake, and look at what is said of it."""
-    call = mistake.call.format(**ports).split()
+    call = [word.replace("␣", " ") for word in mistake.call.format(**ports).split()]
     done = ran(call, cwd=folder, env=environment(folder / f"home-{group}", **mistake.env))
     said = done.stderr.decode()
     assert done.returncode == mistake.code, said
