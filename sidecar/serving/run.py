@@ -18,9 +18,10 @@ from sidecar.config.settings import Settings
 from sidecar.config.state_directory import claimed
 from sidecar.serving.qr import drawn, reachable
 from sidecar.serving.serve import serve
-from sidecar.sessions.host import LiveHost, workspace_of
+from sidecar.sessions.host import LiveHost
 from sidecar.sessions.live import LiveSession
 from sidecar.sessions.records.resume_point import NEW, ResumePoint
+from sidecar.sessions.workspaces import workspace_of
 
 GREETING_S = 15.0
 """How long the end of a CLI counts as a failed start, while it has not answered `initialize`."""

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NoReturn, assert_never
+from typing import Literal, NoReturn, assert_never
 
 from msgspec import to_builtins
 from pydantic import JsonValue
@@ -39,10 +39,7 @@ from sidecar.sessions.registry import SessionRegistry
 from sidecar.sessions.rewind import place_of
 from sidecar.sessions.services import SessionServices
 from sidecar.sessions.state import short
-from sidecar.sessions.workspaces import Workspaces
-
-if TYPE_CHECKING:
-    pass
+from sidecar.sessions.workspaces import Workspaces, workspace_of
 
 log = logging.getLogger(f"turnwire.{__name__}")
 
@@ -242,14 +239,9 @@ class LiveHost:
         """
         await self._check_journal()
         settings = self._settings
-        if len(self._registry.sessions) >= settings.max_sessions:
-            refuse(
-                "limit_sessions",
-                f"there are {settings.max_sessions} sessions, the most allowed; raise max_sessions",
-            )
         workspace = workspace_of(command.workspace)
         record = SessionRecord(
-            session=f"s-{secrets.token_hex(5)}",
+            session=_new_id(),
             created=timestamp(),
             title=short(command.title or workspace.name),
             agent=command.agent or settings.agent,
@@ -376,11 +368,6 @@ class LiveHost:
         )
         if own is not None and command is None:
             return own
-        if len(self._registry.sessions) >= settings.max_sessions:
-            refuse(
-                "limit_sessions",
-                f"there are {settings.max_sessions} sessions, the most allowed; raise max_sessions",
-            )
         asked = command or frames.SessionCreate(type="session.create", id="sidecar")
         if asked.workspace is not None and asked.workspace != listed.folder:
             refuse(
@@ -389,7 +376,7 @@ class LiveHost:
                 "workspace",
             )
         record = SessionRecord(
-            session=f"s-{secrets.token_hex(5)}",
+            session=_new_id(),
             created=timestamp(),
             title=short(asked.title or listed_title(listed)),
             agent=asked.agent
@@ -427,8 +414,7 @@ class LiveHost:
         else:
             record = with_options(record, reading=True)
         follower = await self._history.follower(listed)
-        session = LiveSession(record, self._services, asked.env)
-        self._registry.sessions[record.session] = session
+        session = self._list(record, asked.env)
         try:
             async with session.changing:
                 await self._services.keep(record)
@@ -510,7 +496,7 @@ class LiveHost:
         if not parent.capabilities.forks:
             _cannot(parent, "branch off a conversation; begin a new session")
         record = SessionRecord(
-            session=f"s-{secrets.token_hex(5)}",
+            session=_new_id(),
             created=timestamp(),
             title=short(f"{origin.title} (fork)"),
             agent=origin.agent,
@@ -602,6 +588,15 @@ class LiveHost:
         except JournalError as error:
             refuse("journal_unavailable", str(error))
 
+    def _list(self, record: SessionRecord, env: Mapping[str, str] | None) -> LiveSession:
+        """Make a session one of those that are there; refuses one more than are allowed. The look and the entry are one step."""
+        most = self._settings.max_sessions
+        if len(self._registry.sessions) >= most:
+            refuse("limit_sessions", f"there are {most} sessions, the most allowed; raise max_sessions")
+        session = LiveSession(record, self._services, env)
+        self._registry.sessions[record.session] = session
+        return session
+
     @asynccontextmanager
     async def _alone_with(self, name: str) -> AsyncIterator[LiveSession]:
         """One at a time may start, stop or forget a session; refuses when there is none (any more)."""
@@ -619,8 +614,7 @@ class LiveHost:
         """Begin a session; `before` fills its log before its CLI is started."""
         if resume_point != NEW:
             record = with_options(record, origin=resume_point.json())
-        session = LiveSession(record, self._services, env)
-        self._registry.sessions[record.session] = session
+        session = self._list(record, env)
         try:
             async with session.changing:
                 if before is not None:
@@ -655,6 +649,10 @@ class LiveHost:
         except (*CANNOT_START, JournalError, OSError, ProcessGone) as error:
             refuse("cannot_start", str(error))
         self._services.changed()
+
+
+def _new_id() -> str:
+    return f"s-{secrets.token_hex(5)}"
 
 
 def _check_scope(frontend: Frontend, record: SessionRecord) -> None:
@@ -697,40 +695,3 @@ async def _show(journal: Journal, origin: SessionRecord, cut: LogCut, fork: Live
     await copy_to(journal, origin.session, fork.session, cut)
     await fork.announce(told("ended", "Here the conversation was branched off."))
     await journal.flush()
-
-
-SHOWN = 200
-"""Characters of a wrong path that its refusal repeats."""
-
-
-def workspace_of(name: str | None) -> Path:
-    """Return the directory a session runs in; refuses what is none."""
-    try:
-        workspace = Path(name or ".").expanduser().resolve()
-        is_directory = workspace.is_dir()
-    except (OSError, RuntimeError, ValueError) as error:
-        # a NUL, ~ of nobody known, links in a circle, a name that is too long
-        refuse(
-            "invalid_params",
-            f"workspace {(name or '.')[:SHOWN]!r} cannot be a directory: {error}",
-            "workspace",
-        )
-    if not is_directory:
-        refuse(
-            "invalid_params",
-            f"workspace {_shown(workspace)} is no directory on the sidecar's machine; name one that is there",
-            "workspace",
-        )
-    if _shown(workspace) != str(workspace):
-        refuse(
-            "invalid_params",
-            f"the path of the workspace, {_shown(workspace)}, is no UTF-8, which events and records are; rename it, or name "
-            "another",
-            "workspace",
-        )
-    return workspace
-
-
-def _shown(path: Path) -> str:
-    r"""Return a path as text that can be sent: bytes that are no UTF-8 as `\udcff`."""
-    return str(path).encode(errors="backslashreplace").decode()

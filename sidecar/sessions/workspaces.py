@@ -1,4 +1,7 @@
-"""What frontends may ask of the files in a session's workspace; adapter/workspace has who looks. One look at a time of a kind."""
+"""The folders that sessions work in: which can be one, and what frontends may ask of the files there.
+
+adapter/workspace has who looks; one look at a time of a kind.
+"""
 
 import asyncio
 import os
@@ -18,6 +21,38 @@ FRESH_S = 5.0
 
 PASSED = ("HOME", "LOGNAME", "PATH", "USER", "XDG_CONFIG_HOME", "GIT_*")
 """What git gets of the sidecar's environment, of which adapter/workspace takes away what would aim it elsewhere."""
+
+
+SHOWN = 200
+"""Characters of a wrong path that its refusal repeats."""
+
+
+def workspace_of(name: str | None) -> Path:
+    """Return the directory a session runs in; refuses what is none."""
+    try:
+        workspace = Path(name or ".").expanduser().resolve()
+        is_directory = workspace.is_dir()
+    except (OSError, RuntimeError, ValueError) as error:
+        # a NUL, ~ of nobody known, links in a circle, a name that is too long
+        refuse(
+            "invalid_params",
+            f"workspace {(name or '.')[:SHOWN]!r} cannot be a directory: {error}",
+            "workspace",
+        )
+    if not is_directory:
+        refuse(
+            "invalid_params",
+            f"workspace {_shown(str(workspace))} is no directory on the sidecar's machine; name one that is there",
+            "workspace",
+        )
+    if _shown(str(workspace)) != str(workspace):
+        refuse(
+            "invalid_params",
+            f"the path of the workspace, {_shown(str(workspace))}, is no UTF-8, which events and records are; rename it, or name "
+            "another",
+            "workspace",
+        )
+    return workspace
 
 
 class Workspaces:
@@ -97,5 +132,5 @@ def _environment() -> dict[str, str]:
 
 
 def _shown(text: str) -> str:
-    """Return text that can be sent: bytes that are no UTF-8 as they would be written in Python."""
+    r"""Return text that can be sent: bytes that are no UTF-8 as `\udcff`."""
     return text.encode("utf-8", "backslashreplace").decode()

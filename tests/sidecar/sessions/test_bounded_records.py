@@ -9,8 +9,8 @@ from hub.wire.commands import parse
 from hub.wire.frames import NAME_LENGTH
 from hub.wire.frames_out import Reply
 from normalize import events as ev
-from sidecar.sessions.host import workspace_of
 from sidecar.sessions.state import NAME_LIMIT, ObservedState, short
+from sidecar.sessions.workspaces import workspace_of
 
 LONG = "x" * (8 << 20)
 

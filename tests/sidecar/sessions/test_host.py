@@ -23,9 +23,9 @@ from normalize.events import AgentEvent, to_json
 from normalize.events.envelope import Cursor
 from normalize.inputs import SessionInput
 from recordings import ROOT
-from sidecar.sessions.host import workspace_of
 from sidecar.sessions.records.options import RecordOptions
 from sidecar.sessions.records.writer import RecordWriter
+from sidecar.sessions.workspaces import workspace_of
 from waiting import until
 
 
@@ -399,8 +399,9 @@ async def test_a_session_whose_agent_does_not_go_back_runs_on_from_where_it_was_
 async def test_what_a_session_has_nothing_for_is_refused_and_starts_no_agent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with host_harness(tmp_path, monkeypatch, settings={"max_sessions": 3}) as here:
+    async with host_harness(tmp_path, monkeypatch, settings={"max_sessions": 4}) as here:
         for name, more in (
+            ("s-said", {"agent": "echo", "cli_session_id": "c"}),
             ("s-new", {"agent": "echo"}),
             ("s-gone", {"agent": "nobody has it", "cli_session_id": "c"}),
             ("s-lost", {"agent": "echo", "last_prompt": "look", "options": {"attached": 1}}),
@@ -415,13 +416,14 @@ async def test_what_a_session_has_nothing_for_is_refused_and_starts_no_agent(
             (here.do("interrupt", "s-new"), "not_running"),
             (here.do("session.resume", "s-gone"), "cannot_start"),
             (here.create(), "limit_sessions"),
+            (here.do("session.fork", "s-said"), "limit_sessions"),
             (here.execute("push.key"), "no_push"),
             (here.execute("access.invite"), "invalid_params"),
         ):
             assert (await refusal(asked))[0] == code
         listed = await here.execute("session.list")
         assert isinstance(listed, list)
-        assert {row["session"] for row in listed} == {"s-new", "s-gone", "s-lost"}
+        assert {row["session"] for row in listed} == {"s-new", "s-gone", "s-lost", "s-said"}
         assert here.host.workspaces() == [tmp_path]
         assert here.host.record("s-none") is None
         assert here.host.processes == 0
