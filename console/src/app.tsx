@@ -143,7 +143,7 @@ export function App({ hub }: { hub: Hub }) {
 
   const bell = () => void setNotifications(hub, !notify).then(setNotify);
   const doings: Doing[] = [
-    ...(hub.mayControl ? [{ name: "New session", hint: "", run: makeSession }] : []),
+    ...(hub.mayCreate ? [{ name: "New session", hint: "", run: makeSession }] : []),
     { name: "Changes", hint: "all files this session touched", run: () => page.show("changes") },
     { name: "Turn", hint: "where its time went", run: () => page.show("turn") },
     { name: "Events", hint: "each with its raw line", run: () => page.show("events") },

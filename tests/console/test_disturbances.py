@@ -144,6 +144,9 @@ async def test_a_recording_is_played_paused_and_sought(browser: Browser, tmp_pat
         )
         await expect(page.get_by_role("button", name="Export as HTML")).to_be_visible()
         await expect(offered).to_have_count(0)
+        await page.keyboard.press("Control+k")
+        await expect(page.get_by_role("option", name="Changes")).to_be_visible()
+        await expect(page.get_by_text("New session")).to_have_count(0)
 
 
 DIES = """

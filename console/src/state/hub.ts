@@ -87,6 +87,11 @@ export class Hub {
     return this.welcome?.role === "control";
   }
 
+  /** Whether a session can be begun here: where recordings are played, there are no agents. */
+  get mayCreate(): boolean {
+    return this.mayControl && this.welcome?.agents !== undefined;
+  }
+
   get summary(): SessionSummary | undefined {
     return this.sessions.find(({ session }) => session === this.current?.id);
   }

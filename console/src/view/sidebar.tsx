@@ -126,7 +126,7 @@ export function Sidebar({ making, onMake, onFind }: { making: boolean; onMake: (
           Find <kbd>Ctrl K</kbd>
         </button>
       </div>
-      {hub.mayControl &&
+      {hub.mayCreate &&
         (making ? (
           <Making onDone={() => onMake(false)} />
         ) : (
