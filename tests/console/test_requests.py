@@ -287,6 +287,40 @@ async def test_what_decides_a_request_is_in_sight_however_long_the_request_is(
         await in_sight(page, dock.locator("h2"), dock.get_by_role("button", name="Answer"))
 
 
+WORD = "unbroken" * 60
+TALL = [
+    command("tall", f"rm -rf /srv/{'a/rather/long/path/' * 9}\n" + "echo line\n" * 200),
+    QuestionRequest(
+        pending_id="wide",
+        kind="ask_user",
+        questions=[
+            Question(
+                question=f"{WORD}?",
+                multi_select=False,
+                options=[Choice(label=WORD, description=WORD), Choice(label="b")],
+            )
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("width", "height"), [(640, 400), pytest.param(320, 568, marks=pytest.mark.long)])
+async def test_what_decides_a_request_is_in_sight_at_twice_the_size_and_on_small_phones(
+    browser: Browser, width: int, height: int
+) -> None:
+    async with session(browser, *TALL, width=width, height=height) as (_, page):
+        dock = page.locator(".request")
+        await expect(page.locator(".place")).to_have_text("1 of 2")
+        for option in ("allow_once", "reject_once", "reject_and_stop"):
+            await in_sight(page, dock.locator(f"[data-option={option}]"))
+        await in_sight(page, dock.locator("h2"), page.get_by_role("textbox", name="Prompt"))
+        assert await dock.locator(".request-body").evaluate("node => node.clientHeight") >= 40
+
+        await page.get_by_role("button", name="The next request").click()
+        await in_sight(page, dock.get_by_role("button", name="Answer"), dock.locator("h2"))
+        assert await dock.locator(".request-body").evaluate("node => node.scrollWidth <= node.clientWidth")
+
+
 NAMES = "Allow and " + "say much about it, so that the rest is out of sight, " * 60
 TALKATIVE = PermissionRequest(
     pending_id="talkative",
