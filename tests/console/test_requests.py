@@ -288,7 +288,7 @@ async def test_what_decides_a_request_is_in_sight_however_long_the_request_is(
 
 
 WORD = "unbroken" * 60
-TALL = [
+TALL: list[AgentEvent] = [
     command("tall", f"rm -rf /srv/{'a/rather/long/path/' * 9}\n" + "echo line\n" * 200),
     QuestionRequest(
         pending_id="wide",
