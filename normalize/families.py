@@ -5,9 +5,10 @@ nearly all are of it, and everything else by the functions below.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from normalize.acp.files import KEPT_BY_OTHERS
 from normalize.claude.core import ClaudeCore
@@ -49,8 +50,7 @@ def _acp_model_calls() -> "ModelCallReaders":
     return MODEL_CALLS
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(Struct, frozen=True):
     """Agents that share a wire."""
 
     name: str

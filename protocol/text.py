@@ -7,6 +7,8 @@ one delta ends with a high surrogate and the next begins with the low one. Halve
 
 import re
 
+import msgspec
+
 from protocol.json_values import Json
 
 _LONE = re.compile("[\ud800-\udfff]")
@@ -21,14 +23,27 @@ def scrub(text: str) -> str:
 
 
 def scrub_json(value: Json) -> Json:
-    """Return the value with every string and key scrubbed."""
+    """Return the value with every string and key scrubbed; the value itself where none needs it."""
+    return value if _is_valid(value) else _scrubbed(value)
+
+
+def _is_valid(value: Json) -> bool:
+    """Tell whether a value has valid strings alone, by writing it: that is a tenth of a walk through it."""
+    try:
+        msgspec.json.encode(value)
+    except (ValueError, OverflowError):  # a lone surrogate, or a number too big to be written
+        return False
+    return True
+
+
+def _scrubbed(value: Json) -> Json:
     # isascii() is one look at a flag, and most strings are
     if isinstance(value, str):
         return value if value.isascii() else scrub(value)
     if isinstance(value, dict):
-        return {key if key.isascii() else scrub(key): scrub_json(item) for key, item in value.items()}
+        return {key if key.isascii() else scrub(key): _scrubbed(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [scrub_json(item) for item in value]
+        return [_scrubbed(item) for item in value]
     return value
 
 

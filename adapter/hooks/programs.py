@@ -11,7 +11,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from adapter.hooks.settings import HookSetting
-from adapter.process import awake
 from adapter.process.program import run_program
 from protocol.errors import TurnwireError
 from protocol.json_lines import line_of
@@ -34,7 +33,7 @@ async def run_hook(
 ) -> JsonObject:
     """Run a hook and return its answer; raises HookFailed."""
     try:
-        async with awake.timeout(hook.timeout):
+        async with asyncio.timeout(hook.timeout):
             if hook.url is not None:
                 return await asyncio.to_thread(_post, hook.url, line_of(payload), hook.timeout)
             return await _run_command(hook, payload, workspace, environment)

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 
-from adapter.process import awake
 from adapter.session.core import SessionCore
 from adapter.session.notices import Notify, SessionNotice
 
@@ -50,7 +49,7 @@ class TurnWatch:
     async def over_within(self, seconds: float, turn: int | None) -> bool:
         """Wait until a turn is over, for so many seconds at most, and tell whether it is."""
         try:
-            async with awake.timeout(seconds):
+            async with asyncio.timeout(seconds):
                 await self.over(turn)
         except TimeoutError:
             return False

@@ -93,6 +93,7 @@ class Session:
         self._models_shown: list[Model] | None = None
         self._options: list[SessionOption] | None = None
         self._commands: list[Command] | None = None
+        self._listed: list[Json] = []
         self._title: str | None = None
         self._facts: tuple[object, ...] | None = None
         self.adopt(quirks)
@@ -180,7 +181,10 @@ class Session:
         ]
 
     def commands(self, listed: list[Json]) -> list[AgentEvent]:
-        """The slash commands are these."""
+        """The slash commands are these; some agents list them again and again."""
+        if listed == self._listed:
+            return []
+        self._listed = listed
         commands = [
             Command(
                 name=name,

@@ -6,7 +6,8 @@ is over can be sent on by another call: then both count, since what it does stay
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from normalize.claude.calls import LostReason
 from normalize.cores.bounded_dict import BoundedDict
@@ -24,8 +25,7 @@ _REMEMBERED = 256
 AnyTaskMessage = TaskStarted | TaskProgress | TaskUpdated | TaskNotification
 
 
-@dataclass(slots=True)
-class Task:
+class Task(Struct):
     """What is known of a task that runs."""
 
     tool_call_id: str | None

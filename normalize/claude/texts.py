@@ -228,11 +228,12 @@ class Thread:
 
     def index(self, message_id: str | None) -> int:
         """Return the index of a block of a line that is neither text nor thinking, and count it."""
-        waiting = self._waiting("other") if message_id == self._message_id else []
-        if not waiting:
-            return self._count(message_id)
-        waiting[0].confirmed = True
-        return waiting[0].index
+        if message_id == self._message_id:
+            for block in self._blocks.values():
+                if block.kind == "other" and not block.confirmed:
+                    block.confirmed = True
+                    return block.index
+        return self._count(message_id)
 
     def redacted(self, message_id: str | None) -> Reasoning:
         """Publish that there was thinking which the API encrypted."""
@@ -301,14 +302,12 @@ class Thread:
         block = self._blocks[index] = Block(index, kind)
         return block
 
-    def _waiting(self, kind: Kind) -> list[Block]:
-        """The blocks of a kind that streamed and have no line yet, in the order of their index."""
-        return [block for block in self._blocks.values() if block.kind == kind and not block.confirmed]
-
     def _spoken(self, kind: Kind, text: str) -> Block | None:
         """The streamed block that a line repeats: the first with words in it, or one of the blank ones before."""
         blank: list[Block] = []
-        for block in self._waiting(kind):
+        for block in self._blocks.values():
+            if block.kind != kind or block.confirmed:
+                continue
             if block.pieces:
                 if blank and (is_blank(text) or text == NO_CONTENT):
                     break

@@ -136,8 +136,17 @@ def decode(line: bytes) -> Message:
             message = _decode_system(line) if type(said) is _SystemHead else said
     except (ValueError, RecursionError):
         return _decode_odd(line)
-    deep = len(line) > NEVER_DEEP and type(message) not in FLAT and is_too_deep(line)
+    deep = len(line) > NEVER_DEEP and not _is_flat(message) and is_too_deep(line)
     return _beyond(line) if deep else message
+
+
+def _is_flat(message: Message) -> bool:
+    """Tell whether nothing of a message is of foreign shape, so that it cannot be deep and need not be measured."""
+    if type(message) is messages.Assistant:
+        return FLAT.issuperset(map(type, message.message.content))
+    if type(message) is results.Result:
+        return not (message.structured_output or message.permission_denials or message.origin)
+    return type(message) in FLAT
 
 
 def message_of(value: JsonObject) -> Message:

@@ -42,7 +42,8 @@ def is_too_deep(text: bytes, limit: int = MAX_DEPTH) -> bool:
     if len(text) <= 2 * limit or len(text) - len(text.replace(b"[", b"").replace(b"{", b"")) <= limit:
         return False
     bare = text.replace(rb"\\", b"").replace(rb"\"", b"") if b"\\" in text else text
-    brackets = _STRING.sub(b"", bare.translate(None, _BESIDE))
+    # two quotes that meet can go: strings without brackets are nothing else, and inside and outside stay what they were
+    brackets = _STRING.sub(b"", bare.translate(None, _BESIDE).replace(b'""', b""))
     # long texts are lists of flat objects, mostly: without these, two levels at most, little is left
     outer = brackets.replace(b"{}", b"").replace(b"[]", b"")
     if outer.count(b"{") + outer.count(b"[") + 2 <= limit:

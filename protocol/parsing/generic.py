@@ -21,7 +21,7 @@ def load(line: bytes) -> Json:
     if is_too_deep(line):
         raise RecursionError(TOO_DEEP)
     text = _BEFORE.sub(b"", line, count=1).decode("utf-8", "replace")
-    return json.loads(text, parse_int=_integer, parse_float=_float, parse_constant=str)
+    return _decode(text)
 
 
 def _integer(digits: str) -> int | str:
@@ -34,3 +34,6 @@ def _integer(digits: str) -> int | str:
 def _float(digits: str) -> float | str:
     number = float(digits)
     return number if math.isfinite(number) else digits
+
+
+_decode = json.JSONDecoder(parse_int=_integer, parse_float=_float, parse_constant=str).decode

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol.claude.decode import FLAT, decode, malformed
+from protocol.claude.results import Result
 from protocol.framing import OversizeLine
 from protocol.json_values import Json
 from protocol.malformed import Malformed
@@ -115,10 +116,20 @@ def test_what_is_not_measured_has_no_field_of_foreign_shape(kind: type) -> None:
     assert shape.count(f".{kind.__name__}'") == 1  # it holds no other of its kind
 
 
+def test_what_of_a_result_is_of_foreign_shape_is_known() -> None:
+    shapes = {
+        field.name: repr(msgspec.inspect.type_info(field.type)) for field in msgspec.structs.fields(Result)
+    }
+    foreign = {name for name, shape in shapes.items() if "AnyType" in shape}
+    assert foreign == {"structured_output", "permission_denials", "origin"}
+
+
 @pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 100_000])
 @pytest.mark.parametrize(
     "text",
     [
+        b'{"type":"result","result":"r","unheard":%b}',
+        b'{"type":"assistant","message":{"content":[{"type":"text","text":"t","unheard":%b}]}}',
         b'{"type":"system","subtype":"init","model":"m","unheard":%b}',
         b'{"type":"stream_event","event":{"type":"message_start","message":{"id":"m","unheard":%b}}}',
         b'{"type":"stream_event","event":{"type":"content_block_start","content_block":{"type":"text","unheard":%b}}}',
@@ -138,4 +149,19 @@ def test_what_is_deep_where_nobody_reads_costs_nothing_or_its_line(text: bytes, 
     ],
 )
 def test_a_piece_of_a_stream_that_may_be_deep_is_measured(text: bytes) -> None:
+    assert isinstance(decode(text % (b'{"a":' * 200 + b"1" + b"}" * 200)), Malformed)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"type":"result","structured_output":%b}',
+        b'{"type":"result","permission_denials":[%b]}',
+        b'{"type":"result","origin":%b}',
+        b'{"type":"assistant","message":{"content":[{"type":"text"},{"type":"tool_use","input":%b}]}}',
+        b'{"type":"assistant","message":{"content":[{"type":"x","input":%b}]}}',
+        b'{"type":"user","tool_use_result":%b}',
+    ],
+)
+def test_a_message_of_which_something_read_may_be_deep_is_measured(text: bytes) -> None:
     assert isinstance(decode(text % (b'{"a":' * 200 + b"1" + b"}" * 200)), Malformed)

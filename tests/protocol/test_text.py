@@ -25,6 +25,11 @@ def test_keys_and_values_are_scrubbed_at_any_depth() -> None:
     }
 
 
+def test_a_value_of_valid_strings_is_the_same_one() -> None:
+    value = {"é😀": ["\u2028", {"a": 10**4000}], "b": 1e308}
+    assert scrub_json(value) is value
+
+
 def test_a_pair_that_two_deltas_share_is_joined() -> None:
     first, held = rejoin("", "smile \ud83d")
     second, rest = rejoin(held, "\ude00!")

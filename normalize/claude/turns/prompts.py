@@ -5,7 +5,8 @@ The CLI says little about them. 1.0 and 2.0 serve one waiting prompt a turn, 2.1
 """
 
 from collections import deque
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 MERGED_SINCE = (2, 1)
 """Versions that serve all waiting prompts in one turn."""
@@ -14,8 +15,7 @@ _ECHOES = 64
 """Sent prompts whose echo may still come; without --replay-user-messages none does."""
 
 
-@dataclass(slots=True)
-class Prompt:
+class Prompt(Struct):
     """A prompt that was sent, or that the CLI told of."""
 
     uuid: str | None

@@ -127,13 +127,16 @@ def _write(events: Sequence[AgentEvent], out: BinaryIO, field_limit: int) -> Non
     written = to_lines(events)
     # Where all events together are within the limit, no field of any of them is beyond it.
     if len(written) > field_limit:
-        written = to_lines([_cut(event, field_limit) for event in events])
+        written = b"".join([_cut(event, field_limit) + b"\n" for event in events])
     out.write(written)
     out.flush()
 
 
-def _cut(event: AgentEvent, field_limit: int) -> AgentEvent:
-    return event if len(to_json(event)) <= field_limit else cut(event, field_limit)
+def _cut(event: AgentEvent, field_limit: int) -> bytes:
+    written = to_json(event)
+    if len(written) <= field_limit or (shorter := cut(event, field_limit)) is event:
+        return written
+    return to_json(shorter)
 
 
 def _report(core: RecognisedCore, *, human: bool) -> str:

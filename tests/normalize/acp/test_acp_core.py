@@ -729,6 +729,8 @@ def test_what_an_agent_says_of_itself_is_told() -> None:
         {"name": "init", "description": "Begin", "argument_hint": "where"}
     ]
     assert talk.update("available_commands_update", availableCommands=commands) == []
+    commands = [commands[0] | {"unheard": ""}]
+    assert talk.update("available_commands_update", availableCommands=commands) == []
 
 
 def test_the_cost_of_a_turn_is_what_the_total_grew_by() -> None:

@@ -51,6 +51,19 @@ def test_standard_input_gives_what_the_file_gives() -> None:
     assert run(stdin=file.read_bytes()).stdout == run(file).stdout
 
 
+def test_beyond_the_limit_fields_of_tools_are_cut_and_the_agents_text_is_not() -> None:
+    blocks = [
+        {"type": "text", "text": "t" * 3000},
+        {"type": "tool_use", "id": "1", "name": "Bash", "input": {"command": "c" * 3000}},
+    ]
+    line = json.dumps({"type": "assistant", "message": {"id": "m", "content": blocks}}).encode() + b"\n"
+    events = [json.loads(event) for event in run("--field-limit", "1024", stdin=line).stdout.splitlines()]
+    assert next(event["text"] for event in events if event["type"] == "message_chunk") == "t" * 3000
+    call = next(event for event in events if event["type"] == "tool_call")
+    assert call["truncated"] == {"normalized.shell_exec.command": 3000}
+    assert call["normalized"]["shell_exec"]["command"] == "c" * 1024
+
+
 def test_a_folder_with_a_timeline_is_translated_with_both_directions() -> None:
     folder = recordings("perm-allow", version="2.1.330")[0].folder
     types = [json.loads(line)["type"] for line in run(folder).stdout.splitlines()]

@@ -53,10 +53,8 @@ async def show(where: HubHarness, session: str, events: list[Entry], **summary: 
 
 
 def empty_hub() -> StubHost:
-    """A host without sessions, where some can be begun."""
-    host = StubHost(sessions=())
-    host.choices = []
-    return host
+    """A host without sessions."""
+    return StubHost(sessions=())
 
 
 __all__ = ["HubHarness", "empty_hub", "entries", "hub_harness", "made", "show"]
