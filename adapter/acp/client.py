@@ -9,6 +9,7 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Callable, Sequence
 
+from adapter.process import awake
 from adapter.process.transport import ProcessGone, Transport
 from adapter.session.agent import RequestFailed, RequestTimeout
 from adapter.session.lines import Lines, fail
@@ -72,7 +73,7 @@ class AcpClient:
         answered: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._waiting[number] = method, answered
         try:
-            async with asyncio.timeout(deadline):
+            async with awake.timeout(deadline):
                 await self._post(encode.request(number, method, params))
                 return await answered
         except TimeoutError:

@@ -10,6 +10,7 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Callable
 
+from adapter.process import awake
 from adapter.process.transport import ProcessGone, Transport
 from adapter.session.agent import RequestFailed, RequestTimeout
 from adapter.session.lines import Lines, fail
@@ -110,7 +111,7 @@ class Client:
         answered: asyncio.Future[ControlResponse] = asyncio.get_running_loop().create_future()
         self._waiting[request_id] = answered
         try:
-            async with asyncio.timeout(deadline):
+            async with awake.timeout(deadline):
                 await self.send(ControlRequest(request_id, request))
                 return await answered
         except TimeoutError:

@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from adapter.hooks.settings import HookSetting
+from adapter.process import awake
 from adapter.process.program import run_program
 from protocol.errors import TurnwireError
 from protocol.json_lines import line_of
@@ -33,7 +34,7 @@ async def run_hook(
 ) -> JsonObject:
     """Run a hook and return its answer; raises HookFailed."""
     try:
-        async with asyncio.timeout(hook.timeout):
+        async with awake.timeout(hook.timeout):
             if hook.url is not None:
                 return await asyncio.to_thread(_post, hook.url, line_of(payload), hook.timeout)
             return await _run_command(hook, payload, workspace, environment)

@@ -5,13 +5,13 @@ A server is an async callable in Python, named "package.module:attribute", or a 
 may arrive before the answer to `initialize` (2.1).
 """
 
-import asyncio
 import importlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from adapter.process import awake
 from protocol.errors import TurnwireError
 from protocol.json_values import JsonObject
 from protocol.parsing.depth import TOO_DEEP, is_deep
@@ -115,7 +115,7 @@ class McpHost:
 
     async def _handle(self, server: McpServer, message: JsonObject) -> JsonObject | None:
         try:
-            async with asyncio.timeout(self._deadline):
+            async with awake.timeout(self._deadline):
                 return await server.handle(message)
         except TimeoutError:
             return _error(message, INTERNAL_ERROR, f"no answer within {self._deadline:g} s")

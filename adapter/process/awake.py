@@ -28,8 +28,11 @@ def call_later(seconds: float, do: Callable[[], None]) -> Callable[[], None]:
 
 
 @asynccontextmanager
-async def timeout(seconds: float) -> AsyncIterator[None]:
-    """Cancel what runs within after so many seconds; raises TimeoutError then."""
+async def timeout(seconds: float | None) -> AsyncIterator[None]:
+    """Cancel what runs within after so many seconds; raises TimeoutError then. None is for as long as it takes."""
+    if seconds is None:
+        yield
+        return
     async with asyncio.timeout(None) as limit:
         cancel = call_later(seconds, lambda: limit.reschedule(asyncio.get_running_loop().time()))
         try:

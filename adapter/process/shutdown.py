@@ -1,6 +1,5 @@
 """Stopping an agent step by step: interrupt the turn, close stdin, TERM, KILL; each step has its time, the last one cannot be refused."""
 
-import asyncio
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -8,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from adapter.process import awake
 from adapter.process.cli import CliProcess
 
 Step: TypeAlias = Literal["interrupt", "close stdin", "SIGTERM", "SIGKILL"]
@@ -51,7 +51,7 @@ async def shut_down(
         return None
     for act in before if deadlines.interrupt else ():
         try:
-            async with asyncio.timeout(deadlines.interrupt):
+            async with awake.timeout(deadlines.interrupt):
                 await act()
         except TimeoutError:
             pass

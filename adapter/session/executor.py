@@ -5,6 +5,7 @@ Reader and writer call it for each line and go on at once. Whatever takes time r
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Protocol, assert_never
 
@@ -32,6 +33,7 @@ from adapter.permissions.decisions import (
 from adapter.permissions.git_check import uncommitted_changes
 from adapter.permissions.grants import Grant, GrantStore
 from adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
+from adapter.process import awake
 from adapter.session.core import CoreInput, Outputs, SessionCore
 from adapter.session.notices import Notify, SessionNotice
 from adapter.session.turns import TurnWatch
@@ -88,7 +90,7 @@ class SessionExecutor:
         self._notify = notify
         self._audit = audit
         self._grants = grants
-        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._timers: dict[str, Callable[[], None]] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
 
     @property
@@ -167,12 +169,10 @@ class SessionExecutor:
                 case Respond(request, reply):
                     self._output.respond(request, reply)
                 case StartTimer(request_id, seconds):
-                    self._timers[request_id] = asyncio.get_running_loop().call_later(
-                        seconds, self._expire, request_id
-                    )
+                    self._timers[request_id] = awake.call_later(seconds, partial(self._expire, request_id))
                 case StopTimer(request_id):
-                    if (timer := self._timers.pop(request_id, None)) is not None:
-                        timer.cancel()
+                    if (take_back := self._timers.pop(request_id, None)) is not None:
+                        take_back()
                 case Void(request_id, reason):
                     if self._audit is not None:
                         self._audit.note_void(request_id, reason)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
+from adapter.process import awake
 from adapter.session.core import SessionCore
 from adapter.session.notices import Notify, SessionNotice
 
@@ -49,7 +50,7 @@ class TurnWatch:
     async def over_within(self, seconds: float, turn: int | None) -> bool:
         """Wait until a turn is over, for so many seconds at most, and tell whether it is."""
         try:
-            async with asyncio.timeout(seconds):
+            async with awake.timeout(seconds):
                 await self.over(turn)
         except TimeoutError:
             return False

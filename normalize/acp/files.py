@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 class KeptByAgent:
     """The files that one agent keeps (normalize/acp/kept)."""
 
+    core_goes_on = False
+
     def __init__(self, agent: str, word: bytes) -> None:
         """`word`: what lines have by which a file is known."""
         self.agent = agent

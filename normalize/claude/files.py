@@ -14,6 +14,7 @@ class ClaudeSessionFiles:
     """The files that Claude keeps."""
 
     agent = "claude"
+    core_goes_on = True
 
     def recognises(self, line: bytes) -> bool:
         """Tell whether a line is one of a session file: records have a parent, which no line of stdout has."""

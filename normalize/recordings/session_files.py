@@ -150,6 +150,8 @@ class SessionFiles(Protocol):
 
     agent: str
     """The agent, by the name that `--agent` takes."""
+    core_goes_on: bool
+    """Whether the core that has read its lines goes on with the agent itself; else each of the two has a core of its own."""
 
     def recognises(self, line: bytes) -> bool:
         """Tell whether a line is one of such a file, and of no recording."""

@@ -83,7 +83,8 @@ class Follower:
         chunk: int = CHUNK,
     ) -> None:
         """`leaf`: the message to read up to, without one all of the branch that lives; `core` makes what reads its inputs."""
-        self.agent = files.agent
+        self.core_goes_on = files.core_goes_on
+        """Whether the core of a session reads it and goes on with the agent; else one that `core` makes reads it."""
         self.core = core
         self._leaf = leaf
         self._path = path

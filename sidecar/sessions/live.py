@@ -174,8 +174,7 @@ class LiveSession:
         pieces, before = follower.first(), self.record
         batch = await asyncio.to_thread(_some, pieces)
         await self.announce(begins)
-        if follower.agent != "claude":
-            # what such agents keep is read in other words than they speak, by a core of its own
+        if not follower.core_goes_on:
             self._pipeline.core = follower.core(self.record.turns)
         self._importing = True
         try:
@@ -224,7 +223,7 @@ class LiveSession:
         """Start a CLI; returns once it runs. Raises what sidecar.sessions.launch.CANNOT_START names, and JournalError."""
         if self._follower is not None:
             await self._catch_up(over=True)
-            if self._follower.agent != "claude":
+            if not self._follower.core_goes_on:
                 self._pipeline.core = self._new_core(self._pipeline.core.turns)
             self._follower, self.followed = None, False
         running: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -317,8 +316,8 @@ class LiveSession:
     ) -> None:
         audit = None
         whole = self.record.state == "exited"
-        self._stopped, self._failure = False, None
         """Whether the log has all that happened."""
+        self._stopped, self._failure = False, None
         try:
             if not whole:
                 await close_left_open(self._services.journal, self.session)

@@ -34,6 +34,7 @@ async def test_a_session_is_begun_where_one_says_and_one_that_cannot_be_reached_
     browser: Browser,
 ) -> None:
     host = StubHost()
+    host.choices = []
     host.summaries = [replace(host.summaries[0], state="unreachable", worker="build-1")]
     async with hub_harness(host=host, fleet=Machines()) as hub, console(browser, hub.url) as page:
         await expect(page.locator(".session")).to_contain_text("unreachable")

@@ -250,6 +250,19 @@ async def test_pieces_of_one_long_text_are_more_than_a_page_before_anything_is_d
             assert await page.locator(".row-text").last.inner_text() == text
 
 
+async def test_a_log_whose_end_is_one_long_text_is_drawn_whole(browser: Browser) -> None:
+    pieces = [
+        MessageChunk(text=f"{index} ", message_id="m", block_index=0, is_delta=True) for index in range(3000)
+    ]
+    events = made([UserMessage(text="Count to 3000"), *pieces])
+    async with hub_harness(host=empty_hub()) as where:
+        await show(where, "long", events)
+        async with console(browser, where.url) as page:
+            await expect(page.locator(".row-text").last).to_contain_text("2999")
+            await page.locator(SCROLLER).evaluate("scroller => { scroller.scrollTop = 0 }")
+            await expect(page.get_by_text("Count to 3000", exact=True)).to_be_in_viewport()
+
+
 @pytest.mark.long
 async def test_a_place_that_is_sought_is_shown_once_it_is_there(browser: Browser) -> None:
     async def hits(command: AnyCommand) -> JsonValue:

@@ -37,6 +37,8 @@ fallback:
 """
 SLEEP_S = 3.0
 """How long something stands still."""
+ANSWER_S = 6.0
+"""How long a human has to answer."""
 
 
 def signalled(pids: Sequence[int], number: signal.Signals) -> None:
@@ -125,7 +127,8 @@ async def test_a_machine_that_sleeps_loses_nothing_and_nobody_is_called_dead(tmp
     """Everything stands still and goes on in any order, in a turn, while a permission is asked for, and between turns."""
     script = f"{STREAMS}    - tool: Bash\n      input: {{command: make}}\n      permission: true\n      result: done\n"
     setup = scripted_setup(tmp_path, "2.1.330", script)
-    async with running(tmp_path, setup) as (frontend, served):
+    variables = {"TURNWIRE_PERMISSION_TIMEOUT_S": str(ANSWER_S)}
+    async with running(tmp_path, setup, **variables) as (frontend, served):
 
         async def sleep(seconds: float, wakes_first: str) -> None:
             below = descendants(served.process.pid)
@@ -138,7 +141,7 @@ async def test_a_machine_that_sleeps_loses_nothing_and_nobody_is_called_dead(tmp
         await frontend.until(MessageChunk)
         await sleep(SLEEP_S, "sidecar")
         request = await frontend.until(PermissionRequest)
-        await sleep(1, "agent")
+        await sleep(ANSWER_S + 1, "agent")
         await frontend.respond(request)
         complete = await frontend.until(Complete)
         assert complete.data.outcome == "completed"

@@ -16,13 +16,15 @@ export function Tour({ onMake, onPhone, onKeys }: Props) {
         <ol>
           <li>
             <h2>Start an agent</h2>
-            {hub.mayControl ? (
+            {hub.mayCreate ? (
               <p>
                 <button type="button" class="primary" onClick={onMake}>
                   New session
                 </button>{" "}
                 in a folder of your choice, or go on with a conversation of your terminal from <a href="#/history">History</a>.
               </p>
+            ) : hub.mayControl ? (
+              <p>None can be started here.</p>
             ) : (
               <p>With this token you look on: a session shows here as soon as somebody who may starts one.</p>
             )}

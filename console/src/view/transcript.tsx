@@ -39,7 +39,8 @@ const TALLEST = 8_000_000;
 
 /** How tall what comes before the end of a log will be, if it is as its end. */
 function leadOf({ rows, log }: Conversation): number {
-  const first = log[0]?.seq ?? 1;
+  const [{ seq: first } = { seq: 1 }] = log;
+  if (first === 1) return 0;
   const height = rows.reduce((sum, row) => sum + estimate(row), 0);
   return Math.min(TALLEST, (height / log.length) * (first - 1));
 }
@@ -98,7 +99,9 @@ export function Transcript() {
   const handle = useRef<ListHandle>(null);
   const [following, setFollowing] = useState(true);
   const { conversation } = live;
-  const lead = useMemo(() => (live.whole ? 0 : leadOf(conversation)), [conversation]);
+  // The end alone may tell too little to be drawn: then the same conversation is the whole one later, with nothing before it.
+  const { whole } = live;
+  const lead = useMemo(() => (whole ? 0 : leadOf(conversation)), [conversation, whole]);
 
   // Who sends something wants to see what comes of it.
   useEffect(() => live.sent.watch(() => handle.current?.toEnd()), [live]);

@@ -424,6 +424,8 @@ class KeptFiles(ABC):
 
     agent: str
     """The agent, by the name that `--agent` takes."""
+    core_goes_on = False
+    """Such a file has its own words, and the agent may be spoken to in another family's."""
     program: str
     """What it calls itself on the wire."""
 

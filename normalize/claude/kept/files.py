@@ -24,6 +24,7 @@ class Records:
     """What the files are made of."""
 
     agent = "claude"
+    core_goes_on = True
 
     def recognises(self, line: bytes) -> bool:
         """Tell whether a line with the words of a record is one."""

@@ -15,7 +15,7 @@ from adapter.session.lines import MAX_POSTED
 from normalize.inputs import Received, Sent
 from protocol.acp.messages import Batch, Notification, Request, Response
 from protocol.malformed import Malformed
-from waiting import until
+from waiting import clock_that_jumps, until
 
 
 class Wire:
@@ -84,6 +84,15 @@ async def test_an_answer_goes_to_the_request_whose_number_it_has(setup: Setup) -
     assert (first.result(), second.result()) == ({"n": 1}, "two")
     assert [item.message for item in setup.sent] == [Request(1, "a", {"x": 1}), Request(2, "b", {})]
     assert setup.sent[0].line == b'{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":1}}'
+
+
+async def test_a_request_is_given_up_by_no_machine_that_stood_still(setup: Setup) -> None:
+    jump = clock_that_jumps()
+    asked = asyncio.create_task(setup.client.request("a", {}, 10))
+    await until(lambda: setup.wire.told)
+    await jump(20)
+    setup.wire.says({"jsonrpc": "2.0", "id": 1, "result": "late"})
+    assert await asked == "late"
 
 
 async def test_an_error_says_which_request_was_refused_and_keeps_its_code(setup: Setup) -> None:

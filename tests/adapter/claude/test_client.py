@@ -19,7 +19,7 @@ from protocol.claude.notices import KeepAlive
 from protocol.claude.requests import Interrupt, SetPermissionMode
 from protocol.framing import SLICE_LINES
 from protocol.malformed import Malformed
-from waiting import until
+from waiting import clock_that_jumps, until
 
 
 class Wire:
@@ -147,6 +147,17 @@ async def test_a_request_that_is_never_answered_ends_at_its_deadline(setup: Setu
     )
     await until(lambda: setup.received)
     assert setup.client.strays == 1
+
+
+async def test_a_request_is_given_up_by_no_machine_that_stood_still(setup: Setup) -> None:
+    jump = clock_that_jumps()
+    asked = asyncio.create_task(setup.client.request(Interrupt(), 10))
+    await until(lambda: setup.wire.told)
+    await jump(20)
+    setup.wire.chunks.put_nowait(
+        b'{"type":"control_response","response":{"subtype":"success","request_id":"turnwire_1"}}\n'
+    )
+    assert await asked == {}
 
 
 async def test_lines_are_whole_in_order_and_told_as_sent_before_they_are_written(setup: Setup) -> None:

@@ -12,9 +12,10 @@ import pytest
 
 from adapter.hooks.programs import MAX_ANSWER, HookFailed, run_hook
 from adapter.hooks.settings import HookError, HookSetting, callback_id, find_hook, read_hooks
+from adapter.process import patience
 from adapter.process.identity import start_time
 from protocol.json_values import JsonObject
-from waiting import until
+from waiting import clock_that_jumps, until
 
 PAYLOAD: JsonObject = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}
 
@@ -78,23 +79,42 @@ print('{{"decision": "deny"}}')
 
 
 @pytest.mark.long
-async def test_a_command_that_takes_too_long_goes_with_all_it_started(tmp_path: Path) -> None:
+async def test_a_command_that_takes_too_long_goes_with_all_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     code = f"""
 import os, subprocess, sys, time
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 open({str(tmp_path / "pids")!r}, "w").write(f"{{os.getpid()}} {{child.pid}}")
 time.sleep(600)
 """
-    file, loop = tmp_path / "pids", asyncio.get_running_loop()
+    file = tmp_path / "pids"
     hook = program(code, timeout=600)
     running = asyncio.create_task(run_hook(hook, PAYLOAD, workspace=tmp_path, environment={}))
     await until(lambda: file.exists() and len(file.read_text().split()) == 2)
     pids = [int(word) for word in file.read_text().split()]
-    clock = loop.time
-    loop.time = lambda: clock() + 600  # type: ignore[method-assign]
+    # ten minutes that nobody stood still
+    monkeypatch.setattr(patience, "STEP_S", 600)
+    await clock_that_jumps()(600)
     with pytest.raises(HookFailed, match=r"no answer within 600 s"):
         await running
     await until(lambda: all(start_time(pid) is None for pid in pids))
+
+
+async def test_a_machine_that_stood_still_has_cost_a_hook_nothing(tmp_path: Path) -> None:
+    begun, go = tmp_path / "begun", tmp_path / "go"
+    code = f"""
+import pathlib, time
+pathlib.Path({str(begun)!r}).touch()
+while not pathlib.Path({str(go)!r}).exists():
+    time.sleep(0.01)
+print('{{"decision": "approve"}}')
+"""
+    running = asyncio.create_task(run(program(code), tmp_path))
+    await until(begun.exists)
+    await clock_that_jumps()(100)
+    go.touch()
+    assert await running == {"decision": "approve"}
 
 
 # By URL

@@ -21,8 +21,10 @@ from normalize.inputs import Announced, Ended, Message, Received, Sent
 from protocol.claude.decode import decode
 from protocol.claude.messages import User, UserBody
 from recordings import ROOT
+from waiting import clock_that_jumps, until
 
 SLICE = 7
+UNASKED = PermissionSettings(nobody="runner", policy=None)
 
 Step: TypeAlias = tuple[str, object]
 
@@ -49,12 +51,15 @@ class Told:
 
 
 @asynccontextmanager
-async def executor_of(told: Told, tmp_path: Path, core: Core | None = None) -> AsyncIterator[SessionExecutor]:
+async def executor_of(
+    told: Told,
+    tmp_path: Path,
+    core: Core | None = None,
+    settings: PermissionSettings = UNASKED,
+) -> AsyncIterator[SessionExecutor]:
     async with asyncio.TaskGroup() as tasks:
         yield SessionExecutor(
-            SessionCore(
-                core or ClaudeCore(), ClaudeWire(), State(PermissionSettings(nobody="runner", policy=None))
-            ),
+            SessionCore(core or ClaudeCore(), ClaudeWire(), State(settings)),
             told,
             tasks=tasks,
             workspace=tmp_path,
@@ -111,6 +116,23 @@ async def test_a_batch_gives_what_its_lines_give_one_by_one(
     assert together.steps == each.steps
     assert beside == lines()
     assert len(together.batches) < len(each.batches)
+
+
+async def test_time_in_which_the_machine_stood_still_takes_nobody_s_time_to_answer(tmp_path: Path) -> None:
+    told, jump = Told(), clock_that_jumps()
+
+    def answered() -> bool:
+        return any(kind == "respond" for kind, _ in told.steps)
+
+    settings = PermissionSettings(answer_timeout=1.2, policy=None)
+    async with executor_of(told, tmp_path, settings=settings) as executor:
+        executor.receive(received(ASKS), lambda _: None)
+        await jump(3600)
+        assert not answered()
+        await until(answered)
+        executor.receive(received(ASKS.replace(b"r1", b"r2")), lambda _: None)
+        executor.handle(Ended("exited", 0))
+        assert not executor._timers, "what is void is waited for no more"
 
 
 async def test_lines_from_which_only_events_follow_are_told_at_once_and_what_is_asked_right_away(

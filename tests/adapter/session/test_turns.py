@@ -19,7 +19,7 @@ from protocol.claude.messages import Assistant, AssistantBody, Message, StreamEv
 from protocol.claude.results import Result
 from protocol.claude.stream import MessageStart, StartedMessage
 from protocol.claude.system import Init, Status
-from waiting import until
+from waiting import clock_that_jumps, until
 
 STREAMED = StreamEvent(event=MessageStart(message=StartedMessage(id="m")))
 SAID = Assistant(message=AssistantBody(id="m", content=[TextBlock(text="hello")]))
@@ -127,20 +127,20 @@ async def test_the_first_line_after_a_silence_that_was_told_ends_it() -> None:
 
 
 async def test_a_machine_that_stood_still_is_no_silence_of_the_agent() -> None:
-    loop, jumped = asyncio.get_running_loop(), [0.0]
-    clock = loop.time
-    loop.time = lambda: clock() + sum(jumped)  # type: ignore[method-assign]
+    jump = clock_that_jumps()
     turns, told = TurnWatch(), list[float]()
     watch = asyncio.create_task(turns.watch(60, lambda: False, told.append))
     turns.prompted()
     for _ in range(3):
-        for _ in range(10):
-            await asyncio.sleep(0)
-        jumped.append(3600)
-        for _ in range(10):
-            await asyncio.sleep(0)
+        await jump(0)
+        await jump(3600)
         assert told == []
     watch.cancel()
+    over = asyncio.create_task(turns.over_within(60, turns.running))
+    await jump(0)
+    await jump(3600)
+    assert not over.done()
+    over.cancel()
 
 
 async def test_waiting_for_a_human_is_no_silence_and_does_not_count_as_one_afterwards() -> None:

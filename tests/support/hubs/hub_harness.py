@@ -19,7 +19,7 @@ from hub.hub import Hub
 from hub.principals import Principals
 from hub.server.routes import Probes
 from hub.wire.frames import AnyCommand
-from hub.wire.frames_out import SessionSummary
+from hub.wire.frames_out import AgentChoice, SessionSummary
 from journal.base import Entry, Journal
 from journal.memory import MemoryJournal
 from normalize.events import MessageChunk, to_json
@@ -42,6 +42,8 @@ class StubHost:
             SessionSummary(session=session, state="idle", last_seq=0, pending=0) for session in sessions
         ]
         self.watchers: list[Callable[[], None]] = []
+        self.choices: Sequence[AgentChoice] | None = None
+        """Agents for new sessions; None where there can be none."""
 
     async def execute(self, command: AnyCommand, frontend: Frontend) -> JsonValue:
         self.commands.append((command, frontend))
@@ -54,8 +56,8 @@ class StubHost:
     def sessions(self) -> Sequence[SessionSummary]:
         return self.summaries
 
-    def agents(self) -> None:
-        return None
+    def agents(self) -> Sequence[AgentChoice] | None:
+        return self.choices
 
     def watch_sessions(self, watcher: Callable[[], None]) -> Callable[[], None]:
         self.watchers.append(watcher)

@@ -53,8 +53,10 @@ async def show(where: HubHarness, session: str, events: list[Entry], **summary: 
 
 
 def empty_hub() -> StubHost:
-    """A host without sessions."""
-    return StubHost(sessions=())
+    """A host without sessions, where some can be begun."""
+    host = StubHost(sessions=())
+    host.choices = []
+    return host
 
 
 __all__ = ["HubHarness", "empty_hub", "entries", "hub_harness", "made", "show"]
