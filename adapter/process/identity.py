@@ -10,7 +10,6 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Collection
-from typing import NamedTuple
 
 from adapter.process.patience import Patience
 
@@ -23,15 +22,16 @@ _NOBODY = -1
 """The pid of what is known by its mark alone; no group has it."""
 
 
-class ProcessIdentity(NamedTuple):
+class ProcessIdentity:
     """A process that was started as leader of its own group; stays valid across crashes of the sidecar."""
 
-    pid: int
-    """Process id; also the id of its process group."""
-    start_time: str
-    """When it started, in the terms of the system; opaque."""
-    mark: str
-    """The value of MARK in its environment and in that of its descendants."""
+    def __init__(self, pid: int, start_time: str, mark: str) -> None:
+        self.pid = pid
+        """Process id; also the id of its process group."""
+        self.start_time = start_time
+        """When it started, in the terms of the system; opaque."""
+        self.mark = mark
+        """The value of MARK in its environment and in that of its descendants."""
 
     def to_text(self) -> str:
         """Return the identity as one line to be stored."""
@@ -118,7 +118,7 @@ def signal_all(identities: Collection[ProcessIdentity], number: int, *, fresh: b
             there = not _LINUX
         except (ProcessLookupError, PermissionError):
             pass  # PermissionError: macOS says so of a group of zombies
-    strangers = [identity._replace(pid=_NOBODY) for identity in identities if identity not in owned]
+    strangers = [expected(identity.mark) for identity in identities if identity not in owned]
     for pid in members([*owned, *strangers]):
         try:
             os.kill(pid, number)
