@@ -4,12 +4,14 @@ A live session, a recording and a plain file of lines all become these, so that 
 core exactly what the live session did.
 """
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 
-from normalize.events import AgentEvent
 from normalize.model import JsonObject
+
+if TYPE_CHECKING:  # a relay makes no events
+    from normalize.events import AgentEvent
 
 Message: TypeAlias = Struct
 """A message of the session's family, as its wire models it: what is neutral passes it on and never looks inside."""
@@ -72,7 +74,7 @@ class Sent(Struct, frozen=True):
 class Announced(Struct, frozen=True):
     """What the sidecar itself has to say about the session; published as it is."""
 
-    event: AgentEvent
+    event: "AgentEvent"
     """The event."""
 
 

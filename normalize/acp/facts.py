@@ -7,6 +7,7 @@ text, depending on the agent; whoever asks here does not know where.
 import re
 import shlex
 from base64 import b64decode
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -266,6 +267,16 @@ def _named(update: ToolCall) -> str | None:
 
 def _plain(name: str) -> str:
     return name[:100].replace("_", "").replace("-", "").lower()
+
+
+def parent_of(meta: Any) -> str | None:
+    """Return the call whose subagent speaks, as agents tell it in `_meta`."""
+    known = fields(meta)
+    if not known:
+        return None
+    return text(fields(known.get("claudeCode")), "parentToolUseId") or text(
+        known, "parentToolCallId", "parentToolUseId", "parent_tool_call_id", "parent_tool_use_id"
+    )
 
 
 def unfenced(text: str) -> str:

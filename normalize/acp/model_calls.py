@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from normalize.acp.session_updates import parent_of
+from normalize.acp.facts import parent_of
 from normalize.acp.usage import tokens_of
 from normalize.model_calls import CallsUntold, ModelCall, ModelCallReaders, Tokens
 from protocol.acp.messages import PermissionRequest, Response, SessionUpdate

@@ -8,6 +8,7 @@ from typing import Any
 from normalize.acp import turns
 from normalize.acp.agents import SAFE
 from normalize.acp.errors import problem
+from normalize.acp.facts import parent_of
 from normalize.acp.parts import part, prompt_of
 from normalize.acp.session import Session
 from normalize.acp.state import State, notice
@@ -260,16 +261,6 @@ def idle_or_not(state: State, session: Session, update: updates.StateUpdate) -> 
 def settled(session: Session) -> list[AgentEvent]:
     """Return the ends of calls that began with them: something else is spoken of."""
     return _about_calls(session, session.calls.settle())
-
-
-def parent_of(meta: Any) -> str | None:
-    """Return the call whose subagent speaks, as agents tell it in `_meta`."""
-    known = fields(meta)
-    if not known:
-        return None
-    return text(fields(known.get("claudeCode")), "parentToolUseId") or text(
-        known, "parentToolCallId", "parentToolUseId", "parent_tool_call_id", "parent_tool_use_id"
-    )
 
 
 def _told_beside(session: Session) -> list[AgentEvent]:

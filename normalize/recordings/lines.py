@@ -6,7 +6,7 @@ The family is told by the lines themselves, so that the same lines give the same
 from collections.abc import Sequence
 
 from normalize.inputs import Received, Sent
-from protocol.dialects import Transcript
+from protocol.dialects.transcript import Transcript
 from protocol.framing import OversizeLine
 
 

@@ -8,7 +8,6 @@ is a host that reads any of them and answers in the one it heard.
 from protocol.claude.dialect import CLAUDE
 from protocol.dialects.base import AgentPeer, Dialect, Exchange, Peer
 from protocol.dialects.recognise import AUTOMATIC, recognise
-from protocol.dialects.transcript import Transcript
 from protocol.json_rpc.dialect import JSON_RPC
 from protocol.miriad.dialect import MIRIAD
 
@@ -25,6 +24,5 @@ __all__ = [
     "Dialect",
     "Exchange",
     "Peer",
-    "Transcript",
     "recognise",
 ]

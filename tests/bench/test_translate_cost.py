@@ -12,7 +12,7 @@ import pytest
 
 from normalize.events import AgentEvent, to_lines
 from normalize.families import recorded_core
-from protocol.dialects import Transcript
+from protocol.dialects.transcript import Transcript
 from protocol.framing import LineFramer
 from recordings import ROOT
 from sidecar.recordings.filters.translate import CHUNK

@@ -13,7 +13,7 @@ from normalize.families import ACP, CLAUDE, new_core, recorded_core
 from normalize.inputs import Announced, Ended, Received, SessionInput
 from normalize.recordings.lines import LineReader
 from protocol.acp import encode
-from protocol.dialects import Transcript
+from protocol.dialects.transcript import Transcript
 from protocol.framing import OversizeLine
 from recordings import ROOT
 

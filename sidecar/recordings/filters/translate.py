@@ -17,7 +17,7 @@ from normalize.events.limits import cut
 from normalize.families import recorded_core
 from normalize.inputs import Ended
 from normalize.recordings.recognised import RecognisedCore
-from protocol.dialects import Transcript
+from protocol.dialects.transcript import Transcript
 from protocol.errors import TurnwireError
 from protocol.framing import LineFramer
 from tracing.recordings.reading import is_rows, is_session_file, is_session_line, read, timed_happenings

@@ -12,7 +12,6 @@ from protocol.dialects import DIALECTS
 from sidecar.config.agents import Agent, AgentNotFoundError, find_relayed
 from sidecar.config.settings import ConfigurationError, Settings, load
 from sidecar.process import garbage, logs
-from sidecar.process.version import VERSION
 from sidecar.streams.stdio import serve as stdio
 from sidecar.streams.stdio.arguments import (
     FOREIGN,
@@ -64,6 +63,8 @@ async def _serve(arguments: Arguments, agent: Agent, settings: Settings, observe
 
 def _version(agent: Agent, settings: Settings) -> int:
     if settings.dialect in FOREIGN:
+        from sidecar.process.version import VERSION  # noqa: PLC0415 - looked up in the installation; a relay needs it for this alone
+
         sys.stdout.write(f"{LEAST_VERSION} (turnwire {VERSION})\n")
         return 0
     return subprocess.run([*agent.argv, "-v"], check=False).returncode

@@ -8,7 +8,7 @@ from protocol.claude.control import ControlRequest, Interrupt
 from protocol.claude.decode import decode
 from protocol.claude.messages import Assistant, AssistantBody, Message, Unknown, User, UserBody
 from protocol.claude.results import Result
-from protocol.dialects import Transcript
+from protocol.dialects.transcript import Transcript
 from protocol.framing import OversizeLine
 from protocol.json_values import Json
 from protocol.malformed import Malformed
