@@ -1,14 +1,14 @@
 """What the agents of a family can do: one table a family, which everybody asks who would otherwise ask for a version."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from typing import Literal
+
+from msgspec import Struct
 
 from adapter.options import CommandOptions, SessionOptions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Capabilities:
+class Capabilities(Struct, frozen=True, kw_only=True):
     """What an agent can do; nothing that is not said."""
 
     resumes: bool = False
@@ -82,8 +82,8 @@ def impossible(options: SessionOptions, can: Capabilities) -> Sequence[str]:
         "hosted_mcp": (options.hosted_servers, can.hosts_servers),
         "mcp_servers": (command.mcp_servers, can.mcp_servers),
     }
-    for field in fields(CommandOptions):
-        if field.name not in OF_THEIR_OWN:
-            is_given = getattr(command, field.name) != getattr(_NOTHING, field.name)
-            wanted[field.name] = (is_given, field.name in can.options)
+    for name in CommandOptions.__struct_fields__:
+        if name not in OF_THEIR_OWN:
+            is_given = getattr(command, name) != getattr(_NOTHING, name)
+            wanted[name] = (is_given, name in can.options)
     return [name for name, (is_wanted, is_possible) in wanted.items() if is_wanted and not is_possible]

@@ -2,8 +2,9 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from adapter.capabilities import Capabilities
 from adapter.options import CommandError, SessionOptions
@@ -45,8 +46,7 @@ class Opener(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptConversation:
+class KeptConversation(Struct, frozen=True, kw_only=True):
     """A conversation that an agent lists itself."""
 
     id: str
@@ -59,8 +59,7 @@ class KeptConversation:
     """When it was gone on with last, as the agent says it: ISO 8601."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgentFamily:
+class AgentFamily(Struct, frozen=True):
     """Agents that share a wire, and are run alike."""
 
     name: str

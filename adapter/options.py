@@ -1,9 +1,10 @@
 """What a session is started with, whatever its family; what a family cannot do is refused (adapter/capabilities.py)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct, field
 
 from adapter.hooks.settings import HookSetting
 from adapter.mcp.host import HostedServer
@@ -25,8 +26,7 @@ class CommandError(TurnwireError, ValueError):
         """The field of CommandOptions that is wrong."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandOptions:
+class CommandOptions(Struct, frozen=True, kw_only=True):
     """What a CLI is started with, beside the options of the protocol."""
 
     model: str | None = None
@@ -87,8 +87,7 @@ class CommandOptions:
     """Add nothing at all: the agent is not the CLI and takes its protocol for granted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionOptions:
+class SessionOptions(Struct, frozen=True, kw_only=True):
     """Everything about one run of a CLI; the rest is decided while it runs."""
 
     workspace: Path

@@ -10,9 +10,9 @@ once, since that only keeps events longer.
 
 import logging
 import time
-from dataclasses import dataclass
 
 import msgspec
+from msgspec import Struct
 
 from journal.timestamps import MICROSECONDS, Clock
 
@@ -48,8 +48,7 @@ def steadily() -> int:
     return time.clock_gettime_ns(number) // 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """When a wall clock is believed; in microseconds."""
 
     plausible: int

@@ -1,14 +1,14 @@
 """What the event loop knows of each log: the numbers it gave, and what of them is readable."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from journal.base import Entry, LogSummary
 from journal.sqlite.rows import EMPTY, Append, Extent, LogRow
 
 
-@dataclass(slots=True)
-class Log:
+class Log(Struct):
     """One session's log, as its journal's event loop sees it."""
 
     id: int

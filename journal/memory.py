@@ -6,7 +6,8 @@ take a bounded amount of memory: beyond it the oldest events of the largest log 
 
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from journal.ages import AgeClock, Limits, steadily
 from journal.base import KEEP_ALL, Entry, JournalUnavailable, LogSummary, Page, Retention, Watcher, WholeEntry
@@ -16,8 +17,7 @@ from journal.timestamps import MICROSECONDS, Clock, now, stamp
 from normalize.events.envelope import Cursor, Envelope
 
 
-@dataclass(slots=True)
-class _Log:
+class _Log(Struct):
     tail: Tail = field(default_factory=Tail)
     beside: dict[int, Entry] = field(default_factory=dict)
     """Entries that carry more than the published event."""

@@ -1,15 +1,15 @@
 """What a core is: the pure state machine of one session, of whatever family."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct
 
 from normalize.events import AgentEvent
 from normalize.inputs import Message, SessionInput
 
 
-@dataclass(slots=True)
-class Stats:
+class Stats(Struct):
     """What became of the lines received; the sum of all fields is their number."""
 
     published: int = 0

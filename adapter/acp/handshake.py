@@ -5,8 +5,10 @@ for ever: each request has a deadline, and an agent that wants a login first is 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from adapter.acp.client import AcpClient, AgentError
 from adapter.capabilities import Capabilities
@@ -27,8 +29,7 @@ class LoginNeeded(RequestFailed):
     """The agent opens no session before somebody has logged in."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """Something to choose from, such as the models: how it is set, what is on offer, and what is set now."""
 
     method: str
@@ -48,8 +49,7 @@ class Choice:
         return chosen if self.config_id is None else {**chosen, "configId": self.config_id}
 
 
-@dataclass(frozen=True, slots=True)
-class AgentFacts:
+class AgentFacts(Struct, frozen=True):
     """What an agent says of itself when it is initialised."""
 
     version: int
@@ -78,8 +78,7 @@ class AgentFacts:
     """Ways to log in, as it names them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
+class Conversation(Struct, frozen=True):
     """A conversation with an agent that is open."""
 
     session_id: str
@@ -92,8 +91,7 @@ class Conversation:
     """The rest of its configuration, by id."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationStart:
+class ConversationStart(Struct, frozen=True, kw_only=True):
     """What a conversation is to be."""
 
     workspace: Path

@@ -6,8 +6,9 @@ strictest answer counts: one that denies, then one that asks, then one that allo
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from adapter.hooks.settings import HookSetting, callback_id
 from adapter.permissions.requests import HookOutput, HookRequest, ToolRequest
@@ -18,16 +19,14 @@ EVENT = "PreToolUse"
 _STRICTEST: tuple[Literal["deny", "ask", "allow"], ...] = ("deny", "ask", "allow")
 
 
-@dataclass(slots=True)
-class _Judging:
+class _Judging(Struct):
     waiting: set[str]
     """The hooks that have not answered, by their requests' ids."""
     verdicts: dict[str, str] = field(default_factory=dict)
     """What each hook has decided, by its name."""
 
 
-@dataclass(frozen=True, slots=True)
-class HookVerdict:
+class HookVerdict(Struct, frozen=True):
     """What the hooks make of a request; it is asked now, and answered by a hook where one has decided."""
 
     request: ToolRequest

@@ -8,7 +8,8 @@ import asyncio
 import importlib.metadata
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from adapter.acp.client import AcpClient, messages_of
 from adapter.acp.files import WorkspaceFiles
@@ -69,8 +70,7 @@ from protocol.malformed import Malformed
 from protocol.parsing.depth import TOO_DEEP, outermost
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Graces:
+class Graces(Struct, frozen=True, kw_only=True):
     """Seconds that are waited for what an agent may still do."""
 
     told_again: float = 0.3

@@ -4,7 +4,8 @@ so an agent of this family hears one at a time, and the others wait here, where 
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from normalize.vocabulary import Priority
 from protocol.errors import TurnwireError
@@ -18,8 +19,7 @@ class TooManyPrompts(TurnwireError):
     """No more prompts can wait."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(Struct, frozen=True):
     """Something to be said to the agent."""
 
     uuid: str

@@ -7,7 +7,8 @@ gets one answer, whatever goes wrong in it.
 import asyncio
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from adapter.acp.client import AcpClient
 from adapter.acp.files import FileRefused, WorkspaceFiles
@@ -28,8 +29,7 @@ INVALID_REQUEST = -32600
 _FILES = {"fs/read_text_file", "fs/write_text_file"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Services:
+class Services(Struct, frozen=True, kw_only=True):
     """What an agent may have its client do."""
 
     files: WorkspaceFiles | None = None

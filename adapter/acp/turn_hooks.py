@@ -7,11 +7,11 @@ to what the model is told: that is told to the user once, not done.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from adapter.acp.hooks import EVENT, fits
 from adapter.hooks.answers import send_back
@@ -41,8 +41,7 @@ _OBEYED = frozenset({"decision", "reason", "continue", "stopReason", "suppressOu
 """What a hook that can block may answer and is obeyed."""
 
 
-@dataclass(slots=True)
-class _Call:
+class _Call(Struct):
     """What is known of a call, by the last lines that said so, and how long these were."""
 
     arguments: Json = None

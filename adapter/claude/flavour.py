@@ -1,7 +1,8 @@
 """What differs among the CLIs that speak Claude Code's control protocol: their options, and what they can do."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from adapter.claude.command import build_command
 from adapter.claude.version import ClaudeCapabilities, capabilities
@@ -9,8 +10,7 @@ from adapter.options import CommandOptions
 from adapter.process.version import Version
 
 
-@dataclass(frozen=True, slots=True)
-class Flavour:
+class Flavour(Struct, frozen=True):
     """One of these CLIs."""
 
     build_command: Callable[[Sequence[str], CommandOptions, Version | None], list[str]]

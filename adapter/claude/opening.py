@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from adapter.claude.client import Client
 from adapter.claude.command import CHECKPOINTING

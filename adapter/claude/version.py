@@ -2,8 +2,6 @@
 here is about what old ones lack.
 """
 
-from dataclasses import dataclass, fields
-
 from adapter.capabilities import OF_THEIR_OWN, Capabilities
 from adapter.options import CommandError, CommandOptions
 from adapter.process.version import Version
@@ -11,12 +9,11 @@ from adapter.process.version import Version
 PERMISSION_MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dontAsk", "auto")
 """The modes that some version knows."""
 
-_OPTIONS = frozenset(field.name for field in fields(CommandOptions)) - OF_THEIR_OWN
+_OPTIONS = frozenset(CommandOptions.__struct_fields__) - OF_THEIR_OWN
 """All that some version knows; build_command refuses what one does not."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClaudeCapabilities(Capabilities):
+class ClaudeCapabilities(Capabilities, frozen=True, kw_only=True):
     """What a version of the CLI can do."""
 
     waits_after_cancel: bool

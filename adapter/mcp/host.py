@@ -8,8 +8,9 @@ may arrive before the answer to `initialize` (2.1).
 import importlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias
+
+from msgspec import Struct
 
 from adapter.process import awake
 from protocol.errors import TurnwireError
@@ -29,8 +30,7 @@ class McpError(TurnwireError):
     """A server that cannot be hosted; the text says which, why, and what to do."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostedServer:
+class HostedServer(Struct, frozen=True, kw_only=True):
     """An MCP server of the configuration: either an entry point or a command."""
 
     entry_point: str | None = None

@@ -1,6 +1,6 @@
 """What an agent wants to do, as rules, grants and policies see it: in the words of no family."""
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from normalize.vocabulary import ToolKind
 from protocol.json_values import JsonObject
@@ -9,8 +9,7 @@ INTERACTIVE: frozenset[ToolKind] = frozenset({"plan", "question"})
 """Kinds of tools that are a question to a human, so that no answer can stand for the next one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True):
     """A call as rules, grants and policies see it."""
 
     tool: str

@@ -5,8 +5,10 @@ plan, everything else is allowed. None: the CLI's own rules decide what is asked
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from adapter.hooks.settings import HookSetting
 from adapter.permissions.calls import ToolCall
@@ -26,8 +28,7 @@ SAFE: frozenset[ToolKind] = frozenset({"read", "search", "delegate", "note"})
 _NOWHERE: Mapping[str, str | None] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PermissionSettings:
+class PermissionSettings(Struct, frozen=True, kw_only=True):
     """How permissions are decided in a session."""
 
     policy: Policy | None = None

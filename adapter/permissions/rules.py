@@ -15,9 +15,10 @@ command is meant, a rule that denies asks. A path counts by its spelling and by 
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 from adapter.permissions.calls import ToolCall
 from adapter.permissions.patterns import Match, covers, finds, is_plain, read
@@ -36,8 +37,7 @@ class RuleError(TurnwireError, ValueError):
     """A rule of the configuration that cannot be read; says which, and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """One rule."""
 
     action: Action
@@ -78,8 +78,7 @@ class Rule:
         return "no" if "no" in found else "maybe" if "maybe" in found else "yes"
 
 
-@dataclass(frozen=True, slots=True)
-class PathContext:
+class PathContext(Struct, frozen=True):
     """Where paths begin, and where they lead."""
 
     workspace: str

@@ -8,8 +8,9 @@ So a text that cannot be read is never taken for harmless; what a program does b
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -33,8 +34,7 @@ MAX_DEPTH = 8
 """How deep lines in quotes are read: `sh -c "sh -c '…'"`."""
 
 
-@dataclass(slots=True)
-class Reading:
+class Reading(Struct):
     """What a line of shell is made of."""
 
     outer: list[str] = field(default_factory=list)

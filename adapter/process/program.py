@@ -4,16 +4,16 @@ Its exit ends it, not the end of its output, which a daemon that it started may 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from adapter.process.child import Child, Start, kill_group
 from adapter.process.pipes import OutputGrace, pipes
 from adapter.process.transport import ProcessGone
 
 
-@dataclass(frozen=True, slots=True)
-class Completed:
+class Completed(Struct, frozen=True):
     """What a program did."""
 
     code: int

@@ -10,9 +10,10 @@ import os
 import re
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 from protocol.errors import TurnwireError
 
@@ -34,8 +35,7 @@ class AttachmentRefused(TurnwireError, ValueError):
     """An attachment that is not taken; says which, why, and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attachment:
+class Attachment(Struct, frozen=True):
     """A file as a frontend sends it."""
 
     content: bytes
@@ -44,8 +44,7 @@ class Attachment:
     """What the frontend calls it; only its last part is used."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttachmentSettings:
+class AttachmentSettings(Struct, frozen=True, kw_only=True):
     """What is taken, and how it reaches the agent."""
 
     mode: Literal["blocks", "files"] = "blocks"

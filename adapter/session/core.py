@@ -6,8 +6,9 @@ pending is one list. A decision is published before the response that carries it
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from adapter.permissions.calls import ToolCall
 from adapter.permissions.decisions import (
@@ -39,8 +40,7 @@ from normalize.inputs import Announced, Decision, Ended, Received, Sent, Session
 from normalize.vocabulary import VoidReason
 
 
-@dataclass(frozen=True, slots=True)
-class Outputs:
+class Outputs(Struct, frozen=True):
     """What follows from an input; `happened` is told before `effects` are carried out, each in order."""
 
     happened: list[Happened] = field(default_factory=list)

@@ -7,8 +7,9 @@ answers gets no more of its requests read. Of blank lines in a row the first is 
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from adapter.process.transport import ProcessGone, Transport
 from protocol.framing import DEFAULT_LIMIT, LineFramer, OversizeLine
@@ -19,8 +20,7 @@ MAX_POSTED = 1024
 Value = TypeVar("Value")
 
 
-@dataclass(frozen=True, slots=True)
-class _Posted:
+class _Posted(Struct, frozen=True):
     line: bytes
     before: Callable[[], None]
     after: Callable[[], None]

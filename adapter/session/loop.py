@@ -7,8 +7,9 @@ the order in which all of it starts, reads, writes, waits and ends is here, and 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
+
+from msgspec import Struct
 
 from adapter.options import SessionOptions
 from adapter.permissions.audit import AuditTrail
@@ -48,8 +49,7 @@ class AgentClient(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FamilyParts(Generic[Agent]):
+class FamilyParts(Struct, Generic[Agent], frozen=True, kw_only=True):
     """What a family brings to the loop, once its process runs."""
 
     session: Agent
@@ -66,8 +66,7 @@ class FamilyParts(Generic[Agent]):
     """Closes what the session has opened beside the agent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionContext:
+class SessionContext(Struct, frozen=True, kw_only=True):
     """What a session is given by whoever opens it, beside its options."""
 
     core: Core

@@ -1,12 +1,12 @@
 """What a session has to tell beside its lines: trouble of ours, and silence of the agent's."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class SessionNotice:
+
+class SessionNotice(Struct, frozen=True):
     """Something a frontend should know; nothing has been decided or ended by it."""
 
     code: Literal[

@@ -7,9 +7,10 @@ import asyncio
 import os
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import nsmallest
 from pathlib import Path
+
+from msgspec import Struct
 
 from adapter.workspace.repository import GitFailed, repository
 
@@ -28,8 +29,7 @@ SKIPPED = frozenset(
 """Folders that a walk leaves out: what is in them was not written by hand."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileNames:
+class FileNames(Struct, frozen=True):
     """Paths from the workspace, with slashes."""
 
     names: Sequence[str]

@@ -15,9 +15,11 @@ import tempfile
 from asyncio import to_thread
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from adapter.process.program import run_program
 from protocol.errors import TurnwireError
@@ -67,8 +69,7 @@ class GitFailed(TurnwireError):
     """There is no repository, or no git, or it does not know; the text is git's own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Struct, frozen=True):
     """What git said."""
 
     content: bytes
@@ -86,8 +87,7 @@ class Output:
         return [os.fsdecode(field) for field in self.content.split(b"\0")[:-1]]
 
 
-@dataclass(frozen=True, slots=True)
-class RepositoryLayout:
+class RepositoryLayout(Struct, frozen=True):
     """Where the parts of a repository are."""
 
     root: Path
@@ -116,8 +116,7 @@ class RepositoryLayout:
         return _EMPTY_FILES[self.object_format]
 
 
-@dataclass(frozen=True, slots=True)
-class _Git:
+class _Git(Struct, frozen=True):
     """Runs git in a workspace."""
 
     program: str
@@ -149,8 +148,7 @@ class _Git:
         return Output(done.stdout, is_whole=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(Struct, frozen=True):
     """A repository of which nothing is run: call it to run git on its objects, index and files."""
 
     parts: RepositoryLayout

@@ -6,7 +6,8 @@ once however many wait for it, kept for a moment, and its frames are encoded onc
 
 import asyncio
 from collections import OrderedDict
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hub.delivery.batch import Batch
 from hub.delivery.log import EventLog, LogGap
@@ -28,8 +29,7 @@ _Key = tuple[str, Cursor, str]
 """A session, a cursor, and the life of the logs in which it was read."""
 
 
-@dataclass(frozen=True, slots=True)
-class CatchUpPage:
+class CatchUpPage(Struct, frozen=True):
     """What follows a cursor."""
 
     gap: LogGap | None
@@ -41,8 +41,7 @@ class CatchUpPage:
     """The newest number there was."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(Struct, frozen=True):
     """Some of what follows a cursor, as one frontend asked for it."""
 
     gap: tuple[int, int] | None

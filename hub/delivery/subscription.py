@@ -8,8 +8,9 @@ the cursor is. So a frontend gets every number once, in order, whatever the two 
 
 import asyncio
 import logging
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from hub.delivery.batch import Batch
 from hub.delivery.log import LogGap
@@ -74,8 +75,7 @@ class LiveReaders(Protocol):
         ...
 
 
-@dataclass(slots=True, eq=False)
-class Subscription:
+class Subscription(Struct, eq=False):
     """One session, as one reader follows it."""
 
     session: str

@@ -7,10 +7,9 @@ the host does go on when the frontend leaves, and their replies are then dropped
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from typing import Protocol
 
-from msgspec import to_builtins
+from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 from pydantic import JsonValue
 
@@ -106,8 +105,7 @@ class TextSink(Sink, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class HubContext:
+class HubContext(Struct, frozen=True):
     """What all conversations of a hub share."""
 
     config: HubConfig

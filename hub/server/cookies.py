@@ -8,8 +8,9 @@ when all were, so that the list has a bound and no cookie comes back.
 import hmac
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from hub.principals import NoPrincipals, Principal, Principals
 from hub.server.access import Tokens
@@ -18,8 +19,7 @@ REMEMBERED = 1000
 """Logins that are known one by one to be logged out."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedOut:
+class LoggedOut(Struct, frozen=True):
     """The logins whose cookies open nothing any more."""
 
     logins: Mapping[str, int] = field(default_factory=dict)

@@ -5,10 +5,10 @@ Streams (server-sent events) are named here and served by the server.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, unquote
 
+from msgspec import Struct, field
 from pydantic import JsonValue
 
 from hub.principals import Principal
@@ -32,8 +32,7 @@ COOKIE_S = 400 * 24 * 3600
 """Seconds that a browser keeps its cookie: as long as browsers do at most. It opens nothing once its token is another."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """A request's head; names of headers are lower case, repeated ones joined by a comma."""
 
     method: str
@@ -62,8 +61,7 @@ class Request:
         return cookies[name].value if name in cookies else None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """A whole response."""
 
     status: int
@@ -74,8 +72,7 @@ class Answer:
     """The body is only what would be sent: the request was HEAD."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stream:
+class Stream(Struct, frozen=True):
     """The request is for a session's events as a stream."""
 
     session: str

@@ -7,8 +7,9 @@ import hmac
 import secrets
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from hub.principals import Principal
 
@@ -42,8 +43,7 @@ class Invitations(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Invitation:
+class _Invitation(Struct, frozen=True):
     code: str
     principal: Principal
     until: float

@@ -3,9 +3,9 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from hub.host import CommandRefused
 from hub.principals import BadPrincipal, Principal, ProxyUsers, Scope
@@ -20,8 +20,7 @@ from hub.wire.codes import CloseCode
 WEBSOCKET_PATH = "/ws"
 
 
-@dataclass(frozen=True, slots=True)
-class Probes:
+class Probes(Struct, frozen=True):
     """What the sidecar tells about itself to those who watch over it."""
 
     metrics: Callable[[], tuple[str, bytes]] = lambda: ("text/plain; version=0.0.4; charset=utf-8", b"")
@@ -30,8 +29,7 @@ class Probes:
     """Why the sidecar is not ready, as a sentence; None when it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Upgrade:
+class Upgrade(Struct, frozen=True):
     """The request may become a WebSocket, of somebody or, for the time being, of nobody."""
 
     principal: Principal | None

@@ -4,9 +4,10 @@ import gzip
 import hashlib
 import mimetypes
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+
+from msgspec import Struct
 
 from hub.server.http import Answer
 
@@ -15,8 +16,7 @@ IMMUTABLE = "/assets/"
 """Files under it have a hash of their content in their name."""
 
 
-@dataclass(frozen=True)
-class StaticFile:
+class StaticFile(Struct, frozen=True, dict=True):
     """A file and what is said about it."""
 
     content: bytes

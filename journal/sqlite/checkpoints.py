@@ -11,16 +11,16 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from msgspec import Struct
+
 log = logging.getLogger(f"turnwire.{__name__}")
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
+class Thresholds(Struct, frozen=True):
     """Sizes of the write-ahead log in bytes."""
 
     move: int = 16 << 20

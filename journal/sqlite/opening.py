@@ -11,11 +11,12 @@ import platform
 import sqlite3
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from subprocess import run
 from typing import BinaryIO, Literal
+
+from msgspec import Struct
 
 from files.private import make_private, open_private
 from journal.ages import AgeClock, Limits, read
@@ -37,8 +38,7 @@ VERIFY_UP_TO = 64 << 20
 _MAGIC = b"SQLite format 3\x00"
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedFile:
+class OpenedFile(Struct, frozen=True):
     """A journal file that is ours."""
 
     path: Path

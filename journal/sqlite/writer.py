@@ -10,9 +10,10 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Protocol, TypeVar
+
+from msgspec import Struct
 
 from journal.base import JournalUnavailable, Retention
 from journal.sqlite.checkpoints import Checkpoints, Thresholds
@@ -57,8 +58,7 @@ class Listener(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(Struct, frozen=True):
     run: Callable[[], None]
     refuse: Callable[[JournalUnavailable], None]
 

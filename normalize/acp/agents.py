@@ -4,13 +4,12 @@ Each entry is a fact seen in recordings. What an agent tells in `_meta` or in it
 whoever wrote it; here is only what changes how the same line is to be understood.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from protocol.json_values import Json, text_at
 
 
-@dataclass(frozen=True, slots=True)
-class Quirks:
+class Quirks(Struct, frozen=True):
     """How an agent differs."""
 
     whole_files: bool = False

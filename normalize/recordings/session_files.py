@@ -5,8 +5,9 @@ the lines become the inputs of a core, in order. Both are pure; who opens files 
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct, field
 
 from normalize.inputs import SessionInput
 
@@ -61,8 +62,7 @@ class SearchableText(NamedTuple):
     """The text."""
 
 
-@dataclass(slots=True)
-class ConversationSummary:
+class ConversationSummary(Struct):
     """What a list of conversations shows of one."""
 
     session_id: str | None = None

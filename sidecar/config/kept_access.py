@@ -8,8 +8,10 @@ import json
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from files.private import make_private, read_private
 from hub.server.access import MINIMUM_TOKEN, Tokens
@@ -18,8 +20,7 @@ from hub.server.cookies import LoggedOut
 log = logging.getLogger(f"turnwire.{__name__}")
 
 
-@dataclass(frozen=True, slots=True)
-class KeptFile:
+class KeptFile(Struct, frozen=True):
     """What the file says."""
 
     tokens: Tokens

@@ -5,8 +5,9 @@ Only whole lines are taken. Blocking: who has an event loop calls it in a thread
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from normalize.core import Core
 from normalize.families import new_core
@@ -24,8 +25,7 @@ LONGEST = 64 << 20
 """Bytes of a line; a longer one is passed over."""
 
 
-@dataclass(slots=True)
-class _Place:
+class _Place(Struct):
     """How far a file has been read."""
 
     path: Path

@@ -8,9 +8,10 @@ of its folder, if that was written to since it began.
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+
+from msgspec import Struct
 
 from adapter.process.identity import MARK
 
@@ -31,8 +32,7 @@ LONGEST = 1 << 16
 """Bytes of a command line or an environment that are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunningAgent:
+class RunningAgent(Struct, frozen=True):
     """An agent that runs."""
 
     pid: int

@@ -1,12 +1,12 @@
 """Which conversations somebody may see who may not see all of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class VisibleConversations:
+
+class VisibleConversations(Struct, frozen=True):
     """Those in some folders, and some by their ids."""
 
     folders: tuple[str, ...] = ()

@@ -1,11 +1,11 @@
 """`turnwire run` and `turnwire serve`: live sessions until a signal."""
 
 import asyncio
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import typer
+from msgspec import Struct
 
 from hub.host import CommandRefused
 from hub.hub import Hub
@@ -31,8 +31,7 @@ class StartError(TurnwireError):
     """The first session cannot be started; the message says why and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class FirstSession:
+class FirstSession(Struct, frozen=True):
     """What the first session is to be."""
 
     argv: tuple[str, ...]

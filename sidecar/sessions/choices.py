@@ -1,7 +1,6 @@
 """The agents that a frontend may choose for a new session, and what each can do."""
 
 from collections.abc import Sequence
-from dataclasses import fields
 
 from adapter.capabilities import Capabilities
 from adapter.families import FAMILIES
@@ -38,4 +37,4 @@ def agent_choices(settings: Settings, names: Sequence[str]) -> list[AgentChoice]
 
 def abilities(can: Capabilities) -> list[str]:
     """Return the names of what an agent can do or not."""
-    return [one.name for one in fields(Capabilities) if getattr(can, one.name) is True]
+    return [name for name in Capabilities.__struct_fields__ if getattr(can, name) is True]

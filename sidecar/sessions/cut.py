@@ -1,10 +1,9 @@
 """Where a conversation went back to or was branched off, what it left behind by that, and a copy of what remains."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
 from typing import Literal
 
-from msgspec import structs
+from msgspec import Struct, field, structs
 
 from journal.base import Entry, Journal
 from normalize import events as ev
@@ -21,8 +20,7 @@ BATCH = 256
 BRANCHED = "the conversation was branched off here"
 
 
-@dataclass(slots=True)
-class LogCut:
+class LogCut(Struct):
     """A place in a log."""
 
     at: str | None

@@ -9,11 +9,12 @@ import json
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec import Struct
 from pydantic import JsonValue
 
 from hub.host import CommandRefused
@@ -38,8 +39,7 @@ PIECE = 512
 """Texts of a log that are taken into the index at a time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LibraryTimes:
+class LibraryTimes(Struct, frozen=True, kw_only=True):
     """How often the folders are looked at, and what waits for that. Seconds."""
 
     patience_s: float = 2.0

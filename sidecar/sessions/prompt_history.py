@@ -4,15 +4,15 @@ Prompts that wait are remembered until it is known which turn serves them; pure.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hub.wire.frames import Attachment
 from normalize import events as ev
 from normalize.events import AgentEvent
 
 
-@dataclass(frozen=True, slots=True)
-class SentPrompt:
+class SentPrompt(Struct, frozen=True):
     """A prompt as a frontend sent it."""
 
     text: str

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from adapter.permissions.audit import AuditTrail
 from adapter.permissions.grants import GrantStore
@@ -14,8 +15,7 @@ from sidecar.sessions.hosted import Changed
 from sidecar.sessions.pipeline import Observer
 
 
-@dataclass(frozen=True, slots=True)
-class SessionServices:
+class SessionServices(Struct, frozen=True):
     """What every live session shares with the others."""
 
     settings: Settings

@@ -1,7 +1,8 @@
 """What a session's events say about its state: a pure fold, so that a list of sessions costs no second truth."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from hub.wire.frames import NAME_LENGTH
 from normalize import events as ev
@@ -21,8 +22,7 @@ def _name(said: str | None) -> str | None:
     return None if said is None or len(said) > NAME_LIMIT else said
 
 
-@dataclass(slots=True)
-class ObservedState:
+class ObservedState(Struct):
     """The running summary of one session."""
 
     state: SessionState = "starting"

@@ -1,10 +1,10 @@
 """The independent checker over every recording of the Agent Client Protocol: with what was sent, and of stdout alone."""
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 from acp_recordings import AcpRecording, acp_recordings
+from msgspec.structs import asdict
 
 from cases import for_each
 from normalize.core import Core

@@ -1,6 +1,6 @@
 """The independent checker over every recording: what is published agrees with what the CLI wrote."""
 
-from dataclasses import asdict
+from msgspec.structs import asdict
 
 from cases import for_each
 from recordings import Recording, recordings

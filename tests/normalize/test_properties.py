@@ -1,12 +1,12 @@
 """What holds for any input: real lines in any order, repeated, left out, or mutilated."""
 
 import random
-from dataclasses import asdict
 from typing import Literal
 
 import msgspec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import asdict
 
 from contracts.events import balanced
 from normalize import events as ev

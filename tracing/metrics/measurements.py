@@ -5,8 +5,9 @@ trace never disagree. docs/operating.md has the table; a test keeps it equal to 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 from normalize import events as ev
 from normalize.events import AgentEvent
@@ -37,8 +38,7 @@ NAMES = 64
 """Values of a label that are told apart; tools are named by models and servers, and each name would cost a series."""
 
 
-@dataclass(frozen=True, slots=True)
-class Instrument:
+class Instrument(Struct, frozen=True):
     """One metric."""
 
     name: str

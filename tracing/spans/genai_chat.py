@@ -6,8 +6,9 @@ for one: it ends with the first call of a tool, or with the turn.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
+
+from msgspec import Struct, field
 
 from normalize.model import JsonObject
 from normalize.model_calls import AnswerPart, CallBegan, CallMeasured, PartSaid, Tokens
@@ -29,8 +30,7 @@ class Piece(NamedTuple):
     """It takes the place of what the block said before."""
 
 
-@dataclass(slots=True)
-class _Block:
+class _Block(Struct):
     """A block of a run, as far as there is room for it."""
 
     kind: Literal["text", "reasoning"]
@@ -38,8 +38,7 @@ class _Block:
     room: int
 
 
-@dataclass(slots=True)
-class _Chat:
+class _Chat(Struct):
     span: Span
     message_id: str | None
     last: int

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import msgspec
+from msgspec import Struct
 
 from normalize.model import JsonObject
 from normalize.model_calls import AnswerPart, ToolPart
@@ -42,8 +42,7 @@ def provider_of(agent: str | None, model: str | None) -> str:
     return "unknown"  # an agent's own word could be another each time, and metrics keep each
 
 
-@dataclass(slots=True)
-class Facts:
+class Facts(Struct):
     """What is known of a session, and how much of it may be told."""
 
     agent: str

@@ -6,11 +6,11 @@ lasts as long as the block grows, with the event that the whole block would be, 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from normalize import events as ev
 from normalize.events import AgentEvent, to_json
@@ -48,8 +48,7 @@ class SpanContext(NamedTuple):
         return self.trace.begin(name, at, self.parent, attributes)
 
 
-@dataclass(slots=True)
-class _Block:
+class _Block(Struct):
     """A block that grows; what does not fit into the limit is not kept."""
 
     span: Span

@@ -8,7 +8,8 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sidecar.outbound.push.endpoints import (
     EndpointAddress,
@@ -38,8 +39,7 @@ GONE = frozenset({404, 410})
 """The service does not know the browser any more (RFC 8030, 7.3)."""
 
 
-@dataclass(frozen=True, slots=True)
-class EncryptedMessage:
+class EncryptedMessage(Struct, frozen=True):
     """A message for one browser, encrypted."""
 
     endpoint: str

@@ -8,8 +8,9 @@ lead elsewhere meanwhile. An address (not a name) that the operator has named co
 import ipaddress
 import socket
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from protocol.errors import TurnwireError
 
@@ -31,8 +32,7 @@ class EndpointRefused(TurnwireError):
     """An endpoint is not called; the text says why and does not repeat it, as it is a secret of the browser."""
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointAddress:
+class EndpointAddress(Struct, frozen=True):
     """Where an endpoint is."""
 
     host: str

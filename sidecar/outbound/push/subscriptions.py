@@ -10,8 +10,10 @@ import json
 import logging
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from files.private import make_private, read_private
 from normalize.vocabulary import Role
@@ -22,8 +24,7 @@ MOST = 32
 """Browsers; one more takes the place of the one that subscribed first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Subscription:
+class Subscription(Struct, frozen=True):
     """One browser."""
 
     endpoint: str

@@ -10,9 +10,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from normalize.events.envelope import Envelope
 from sidecar.outbound.webhooks.message import Message, headers, message_of
@@ -54,8 +55,7 @@ def wait_after(attempt: int, asked: float | None, chance: float, first: float = 
     return max(longest * (0.75 + chance / 4), min(asked or 0.0, LONGEST_WAIT_S))
 
 
-@dataclass(frozen=True, slots=True)
-class Receiver:
+class Receiver(Struct, frozen=True):
     """Who is told."""
 
     url: str

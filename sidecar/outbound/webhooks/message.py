@@ -10,7 +10,8 @@ import hashlib
 import hmac
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from normalize.events import from_json, to_json
 from normalize.events.envelope import Envelope
@@ -29,8 +30,7 @@ class BadSecret(TurnwireError, ValueError):
     """A secret that cannot be signed with."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """What is sent, however often."""
 
     id: str

@@ -8,8 +8,9 @@ import asyncio
 import logging
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from journal.base import Journal, JournalError
 from normalize.events.envelope import Cursor, Envelope
@@ -36,8 +37,7 @@ class EventReceiver(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class EventFilter:
+class EventFilter(Struct, frozen=True):
     """What a receiver is told."""
 
     kinds: frozenset[str]

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 from msgspec import to_builtins
@@ -26,10 +25,9 @@ def run(file: Path, prices: Callable[[], Prices], *, as_json: bool) -> None:
 def _plain(report: Report) -> dict[str, object]:
     turns = []
     for turn in report.turns:
-        plain = asdict(turn) | {"verdict": turn.verdict, "seconds": turn.seconds}
-        plain["result"] = to_builtins(turn.result) if turn.result else None
+        plain = to_builtins(turn) | {"verdict": turn.verdict, "seconds": turn.seconds}
         del plain["calls"]
-        plain["tools"] = [asdict(span) for span in turn.tools.values()]
-        plain["asked"] = [asdict(span) for span in turn.asked.values()]
+        plain["tools"] = [to_builtins(span) for span in turn.tools.values()]
+        plain["asked"] = [to_builtins(span) for span in turn.asked.values()]
         turns.append(plain)
-    return asdict(report) | {"turns": turns}
+    return {**to_builtins(report), "turns": turns}

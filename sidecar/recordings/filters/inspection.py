@@ -7,8 +7,9 @@ What a turn has cost that does not say so is estimated by the tokens of its call
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from normalize import events as ev
 from normalize.core import Stats
@@ -26,8 +27,7 @@ EPOCH_S = 1e9
 """Seconds from which on a time is one since 1970: an earlier one counts from a recording's beginning."""
 
 
-@dataclass(slots=True)
-class Span:
+class Span(Struct):
     """Something that took time."""
 
     what: str
@@ -40,8 +40,7 @@ class Span:
         return max((now if self.ended is None else self.ended) - self.began, 0.0)
 
 
-@dataclass(slots=True)
-class WaitTimes:
+class WaitTimes(Struct):
     """Seconds by what was waited for."""
 
     model: float = 0.0
@@ -57,8 +56,7 @@ class Call(NamedTuple):
     tokens: Tokens
 
 
-@dataclass(slots=True)
-class Turn:
+class Turn(Struct):
     """One turn."""
 
     operation_id: str
@@ -97,8 +95,7 @@ class Turn:
         return f"{words}: {self.errors[0]}" if self.errors and outcome != "completed" else words
 
 
-@dataclass(slots=True)
-class Report:
+class Report(Struct):
     """A recording."""
 
     turns: list[Turn] = field(default_factory=list)

@@ -1,8 +1,8 @@
 """A recording's report, drawn for a terminal."""
 
-from dataclasses import asdict
 from pathlib import Path
 
+from msgspec.structs import asdict
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table

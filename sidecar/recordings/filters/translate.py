@@ -8,9 +8,10 @@ import gc
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import BinaryIO
+
+from msgspec.structs import asdict
 
 from normalize.events import AgentEvent, to_json, to_lines
 from normalize.events.limits import cut

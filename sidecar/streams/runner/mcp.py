@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Collection
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from adapter.process.patience import Patience
 from adapter.session.agent import AgentSession
@@ -13,8 +14,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 """Seconds between two looks; each pause is twice the last one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerDeadlines:
+class ServerDeadlines(Struct, frozen=True, kw_only=True):
     """Seconds that are waited for MCP servers."""
 
     connect: float = 60.0

@@ -2,11 +2,11 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from acp_stage import AGENT, HANG, QUICK, AcpStage
+from msgspec.structs import replace
 
 from adapter.acp.listing import PAGES, list_conversations
 from adapter.family import KeptConversation

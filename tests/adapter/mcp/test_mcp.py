@@ -2,10 +2,10 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from adapter.claude.opening import build_argv
 from adapter.mcp.bridge import BridgedServer

@@ -1,7 +1,8 @@
 import asyncio
 import sys
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from adapter.claude.version import capabilities
 from adapter.process.version import Version, detect_version, parse_version

@@ -6,10 +6,10 @@ import sys
 import types
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from session_harness import SessionHarness
 
 from adapter.claude.opening import open_session

@@ -3,12 +3,12 @@
 import copy
 import json
 from collections import Counter
-from dataclasses import asdict
 from typing import Any
 
 from acp_recordings import acp_recordings
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import asdict
 
 from normalize.acp.core import AcpCore
 from normalize.events import AgentEvent, from_json, to_json

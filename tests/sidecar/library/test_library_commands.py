@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import pytest
 from acp_stage import AGENT
 from kept_files import kept_file
 from kept_sessions import kept
+from msgspec.structs import replace
 
 from adapter.process.watchdog import Watchdog
 from hub.host import CommandRefused, Frontend

@@ -44,8 +44,9 @@ CHECKS = ("pydantic", "pydantic_settings", "typer", "sidecar.config.settings")
 HUB = ("hub.hub", "hub.wire.frames", "websockets")
 OTHER_COMMANDS = ("sidecar.cli.live", "sidecar.cli.token")
 CORES = ("normalize.families", "normalize.claude.core")
+EVENTS = ("normalize.events", "protocol.acp")
 OPTIONAL = ("redis", "yaml", "detect_secrets")
-RARE = ("normalize.acp.core", "normalize.claude.kept.reader", "hashlib", "tempfile")
+RARE = ("dataclasses", "normalize.acp.core", "normalize.claude.kept.reader", "hashlib", "tempfile")
 """What a recording of Claude's stdout has nothing of."""
 RECORDING = recordings("partial-messages")[0].folder / "stdout.jsonl"
 
@@ -72,20 +73,20 @@ def among(names: tuple[str, ...], modules: set[str]) -> list[str]:
 @pytest.mark.parametrize(
     ("arguments", "absent", "most"),
     [
-        (["--help"], DRAWS + TRACES + SERVES + ("pydantic", "sidecar.config.settings") + OPTIONAL, 190),
-        (["run", "--help"], DRAWS + TRACES + SERVES + ("sidecar.config.settings", "hub") + OPTIONAL, 292),
-        (["translate", str(RECORDING)], DRAWS + TRACES + SERVES + CHECKS + OPTIONAL + RARE, 270),
-        (["inspect", str(RECORDING), "--json"], DRAWS + TRACES + SERVES + ("sidecar.config.settings",), 445),
-        (["inspect", str(RECORDING)], ("structlog", *TRACES, *SERVES, "sidecar.config.settings"), 500),
+        (["--help"], DRAWS + TRACES + SERVES + ("pydantic", "sidecar.config.settings") + OPTIONAL, 188),
+        (["run", "--help"], DRAWS + TRACES + SERVES + ("sidecar.config.settings", "hub") + OPTIONAL, 290),
+        (["translate", str(RECORDING)], DRAWS + TRACES + SERVES + CHECKS + OPTIONAL + RARE, 268),
+        (["inspect", str(RECORDING), "--json"], DRAWS + TRACES + SERVES + ("sidecar.config.settings",), 433),
+        (["inspect", str(RECORDING)], ("structlog", *TRACES, *SERVES, "sidecar.config.settings"), 488),
         (
             ["schema", "events"],
             DRAWS + TRACES + ("websockets", "uvloop", "sqlite3", *OPTIONAL, *OTHER_COMMANDS),
-            326,
+            324,
         ),
         (
             ["doctor", "--json", "--agent", "demo"],
             DRAWS + TRACES + ("uvloop", *HUB, *CORES, *OPTIONAL, *OTHER_COMMANDS),
-            460,
+            457,
         ),
     ],
     ids=lambda value: " ".join(value[:1]) if isinstance(value, list) else "",
@@ -100,9 +101,9 @@ def test_a_command_loads_what_it_needs(
 
 def test_a_relay_loads_neither_the_hub_nor_a_journal(tmp_path: Path) -> None:
     modules = loaded(tmp_path, "stdio", "--agent", "demo")
-    absent = (*DRAWS, *TRACES, "typer", *HUB, *CORES, "journal", "sqlite3", *OPTIONAL)
+    absent = (*DRAWS, *TRACES, "typer", *HUB, *CORES, *EVENTS, "journal", "sqlite3", *OPTIONAL)
     assert among(absent, modules) == []
-    assert len(modules) <= 435
+    assert len(modules) <= 413
 
 
 def test_what_a_command_loads_is_never_looked_through_for_garbage(tmp_path: Path) -> None:
@@ -130,15 +131,15 @@ def test_a_watchdog_loads_no_event_loop() -> None:
     say = "import sys; from adapter.process.watch import watch; print(*sys.modules)"
     command = [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {say}"]
     modules = set(subprocess.check_output(command, text=True, timeout=60).split())
-    assert among(("asyncio", "subprocess", "msgspec", "logging", "pathlib"), modules) == []
-    assert len(modules) <= 65
+    assert among(("asyncio", "subprocess", "msgspec", "logging", "pathlib", "typing", "re"), modules) == []
+    assert len(modules) <= 50
 
 
 def test_a_runner_loads_no_hub_and_no_journal(tmp_path: Path) -> None:
     modules = loaded(tmp_path, "runner", "--agent", "demo")
     absent = (*DRAWS, *TRACES, "websockets", "hub.hub", "sqlite3", *OPTIONAL)
     assert among(absent, modules) == []
-    assert len(modules) <= 545
+    assert len(modules) <= 541
 
 
 def test_the_scripted_agent_loads_no_settings_and_no_command_line(tmp_path: Path) -> None:
@@ -146,7 +147,7 @@ def test_the_scripted_agent_loads_no_settings_and_no_command_line(tmp_path: Path
     assert "scripted_agent.claude.session" in modules
     absent = (*DRAWS, *TRACES, *CHECKS, "normalize", "hub", "importlib.resources")
     assert among(absent, modules) == []
-    assert len(modules) <= 270
+    assert len(modules) <= 266
 
 
 @pytest.mark.long
@@ -166,7 +167,7 @@ async def test_a_sidecar_in_which_nothing_happened_has_loaded_nothing_that_draws
         pass
     modules = set(json.loads(out.read_text()))
     assert "hub.hub" in modules
-    assert among((*DRAWS, *TRACES, *OPTIONAL, "hub.schema"), modules) == []
+    assert among((*DRAWS, *TRACES, *OPTIONAL, "hub.schema", "normalize.acp.session_updates"), modules) == []
     of_a_fleet = [name for name in modules if name.startswith(("fleet", "sidecar.fleet", "journal.redis"))]
     assert set(of_a_fleet) <= {"fleet", "fleet.errors"}, "one machine has none"
-    assert len(modules) <= 775
+    assert len(modules) <= 760

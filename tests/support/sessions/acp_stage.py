@@ -6,12 +6,13 @@ import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import acp_agent
+from msgspec.structs import replace
 
 from adapter.acp.opening import Graces, open_acp_session
 from adapter.families import open_session
@@ -136,7 +137,7 @@ class AcpStage:
             control_deadline=HANG,
             stop=PATIENT,
         )
-        wanted = replace(wanted, **options)  # type: ignore[arg-type]  # names are the options' fields
+        wanted = replace(wanted, **options)
         notices: list[SessionNotice] = []
         opener: Opener = open_session if graces is None else partial(open_acp_session, graces=graces)
         opened = opener(wanted, core=core, audit=audit, grants=grants, notify=notices.append)
