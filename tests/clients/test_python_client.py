@@ -237,6 +237,13 @@ async def test_no_hub_is_a_timeout() -> None:
                 pass
 
 
+async def test_whoever_has_no_token_is_told_where_there_is_one() -> None:
+    async with hub_harness(config(0)) as hub:
+        with pytest.raises(TimedOut, match="no token was given; the URL that turnwire prints has one"):
+            async with connect(hub.base, timeout=0.2):
+                pass
+
+
 async def test_following_goes_on_over_restarts_with_a_journal_on_disk(tmp_path: Path) -> None:
     port, follow, client = 0, None, None
     keeping = None

@@ -101,6 +101,10 @@ class Client(Requests):
         self._ids = itertools.count(1)
         self._ready: asyncio.Future[ClientConnection] = asyncio.get_running_loop().create_future()
         self._failure: TurnwireError | None = None
+        self.hindrance = (
+            "" if token is not None else "no token was given; the URL that turnwire prints has one"
+        )
+        """What has kept it from a connection so far, as far as it knows."""
         self._replies: dict[str, asyncio.Future[JsonValue]] = {}
         self._followings: dict[str, Following] = {}
         self._asked: dict[str, Following] = {}
@@ -171,12 +175,14 @@ class Client(Requests):
                 if answer.response.status_code in REFUSED:
                     return self.fail(AccessRefused(_sentence(answer.response.body, str(answer))))
                 log.info("The hub does not take the connection now: %s", answer)
+                self.hindrance = str(answer)
             except (AccessRefused, ProtocolError) as failure:
                 return self.fail(failure)
             except ConnectionClosed as closed:
                 log.info("The connection to the hub was lost: %s", closed)
             except (OSError, InvalidHandshake, TimeoutError) as error:
                 log.info("The hub cannot be reached: %s", error)
+                self.hindrance = str(error) or self.hindrance
             await asyncio.sleep(self._backoff.next())
 
     def fail(self, failure: TurnwireError) -> None:
@@ -385,7 +391,8 @@ async def connect(
             async with asyncio.timeout(timeout):
                 await client.connected()
         except TimeoutError as late:
-            raise TimedOut(f"No hub has answered at {_address(url)} in {timeout:g} s.") from late
+            why = f": {client.hindrance}" if client.hindrance else ""
+            raise TimedOut(f"No hub has answered at {_address(url)} in {timeout:g} s{why}.") from late
         yield client
     finally:
         keeper.cancel()
