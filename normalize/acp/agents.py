@@ -21,11 +21,16 @@ class Quirks(Struct, frozen=True):
     usage_is_total: bool = False
     """The usage of an answer counts the session and not the turn."""
     says_errors: bool = False
-    """An API that fails is told as text that begins with `Error: `; the turn ends as if all were well, without a usage."""
+    """An API that fails is told as text that begins with `Error: `; the turn ends as if all were well, without a usage where no call
+    of the session has succeeded."""
+    tells_failures: bool = False
+    """An API that fails is told as the status `systemError` of the thread, then why as text; the turn ends as if all were well."""
     says_modes: bool = False
     """A change of the mode is told as text, `[MODE_UPDATE] MODE`."""
     names_tools_in_ids: bool = False
     """A call's id begins with the tool's name and two underscores."""
+    begins_with_names: bool = False
+    """A call's first title is the tool's name, where it is one word; what it does is said by a later one."""
 
 
 SAFE = Quirks()
@@ -38,7 +43,9 @@ _KNOWN: tuple[tuple[str, Quirks], ...] = (
     ),
     ("qwen", Quirks(whole_files=True)),
     ("copilot", Quirks(usage_is_total=True, says_errors=True)),
+    ("codex", Quirks(tells_failures=True)),
     ("opencode", Quirks(prompts_join=True)),
+    ("kimi", Quirks(begins_with_names=True)),
 )
 """A part of the agent's name in small letters -> what is special; the first that fits."""
 

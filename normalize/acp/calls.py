@@ -105,8 +105,10 @@ class Calls:
         """Return an open call."""
         return self._open.get(call_id)
 
-    def on_update(self, update: ToolCallUpdate, *, history: bool | None = None) -> list[AgentEvent]:
-        """Take news of a call, be it the first or not; None is published of one that has ended."""
+    def on_update(
+        self, update: ToolCallUpdate, *, history: bool | None = None, asks: bool = False
+    ) -> list[AgentEvent]:
+        """Take news of a call, be it the first or not, or what a request for leave `asks`; None is published of one that has ended."""
         call_id = update.tool_call_id
         call = self._open.get(call_id)
         for block in update.content or ():
@@ -114,8 +116,8 @@ class Calls:
                 self._terminals.put(block.terminal_id, call_id)
         events = self.settle(call_id)
         if call is None:
-            return [*events, *self._begin(update, history)] if self.is_news(update) else events
-        changed = call.facts.learn(update, self.quirks)
+            return [*events, *self._begin(update, history, asks=asks)] if self.is_news(update) else events
+        changed = call.facts.learn(update, self.quirks, asks=asks)
         if update.status in ("completed", "failed") and call.over is None:
             return [*events, self._end(call, "complete" if update.status == "completed" else "error")]
         if call.over is not None:
@@ -158,9 +160,9 @@ class Calls:
         """Return the open call that shows a terminal."""
         return self._open.get(terminal_id) or self._open.get(self._terminals.get(terminal_id) or "")
 
-    def _begin(self, update: ToolCallUpdate, history: bool | None) -> list[AgentEvent]:
+    def _begin(self, update: ToolCallUpdate, history: bool | None, *, asks: bool) -> list[AgentEvent]:
         call = Call(update.tool_call_id, history=history)
-        call.facts.learn(update, self.quirks)
+        call.facts.learn(update, self.quirks, asks=asks)
         self._ended.forget(call.id)
         self._open[call.id] = call
         made = payload(call.facts, self.quirks)

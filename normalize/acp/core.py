@@ -270,7 +270,7 @@ class AcpCore:
         call_id = told.tool_call_id or None
         known = session.calls.find(told.tool_call_id)
         facts = Facts() if known is None else replace(known.facts)
-        facts.learn(told, session.calls.quirks)
+        facts.learn(told, session.calls.quirks, asks=True)
         if isinstance(params.meta, dict):
             facts.learn(ToolCallUpdate(meta=params.meta), session.calls.quirks)
         if call_id is not None:
@@ -279,7 +279,7 @@ class AcpCore:
                 told = replace(told, raw_input=None, title=None, kind=None)
             if told.status in ("completed", "failed"):
                 told = replace(told, status=None)
-            events += session.calls.on_update(told, history=session.history)
+            events += session.calls.on_update(told, history=session.history, asks=True)
             call = session.calls.find(call_id)
             if call is not None:
                 call.leave = "asked"

@@ -95,10 +95,14 @@ class Facts(Struct, gc=False):
     """The agent says so itself."""
     streamed_arguments: bool = False
     """What the call shows while it begins are its arguments."""
+    shows_question: bool = False
+    """What it shows is what was asked when leave was."""
 
-    def learn(self, update: ToolCallUpdate, quirks: Quirks) -> bool:
-        """Take an update in; tell whether what the call does may have changed, its output aside."""
+    def learn(self, update: ToolCallUpdate, quirks: Quirks, *, asks: bool = False) -> bool:
+        """Take an update in, or what a request for leave `asks`; tell whether what the call does may have changed, its output aside."""
         changed = False
+        if update.content is not None:
+            self.shows_question = asks
         if update.kind is not None and update.kind != self.kind:
             self.kind, changed = update.kind, True
         if update.title and update.title != self.title:
@@ -120,7 +124,7 @@ class Facts(Struct, gc=False):
         if isinstance(update.meta, dict):
             changed = self._learn_meta(update.meta) or changed
         if isinstance(update, ToolCall) and self.name is None:
-            self.name = _named(update)
+            self.name = _named(update, quirks)
         if self.name is None and quirks.names_tools_in_ids and "__" in update.tool_call_id[:200]:
             self.name, changed = update.tool_call_id.partition("__")[0] or None, True
         self._learn_streamed(update)
@@ -159,18 +163,18 @@ class Facts(Struct, gc=False):
             self.work_dir = found[1] if found else None
 
     def _learn_streamed(self, update: ToolCallUpdate) -> None:
-        """Some agents (Kimi) stream the arguments as what the call shows, and never say them again."""
+        """Some agents (Kimi) stream the arguments as what the call shows, and may show them once more as the call begins to run."""
         self.streamed_arguments = False
-        if self.raw_input not in (None, {}) or update.status in ("completed", "failed"):
+        if update.status in ("completed", "failed"):
             return
         shown = self.shown_text()
-        if shown.startswith("{"):
-            self.streamed_arguments = True
-            if shown.rstrip().endswith("}") and len(shown) <= MAX_OUTPUT:
-                try:
-                    self.raw_input = depth.parse(shown)
-                except (ValueError, RecursionError):
-                    return
+        if not shown.startswith("{"):
+            return
+        if self.raw_input not in (None, {}):
+            self.streamed_arguments = update.raw_input is not None and _parsed(shown) == self.raw_input
+            return
+        self.streamed_arguments = True
+        self.raw_input = _parsed(shown) or self.raw_input
 
     def show(self, piece: str) -> None:
         """A terminal showed more."""
@@ -253,9 +257,21 @@ class Facts(Struct, gc=False):
         return self.exit_code, output
 
 
-def _named(update: ToolCall) -> str | None:
+def _parsed(shown: str) -> Json:
+    """Return what a text is that may be whole arguments; None while it is not."""
+    if not shown.rstrip().endswith("}") or len(shown) > MAX_OUTPUT:
+        return None
+    try:
+        return depth.parse(shown)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _named(update: ToolCall, quirks: Quirks) -> str | None:
     """Return the tool's name where the first title is one: a bare word (OpenCode), or before a colon (Kimi)."""
     title = update.title or ""
+    if quirks.begins_with_names and len(title) <= _LONGEST_NAME and _WORD.match(title):
+        return title
     word, colon, _ = title[:100].partition(": ")
     if _plain(word) in _KINDS and (colon or update.kind in (None, "other")) and _WORD.match(word):
         return word

@@ -53,6 +53,8 @@ class Turn(Struct, gc=False):
     """Requests whose answers end it; none where nobody heard the prompt."""
     is_cancelled: bool = False
     """It was told to stop."""
+    has_failed: bool = False
+    """The agent has told that it failed; what it says from then on is why."""
     said_error: str | None = None
     """The last that the agent said is that something failed, of agents that say so as text."""
 

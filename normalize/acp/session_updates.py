@@ -66,6 +66,8 @@ def _habit(session: Session, words: str) -> list[AgentEvent]:
         return session.mode_is(words[len(_MODE) :].strip() or None)
     if quirks.says_errors and session.turn is not None and not session.history:
         session.turn.said_error = words if words.startswith(_ERROR) else None
+    if quirks.tells_failures and session.turn is not None and session.turn.has_failed:
+        session.turn.said_error = (session.turn.said_error or "") + words
     return []
 
 
@@ -235,9 +237,12 @@ def usage(_state: State, session: Session, update: updates.UsageUpdate) -> list[
 def info(_state: State, session: Session, update: updates.SessionInfoUpdate) -> list[AgentEvent]:
     """The title, and what agents tell here of their own."""
     events = _told_beside(session)
-    failed = fields(fields(fields(update.meta).get("codex")).get("error"))
+    codex = fields(fields(update.meta).get("codex"))
+    failed, status = fields(codex.get("error")), fields(codex.get("threadStatus"))
     if failed:
         events += _retry(session, failed)
+    if status and session.turn is not None:
+        session.turn.has_failed = status.get("type") == "systemError"
     if session.is_titled(update.title):
         events.append(notice(session.place.here, "session_title_changed", update.title or ""))
     return events

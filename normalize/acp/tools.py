@@ -359,7 +359,7 @@ def _shell(facts: Facts, status: Status, *, denied: bool) -> NormalizedPayload:
         None,
     )
     if command is None:
-        is_titled = not facts.has_arguments or status != "running"
+        is_titled = status != "running" or not (facts.has_arguments or facts.title == facts.name)
         command = facts.command or (facts.title.strip("`") if is_titled else "")
     body = ShellExec(
         command=command,
@@ -395,7 +395,10 @@ def _said_so_far(facts: Facts) -> str:
     """Return what a command without a terminal has shown; before it runs, calls show what it is for."""
     shown = facts.shown_text()
     is_about = (
-        facts.streamed_arguments or shown == text(facts.arguments, "description") or not facts.arguments
+        facts.streamed_arguments
+        or facts.shows_question
+        or shown == text(facts.arguments, "description")
+        or not facts.arguments
     )
     return "" if is_about or shown.startswith("[current working directory ") else shown
 

@@ -1,5 +1,6 @@
 """Turns: from a prompt to the answer to it. One is open at most in a session, each is started once and ended once."""
 
+import re
 from typing import Literal
 
 from normalize.acp.errors import CANCELLED, Problem, problem
@@ -41,6 +42,9 @@ _WORDS: dict[str, str] = {
     "refusal": "The agent refused to go on.",
     "error": "The turn failed without a reason given by the agent.",
 }
+_REFUSED = re.compile(r"Error: (?:[45]\d\d\b|.{0,500}?\bHTTP [45]\d\d\b)")
+"""An error that an API answered with its status: words of a model have none, and come in more than one piece."""
+
 EXIT_REASONS = {
     "exited": "the process ended by itself",
     "stopped": "stop requested",
@@ -159,8 +163,10 @@ def on_exit(
     outcome: Outcome = _OUTCOMES.get(reason or "end_turn", "completed")
     if error is not None:
         outcome = "interrupted" if turn.is_cancelled or error.code == CANCELLED else "error"
-    if outcome == "completed" and turn.said_error is not None and not fields(result.get("usage")):
-        outcome, failed = "error", problem(RpcError(message=turn.said_error.removeprefix("Error: ")))
+    if outcome == "completed" and _has_failed(turn, result):
+        outcome = "error"
+        if turn.said_error is not None:
+            failed = problem(RpcError(message=turn.said_error.removeprefix("Error: ")))
     events = session.texts.pause()
     interrupted = outcome == "interrupted"
     events += session.calls.turn_over(
@@ -173,6 +179,14 @@ def on_exit(
         said = [waiting.uuid] if waiting.uuid else []
         events.append(start(state, session, "queued", said, [waiting.request_id]))
     return events
+
+
+def _has_failed(turn: Turn, result: JsonObject) -> bool:
+    """Tell whether a turn that ends as if all were well has failed, by what the agent said of it."""
+    if turn.has_failed:
+        return True
+    said = turn.said_error
+    return said is not None and (not fields(result.get("usage")) or _REFUSED.match(said) is not None)
 
 
 def by_process(session: Session, end: Ended) -> list[AgentEvent]:

@@ -50,6 +50,10 @@ class Turn:
     error: JsonObject | None = None
     usage: JsonObject | None = None
     joined: bool = False
+    last_words: str = ""
+    """What was said last."""
+    status: str = ""
+    """That of the thread, of agents that tell it."""
 
 
 @dataclass
@@ -151,6 +155,8 @@ def _update(facts: Facts, params: JsonObject, past: set[str], open_turns: list[T
         content = update["content"]
         if content["type"] == "text" and content["text"]:
             _say(said, "text" if kind == "agent_message_chunk" else "thinking", content["text"])
+            for turn in open_turns[:1]:
+                turn.last_words = content["text"]
     elif kind == "user_message_chunk" and session in past:
         said.append(("user", update["content"]["text"]))
     elif kind in ("tool_call", "tool_call_update"):
@@ -162,6 +168,9 @@ def _update(facts: Facts, params: JsonObject, past: set[str], open_turns: list[T
         facts.modes.append(update["currentModeId"])
     elif kind == "available_commands_update":
         facts.commands[session] = [command["name"] for command in update["availableCommands"]]
+    elif kind == "session_info_update" and "threadStatus" in update.get("_meta", {}).get("codex", {}):
+        for turn in open_turns[:1]:
+            turn.status = update["_meta"]["codex"]["threadStatus"]["type"]
     elif kind == "state_update" and update.get("stopReason"):
         turn = next(turn for turn in open_turns if turn.session == session)
         turn.outcome, turn.usage = OUTCOMES[update["stopReason"]], update.get("usage")
@@ -298,9 +307,11 @@ def turns_agree(facts: Facts, events: list[JsonObject]) -> Iterator[str]:
         place = [other for other in facts.turns if other.session == turn.session].index(turn)
         data = mine[place]["data"] if place < len(mine) else {}
         wanted = turn.outcome or "process_exited"
+        if turn.outcome == "completed" and turn.status == "systemError":
+            wanted = "error"
         spoken = (
             "Copilot" in str(facts.agent.get("name"))
-            and turn.usage is None
+            and (turn.usage is None or turn.last_words.startswith("Error: "))
             and data.get("outcome") == "error"
         )
         if data.get("outcome") != wanted and not spoken:

@@ -780,3 +780,82 @@ def test_a_prompt_that_is_only_heard_repeated_begins_its_turn() -> None:
     assert types(told) == ["turn_started", "user_message"]
     assert types(talk.text("Yes.")) == ["message_chunk"]
     assert types(talk.answers(3, stopReason="end_turn")) == ["complete"]
+
+
+def test_kimi_names_a_tool_in_its_first_title_and_shows_arguments_and_questions_that_are_no_output() -> None:
+    talk = Talk("Kimi Code CLI")
+    talk.prompt(1)
+    (call,) = talk.update("tool_call", toolCallId="0:c", title="Bash", kind="execute", content=shown(""))
+    assert (call["tool_name"], call["normalized"]["shell_exec"]["command"]) == ("Bash", "")
+    talk.update("tool_call_update", toolCallId="0:c", content=shown('{"command": "ls"}'))
+    asked = talk.asks(9, "0:c", title="Bash", content=shown("Requesting approval to Running: ls"))
+    assert only(asked, "permission_request")["normalized"]["shell_exec"] == {"command": "ls"}
+    begun = talk.update(
+        "tool_call_update",
+        toolCallId="0:c",
+        title="Running: ls",
+        status="in_progress",
+        rawInput={"command": "ls"},
+        content=shown('{"command":"ls"}'),
+    )
+    assert [event["normalized"]["shell_exec"] for event in begun if "normalized" in event] == [
+        {"command": "ls"}
+    ]
+    (running,) = talk.update("tool_call_update", toolCallId="0:c", content=shown('{"name": "of a file"}'))
+    assert running["normalized"]["shell_exec"]["output"] == {"stdout": '{"name": "of a file"}'}
+    talk.update("tool_call", toolCallId="0:t", title="TodoList", kind="other", content=shown(""))
+    todos = {"todos": [{"title": "one", "status": "in_progress"}]}
+    (renamed,) = talk.update(
+        "tool_call_update", toolCallId="0:t", title="Updating todo list", status="in_progress", rawInput=todos
+    )
+    assert (renamed["tool_name"], renamed["normalized"]["kind"]) == ("TodoList", "manage_todos")
+
+
+def test_codex_tells_that_it_failed_and_then_why() -> None:
+    talk = Talk("@agentclientprotocol/codex-acp")
+
+    def status(value: str) -> None:
+        talk.update("session_info_update", _meta={"codex": {"threadStatus": {"type": value}}})
+
+    talk.prompt(1)
+    status("active")
+    talk.text("Some answer. ")
+    status("systemError")
+    talk.text("exceeded retry limit, last status: 429 Too Many Requests\n\n")
+    failed = talk.answers(1, stopReason="end_turn", usage={"inputTokens": 100})
+    assert only(failed, "complete")["data"]["outcome"] == "error"
+    error = only(failed, "error")
+    assert (error["error"], error["status"]) == (
+        "exceeded retry limit, last status: 429 Too Many Requests",
+        429,
+    )
+    status("idle")
+
+    # without a word of why
+    talk.prompt(2)
+    status("systemError")
+    failed = talk.answers(2, stopReason="end_turn")
+    assert only(failed, "error")["error"] == "The turn failed without a reason given by the agent."
+
+    # it has gone on
+    talk.prompt(3)
+    status("systemError")
+    status("active")
+    talk.text("All is well.")
+    assert only(talk.answers(3, stopReason="end_turn"), "complete")["data"]["outcome"] == "completed"
+
+
+@pytest.mark.parametrize(
+    ("words", "outcome"),
+    [
+        ("Error: 400 bad", "error"),
+        ("Error: Authentication failed with provider at http://127.0.0.1:1/v1 (HTTP 401).\n  Check", "error"),
+        ("Error: is what the log begins with.", "completed"),
+    ],
+)
+def test_copilot_says_that_its_api_failed_after_calls_that_did_not(words: str, outcome: str) -> None:
+    talk = Talk("Copilot")
+    talk.prompt(1)
+    talk.text(words)
+    done = talk.answers(1, stopReason="end_turn", usage={"inputTokens": 100, "outputTokens": 20})
+    assert only(done, "complete")["data"]["outcome"] == outcome
