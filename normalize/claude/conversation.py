@@ -42,7 +42,7 @@ def assistant(state: State, message: Assistant) -> list[AgentEvent]:
         state.context.model(body.model)
     else:
         thread, events = state.thread(parent), []
-    message_id, withdrawn = thread.line(body.id)
+    message_id, withdrawn = thread.line(body.id, complains=source == "synthetic")
     events += withdrawn
     said = ""
     for block in message.blocks:

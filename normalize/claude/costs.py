@@ -3,7 +3,7 @@
 Three things break the difference: a new process counts from zero, /clear does too (2.1.220, not 2.1.160), and from
 2.1.277 on a resumed process begins with the cost of its conversation, if the one before it ended in order: one that was
 killed has left nothing to begin with. From 2.1.318 at the latest a result tells the share itself. Where a past cannot
-be told apart, the share is unknown rather than wrong.
+be told apart, the share is unknown rather than wrong. Qwen Code tells no money, and its tokens count the session.
 """
 
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from normalize.claude.turns.uuids import numbers
 from normalize.payloads.fields import as_float
+from protocol.claude.blocks import Usage
 from protocol.claude.results import ModelUsage, Result
 
 COUNTS_ON_SINCE = (2, 1, 277)
@@ -25,6 +26,8 @@ class CostReport(Struct, frozen=True, gc=False):
     total_cost_usd: float | None
     input_tokens: int | None
     output_tokens: int | None
+    cache_read_input_tokens: int | None
+    cache_creation_input_tokens: int | None
     total_input_tokens: int | None
     total_output_tokens: int | None
 
@@ -55,6 +58,8 @@ class Costs:
         self._usage: dict[str, ModelUsage] = {}
         self._input = 0
         self._output = 0
+        self._session = None if resumed else Usage()
+        """What a result counted last, of a CLI that counts the session over all of its processes; None where that is not known."""
 
     def version(self, version: str | None) -> None:
         """Note the CLI's version; None in an `init` means 1.0, which does not say."""
@@ -69,9 +74,21 @@ class Costs:
     def bill(self, result: Result) -> CostReport:
         """Return the share of the turn that this result ends."""
         cost, total = self._money(result)
-        input_tokens, output_tokens = self._tokens(result)
+        usage = self._share(result.usage)
+        input_tokens, output_tokens = (
+            self._tokens(result) if usage is None else (usage.input_tokens, usage.output_tokens)
+        )
         total_input, total_output = _totals(result)
-        return CostReport(cost, total, input_tokens, output_tokens, total_input, total_output)
+        return CostReport(
+            cost,
+            total,
+            input_tokens,
+            output_tokens,
+            None if usage is None else usage.cache_read_input_tokens,
+            None if usage is None else usage.cache_creation_input_tokens,
+            total_input,
+            total_output,
+        )
 
     def _money(self, result: Result) -> tuple[float | None, float | None]:
         total, before = as_float(result.total_cost_usd), self._cost
@@ -109,9 +126,25 @@ class Costs:
             return _rounded(total - past.cost)
         return None
 
+    def _share(self, usage: Usage | None) -> Usage | None:
+        """Return the tokens of the turn: Qwen Code's count those of its session; None where they cannot be told apart."""
+        if usage is None or usage.total_tokens is None:
+            return usage
+        before, self._session = self._session, usage
+        if before is None:
+            return None
+        share = Usage(
+            input_tokens=usage.input_tokens - before.input_tokens,
+            output_tokens=usage.output_tokens - before.output_tokens,
+            cache_read_input_tokens=usage.cache_read_input_tokens - before.cache_read_input_tokens,
+        )
+        return (
+            usage
+            if min(share.input_tokens, share.output_tokens, share.cache_read_input_tokens) < 0
+            else share
+        )
+
     def _tokens(self, result: Result) -> tuple[int | None, int | None]:
-        if result.usage is not None:
-            return result.usage.input_tokens, result.usage.output_tokens
         if result.total_input_tokens is None and result.total_output_tokens is None:
             return None, None
         total_input, total_output = result.total_input_tokens or 0, result.total_output_tokens or 0

@@ -191,6 +191,7 @@ TABLE: dict[type, Callable[[EventFields, Any], AgentEvent]] = {
     notices.ToolUseSummary: tool_use_summary,
     notices.PromptSuggestion: lambda here, told: notice(here, "prompt_suggestion", told.suggestion),
     system.ApiRetry: api_retry,
+    system.Retry: lambda here, _told: ApiRetry(**here, attempt=1),
     system.PermissionDenied: permission_denied,
     system.Informational: informational,
     system.Notification: lambda here, told: notice(here, "notification", told.text),

@@ -82,6 +82,8 @@ class Thread:
         """What is added to the indices of the stream, since they began anew in it."""
         self._renamed: str | None = None
         """Another id of the message that streams."""
+        self._faulted = False
+        """The CLI has complained of the message that streams, and may still write its lines."""
 
     @property
     def spoken(self) -> bool:
@@ -93,7 +95,7 @@ class Thread:
         self._blocks.clear()
         self._next_index.clear()
         self._message_id = self._renamed = None
-        self.streaming = self._firm = False
+        self.streaming = self._firm = self._faulted = False
         self._offset = 0
 
     # What the API streams.
@@ -105,7 +107,7 @@ class Thread:
         self._next_index.pop(message_id, None)
         self._message_id = message_id
         self.streaming = True
-        self._finished = False
+        self._finished = self._faulted = False
         self._offset = 0
         self._renamed = None
         return withdrawn
@@ -195,10 +197,15 @@ class Thread:
 
     # What the CLI writes as lines.
 
-    def line(self, message_id: str | None) -> tuple[str | None, list[AgentEvent]]:
+    def over(self) -> list[AgentEvent]:
+        """The turn ends: what the CLI complained of and then wrote no line for has broken off."""
+        return self._withdraw() if self._faulted else []
+
+    def line(self, message_id: str | None, *, complains: bool = False) -> tuple[str | None, list[AgentEvent]]:
         """An assistant line begins: return the id that its message is published under.
 
-        A message that was still streaming under another id has broken off.
+        A message that was still streaming under another id has broken off. Unless the CLI `complains` of it in the model's
+        name when all its blocks are whole: 2.0 says so of one that was cut or refused, and then writes its lines.
         """
         if message_id is None:
             self._next_index.pop("", None)
@@ -206,6 +213,9 @@ class Thread:
             self._renamed = message_id
             return self._message_id, []
         if self.streaming and message_id != self._message_id:
+            if complains and all(block.closed for block in self._blocks.values()):
+                self._faulted = True
+                return message_id, []
             return message_id, self._withdraw()
         return message_id, []
 

@@ -163,6 +163,8 @@ class Usage(Struct, frozen=True, gc=False):
     """Tokens read from the cache."""
     cache_creation: CacheCreation | None = None
     """Tokens written to the cache, told apart."""
+    total_tokens: int | None = None
+    """Tokens sent and written together; told by Qwen Code alone, whose usage of a result counts the session."""
 
     @property
     def context_tokens(self) -> int:

@@ -64,6 +64,7 @@ _SystemLine: TypeAlias = (
     | system.Status
     | system.CompactBoundary
     | system.ApiRetry
+    | system.Retry
     | system.SessionStateChanged
     | system.SessionTitleChanged
     | system.Informational

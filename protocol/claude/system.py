@@ -114,6 +114,10 @@ class ApiRetry(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, 
     """The kind of error: rate_limit, overloaded, server_error, …"""
 
 
+class Retry(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="retry"):
+    """The same as Qwen Code says it: without a number, a status or a reason."""
+
+
 class SessionStateChanged(
     System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="session_state_changed"
 ):

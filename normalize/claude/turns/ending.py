@@ -38,6 +38,7 @@ def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
         state, "interrupted" if interrupted else "no_result", succeeded=outcome == "completed"
     )
     state.commit.result()
+    events += state.main.over()
     events += state.context.result(message)
     events += _text(state, turn, message)
     is_error = outcomes.is_error(message, outcome)
@@ -46,7 +47,6 @@ def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
     if message.user_message_uuids:
         prompts = [*dict.fromkeys([*prompts, *message.user_message_uuids])]
     background = message.origin is not None and message.origin.get("kind") == "task-notification"
-    usage = message.usage
     bill: CostReport = state.costs.bill(message)
     data = CompleteData(
         outcome=outcome,
@@ -58,8 +58,8 @@ def _by_result(state: State, turn: Turn, message: Result) -> list[AgentEvent]:
         num_turns=message.num_turns,
         input_tokens=bill.input_tokens,
         output_tokens=bill.output_tokens,
-        cache_read_input_tokens=None if usage is None else usage.cache_read_input_tokens,
-        cache_creation_input_tokens=None if usage is None else usage.cache_creation_input_tokens,
+        cache_read_input_tokens=bill.cache_read_input_tokens,
+        cache_creation_input_tokens=bill.cache_creation_input_tokens,
         total_input_tokens=bill.total_input_tokens,
         total_output_tokens=bill.total_output_tokens,
         last_message_uuid=state.commit.last,

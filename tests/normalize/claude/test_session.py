@@ -9,6 +9,7 @@ from normalize.events import ProcessStatus
 from normalize.inputs import Announced
 from protocol.claude.decode import decode
 from tests.normalize.lines import (
+    JsonObject,
     Talk,
     answer,
     assistant,
@@ -376,3 +377,37 @@ def test_a_rate_limit_that_allows_everything_is_no_news() -> None:
     for status in ("allowed_warning", "rejected", "new_status"):
         told = {"type": "rate_limit_event", "rate_limit_info": {"status": status}}
         assert talk.hears(told) == ["rate_limit"]
+
+
+def test_tokens_that_count_the_session_are_told_as_those_of_the_turn() -> None:
+    def used(sent: int, received: int, cached: int = 0) -> JsonObject:
+        total = sent + received
+        return {
+            "input_tokens": sent, "output_tokens": received, "cache_read_input_tokens": cached, "total_tokens": total,
+        }  # fmt: skip
+
+    def turn(number: int, usage: JsonObject) -> tuple[object, ...]:
+        talk.hears(init(), result(uuid=f"r{number}", usage=usage))
+        data = talk.last("complete")["data"]
+        names = ("input_tokens", "output_tokens", "cache_read_input_tokens")
+        return tuple(data.get(name) for name in names)
+
+    talk = Talk()
+    assert turn(1, used(200, 40, 10)) == (200, 40, 10)
+    assert turn(2, used(500, 60, 30)) == (300, 20, 20)
+    # it was interrupted, and told nothing
+    assert turn(3, {"input_tokens": 0, "output_tokens": 0}) == (0, 0, 0)
+    assert turn(4, used(600, 70, 30)) == (100, 10, 0)
+    # another conversation has begun
+    assert turn(5, used(100, 10)) == (100, 10, 0)
+
+    # of what was said before nothing is known
+    talk = Talk(resumed=True)
+    assert turn(1, used(500, 60, 30)) == (None, None, None)
+    assert turn(2, used(600, 70, 40)) == (100, 10, 10)
+
+
+def test_a_retry_without_a_number_is_the_first() -> None:
+    talk = Talk()
+    talk.hears(init(), system("retry", data={"reason": "retry", "preserveText": True}))
+    assert talk.last("api_retry")["attempt"] == 1

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from normalize.claude.texts import NO_CONTENT, is_blank
 from normalize.events import AgentEvent, MessageChunk, Reasoning, ToolCall
 from normalize.events.limits import ALWAYS_FITS
+from protocol.json_values import JsonObject
 from tests.normalize.lines import (
     Talk,
     assistant,
@@ -491,3 +492,30 @@ def shown(events: list[AgentEvent]) -> list[str]:
             case _:
                 pass
     return [told for told in blocks.values() if told]
+
+
+def complaint() -> JsonObject:
+    return assistant(text("API Error: it is too long."), id="c1", model="<synthetic>")
+
+
+def test_what_the_cli_complains_of_before_it_writes_its_lines_is_not_withdrawn() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start("m1"), block_start(), delta("Once "), delta("upon"), block_stop())
+    assert talk.hears(complaint()) == ["message_chunk API Error: it is too long. synthetic"]
+    assert talk.hears(assistant(text("Once upon"), id="m1"), message_stop()) == []
+    assert talk.hears(result("Once upon")) == ["complete turn-1 completed"]
+
+
+def test_what_the_cli_complains_of_and_writes_no_line_for_is_withdrawn_by_the_end_of_the_turn() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start("m1"), block_start(), delta("Once "), block_stop(), complaint())
+    assert talk.hears(result("Once")) == ["retraction ['m1']", "complete turn-1 completed"]
+
+
+def test_what_the_cli_complains_of_while_a_block_is_open_has_broken_off() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start("m1"), block_start(), delta("Once "))
+    assert talk.hears(complaint()) == [
+        "retraction ['m1']",
+        "message_chunk API Error: it is too long. synthetic",
+    ]
