@@ -38,6 +38,7 @@ class TurnwireError(Exception):
         journal.base.JournalError
             journal.base.JournalUnavailable
                 journal.base.JournalInUse
+                journal.base.LogUnreadable
         protocol.claude.encode.EncodeError
         runner.client.RunError
         runner.family.RunFailed
