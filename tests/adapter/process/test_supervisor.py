@@ -14,7 +14,7 @@ import pytest
 import uvloop
 
 from adapter.process import cgroup
-from adapter.process.child import Start, Supervised
+from adapter.process.child import Child, Start, Supervised
 from adapter.process.cli import CliProcess
 from adapter.process.identity import MARK, start_time
 from adapter.process.supervisor import below, children, children_of_all, children_of_threads, is_below, parent
@@ -310,7 +310,17 @@ async def test_a_supervisor_that_was_killed_before_it_said_anything_is_an_exit(t
         assert await process.wait() == Exit(signal="SIGKILL")
 
 
-async def test_a_spawn_that_is_cancelled_leaves_nothing(tmp_path: Path) -> None:
+async def test_a_spawn_that_is_cancelled_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    supervisors: list[Child] = []
+    connection_made = Child.connection_made
+
+    def noting(self: Child, transport: asyncio.BaseTransport) -> None:
+        supervisors.append(self)
+        connection_made(self, transport)
+
+    monkeypatch.setattr(Child, "connection_made", noting)
     program = (
         f"import os, time; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); time.sleep(600)"
     )
@@ -328,7 +338,9 @@ async def test_a_spawn_that_is_cancelled_leaves_nothing(tmp_path: Path) -> None:
             process = starting.result()
             process.kill()
             await process.wait()
-    await until(lambda: not [pid for pid in below(os.getpid()) if "supervisor" in command(pid)])
+    # The loop hears of an end after all others: without it nothing would be let go of.
+    await until(lambda: supervisors and all(one.exited.is_set() for one in supervisors))
+    assert not [pid for pid in below(os.getpid()) if "supervisor" in command(pid)]
 
 
 def command(pid: int) -> str:
