@@ -39,12 +39,12 @@ class Context:
         self._used = 0
         self._shown: tuple[int, int, str | None] | None = None
 
-    def model(self, name: str | None) -> None:
-        """The main thread's model is this one; synthetic messages have none."""
+    def model(self, name: str | None, *, is_whole: bool = False) -> None:
+        """The main thread's model is this one; synthetic messages have none. `is_whole`: as the session asked for it."""
         if not name or name in ("<synthetic>", self._model):
             return
         # An answer names its model without the [1m] that the session asked for.
-        if self._model is None or plain_name(name) != plain_name(self._model) or "[1m]" in name:
+        if is_whole or self._model is None or plain_name(name) != plain_name(self._model) or "[1m]" in name:
             self._model = name
             self._size = self._size_now()
 

@@ -411,3 +411,15 @@ def test_a_retry_without_a_number_is_the_first() -> None:
     talk = Talk()
     talk.hears(init(), system("retry", data={"reason": "retry", "preserveText": True}))
     assert talk.last("api_retry")["attempt"] == 1
+
+
+def test_a_session_that_no_longer_asks_for_the_long_window_has_the_short_one() -> None:
+    talk = Talk()
+    used = {"input_tokens": 100}
+    talk.hears(init(model="claude-opus-5[1m]"), assistant(text("a"), model="claude-opus-5", usage=used))
+    talk.hears(result("a", modelUsage={"claude-opus-5[1m]": {"contextWindow": 1_000_000}}))
+    assert talk.last("context_window")["context_window_size"] == 1_000_000
+    talk.hears(init(model="claude-opus-5"), assistant(text("b"), id="m2", model="claude-opus-5", usage=used))
+    talk.hears(result("b", uuid="r2", modelUsage={"claude-opus-5": {"contextWindow": 200_000}}))
+    window = talk.last("context_window")
+    assert (window["context_window_size"], window["model"]) == (200_000, "claude-opus-5")
