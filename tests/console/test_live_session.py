@@ -13,6 +13,12 @@ from turnwire_client.frames import EventFrame
 from turnwire_process import environment
 from turnwire_process import preloaded_turnwire as turnwire
 
+ECHO = """
+fallback:
+  steps:
+    - text: "Echo of {prompt}."
+"""
+
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 ASKS = """
@@ -117,6 +123,23 @@ async def test_an_edited_command_is_what_the_agent_is_told_to_run(
 
 
 @pytest.mark.long
+async def test_of_a_very_long_prompt_the_direction_of_each_line_is_not_looked_for(
+    browser: Browser, scripted: Sidecar
+) -> None:
+    async with (
+        scripted(ECHO) as served,
+        console(browser, f"{served.base}/#token={served.token}") as page,
+    ):
+        field = page.get_by_role("textbox", name="Prompt")
+        await expect(field).to_have_attribute("dir", "auto")
+        await field.focus()
+        await page.keyboard.insert_text("word " * 20_000)
+        assert await field.get_attribute("dir") is None
+        await expect(field).not_to_have_attribute("dir", "auto")
+        await field.fill("short")
+        await expect(field).to_have_attribute("dir", "auto")
+
+
 async def test_a_denial_carries_what_was_written_to_the_agent(browser: Browser, scripted: Sidecar) -> None:
     async with scripted(ASKS) as served, console(browser, served.url) as page:
         await say(page, "Make it")

@@ -39,6 +39,9 @@ export const drafts = new Drafts(sessionStorage);
 /** A finger types on a keyboard that has no other key for a new line: there Enter makes one, and the button sends. */
 const byFinger = matchMedia("(pointer: coarse) and (hover: none)");
 
+/** Characters from which on chromium takes seconds for each key to find the direction of each line. */
+const LARGE = 50_000;
+
 export function Composer() {
   const { hub } = usePage();
   const live = useLive();
@@ -240,12 +243,17 @@ export function Composer() {
           ref={area}
           value={text}
           rows={1}
-          dir="auto"
+          {...(text.length < LARGE && { dir: "auto" })}
           enterkeyhint={byFinger.matches ? "enter" : "send"}
           placeholder={running ? "Say something while the agent works" : "Ask the agent; / for commands, @ for files"}
           aria-label="Prompt"
           aria-autocomplete="list"
           {...(choice && { "aria-controls": "completions", "aria-activedescendant": `completion-${found.indexOf(choice)}` })}
+          onBeforeInput={(event) => {
+            // Before it is laid out for the first time, too.
+            const { value } = event.currentTarget;
+            if (value.length + (event.data?.length ?? 0) >= LARGE) event.currentTarget.removeAttribute("dir");
+          }}
           onInput={(event) => {
             attempt.current = {};
             setText(event.currentTarget.value);
