@@ -574,9 +574,10 @@ class LiveHost:
         async with self._alone_with(name) as session:
             await self._check_journal()
             await session.stop()
+            # its events first: where they cannot be taken away, the session is still there to be deleted again
+            await self._services.journal.delete(name)
             del self._registry.sessions[name]
             await self._services.forget(name)
-            await self._services.journal.delete(name)
             await self._history.forget(name)
             session.remove_attachments()
         self._services.changed()

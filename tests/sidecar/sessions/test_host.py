@@ -429,6 +429,23 @@ async def test_what_a_session_has_nothing_for_is_refused_and_starts_no_agent(
         assert here.host.processes == 0
 
 
+async def test_a_session_whose_events_cannot_be_taken_away_can_be_deleted_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = FailingJournal()
+    async with host_harness(tmp_path, monkeypatch, journal=journal) as here:
+        session = await here.create()
+        await here.do("session.close", session)
+        journal.full = True
+        assert (await refusal(here.do("session.delete", session)))[0] == "journal_unavailable"
+        assert [one.session for one in here.host.sessions()] == [session]
+        assert [record.session for record in await here.store.list()] == [session]
+        journal.full = False
+        await here.do("session.delete", session)
+        assert (list(here.host.sessions()), await here.store.list()) == ([], [])
+        assert await here.events(session) == []
+
+
 async def test_a_log_that_cannot_be_read_refuses_what_needs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

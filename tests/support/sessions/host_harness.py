@@ -40,6 +40,11 @@ class FailingJournal(MemoryJournal):
             raise JournalUnavailable("no space left")
         return await super().append(session, entries)
 
+    async def delete(self, session: str) -> None:
+        if self.full:
+            raise JournalUnavailable("no space left")
+        await super().delete(session)
+
 
 class HostHarness:
     """A host without a hub."""
