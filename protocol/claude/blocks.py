@@ -150,7 +150,7 @@ class CacheCreation(Struct, frozen=True, gc=False):
     """Those kept for an hour, which cost more."""
 
 
-class Usage(Struct, frozen=True, gc=False):
+class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
     """Tokens of one API response or of one turn. Fields of the API that nobody needs are not kept."""
 
     input_tokens: int = 0
