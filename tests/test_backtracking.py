@@ -126,6 +126,7 @@ def test_no_kind_of_secret_backtracks() -> None:
         *("-----BEGIN PRIVATE KEY-----", '"key":"', "'", "cookie: a=", "key='", "1234567890:", "mysql "),
     ],
 )
+@pytest.mark.long
 def test_redaction_takes_time_linear_in_the_text(unit: str) -> None:
     # fresh each time: what was clean once is not looked at again
     assert grows_too_fast(lambda text: Redaction(b"key").apply(text), unit, 4000) is None

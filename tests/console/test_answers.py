@@ -62,6 +62,7 @@ async def test_always_in_this_project_names_the_option_that_says_so(asked: Asked
     assert await command(where) == {"option_id": "allow_always:localSettings"}
 
 
+@pytest.mark.long
 async def test_an_option_that_leaves_the_place_open_gets_the_chosen_one(asked: Asked) -> None:
     request = PermissionRequest(
         pending_id="p",
@@ -99,6 +100,7 @@ async def test_a_plan_is_approved_with_the_mode_to_go_on_in(asked: Asked) -> Non
     assert await command(where) == {"option_id": "allow_once", "mode": "acceptEdits"}
 
 
+@pytest.mark.long
 async def test_a_plan_is_rejected_with_what_should_be_different(asked: Asked) -> None:
     where, page = await asked("plan-reject", "permission_request")
     await page.get_by_label("What should be different?").fill("Smaller steps")
@@ -128,12 +130,14 @@ async def test_a_form_of_an_mcp_server_is_filled_in(asked: Asked) -> None:
     assert (await command(where))["content"] == {"name": "Ada"}
 
 
+@pytest.mark.long
 async def test_a_form_can_be_declined(asked: Asked) -> None:
     where, page = await asked("mcp-elicitation", "question_request")
     await page.get_by_role("button", name="Decline").click()
     assert await command(where) == {"action": "decline"}
 
 
+@pytest.mark.long
 async def test_what_was_begun_in_a_dialog_is_kept_while_it_is_out_of_sight(asked: Asked) -> None:
     where, page = await asked("perm-allow-always", "permission_request")
     await page.get_by_label("What to tell the agent").fill("half a sen")

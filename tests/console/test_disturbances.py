@@ -121,6 +121,7 @@ async def test_sessions_are_started_and_switched_between(browser: Browser, tmp_p
         await expect(page.locator(".user-text")).to_have_text("I am blue")
 
 
+@pytest.mark.long
 async def test_a_recording_is_played_paused_and_sought(browser: Browser, tmp_path: Path) -> None:
     recording = FIXTURES / "2.1.330" / "partial-messages"
     async with (

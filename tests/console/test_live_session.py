@@ -167,6 +167,7 @@ async def test_a_reload_in_the_middle_keeps_the_conversation_and_its_open_reques
         assert await page.get_by_text("I make the file.", exact=True).count() == 1
 
 
+@pytest.mark.long
 async def test_an_answer_in_one_tab_closes_the_dialog_in_the_other(
     browser: Browser, scripted: Sidecar
 ) -> None:

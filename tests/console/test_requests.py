@@ -304,7 +304,8 @@ TALL: list[AgentEvent] = [
 ]
 
 
-@pytest.mark.parametrize(("width", "height"), [(640, 400), pytest.param(320, 568, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize(("width", "height"), [(640, 400), (320, 568)])
 async def test_what_decides_a_request_is_in_sight_at_twice_the_size_and_on_small_phones(
     browser: Browser, width: int, height: int
 ) -> None:

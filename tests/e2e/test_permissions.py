@@ -50,6 +50,7 @@ def final(frontend: Frontend) -> ToolUpdate:
     return [update for update in frontend.seen(ToolUpdate) if update.tool_status != "running"][-1]
 
 
+@pytest.mark.long
 async def test_an_allowed_call_runs_and_says_who_allowed_it(tmp_path: Path, setup: AgentSetup) -> None:
     async with running(tmp_path, setup) as (frontend, _):
         await frontend.prompt(setup.ask("touch made.txt"))

@@ -53,6 +53,7 @@ async def test_autonomous_asks_nobody(tmp_path: Path, setup: AgentSetup) -> None
         assert (tmp_path / "project" / "made.txt").exists()
 
 
+@pytest.mark.long
 async def test_supervised_asks_about_everything_but_safe_reading(tmp_path: Path, setup: AgentSetup) -> None:
     project = tmp_path / "project"
     project.mkdir()

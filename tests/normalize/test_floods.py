@@ -56,6 +56,7 @@ def work(kinds: tuple[Callable[[int], Json], ...], count: int) -> int:
     return done
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "kinds",
     [(call, asked), (call, task, task_over)],

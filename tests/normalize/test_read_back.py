@@ -61,7 +61,7 @@ def built(kind: type[msgspec.Struct]) -> st.SearchStrategy[Any]:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: str(kind.__name__))
 @settings(
-    max_examples=30,
+    max_examples=15,
     suppress_health_check=[*settings().suppress_health_check, HealthCheck.data_too_large],
 )
 @given(data=st.data())

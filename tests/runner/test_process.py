@@ -310,6 +310,7 @@ async def test_an_error_is_raised_where_the_events_end(tmp_path: Path) -> None:
             await gathered(await running.run(model=""))
 
 
+@pytest.mark.long
 async def test_a_runner_that_is_killed_ends_its_runs_and_the_next_run_has_a_new_one(tmp_path: Path) -> None:
     async with client(tmp_path) as running:
         hanging = await run(running, "hang")

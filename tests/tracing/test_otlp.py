@@ -103,6 +103,7 @@ def test_replaying_every_fixture_twice_gives_the_same_ids(version: str, tmp_path
     assert sum(span.name == "turnwire.session" for span in first) == len(folders)
 
 
+@pytest.mark.long
 async def test_a_live_turn_is_traced_and_its_recording_replays_to_the_same_ids(tmp_path: Path) -> None:
     with otlp_collector(tmp_path) as collector:
         env = environment(tmp_path / "home", **collector.environment("grpc"))

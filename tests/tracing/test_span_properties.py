@@ -37,9 +37,19 @@ def named(found: list[Exported], name: str) -> list[Exported]:
     return [span for span in found if span.name == name]
 
 
+@for_each("made", recordings(version="2.1.330"))
+def test_spans_are_trees_and_each_event_has_its_place(made: Recording) -> None:
+    spans_are_trees(made, fold=True)
+
+
+@pytest.mark.long
 @for_each("made", recordings(), by=lambda made: made.version)
-@pytest.mark.parametrize("fold", [True, pytest.param(False, marks=pytest.mark.long)], ids=["folded", "each"])
-def test_spans_are_trees_and_each_event_has_its_place(made: Recording, fold: bool) -> None:
+@pytest.mark.parametrize("fold", [True, False], ids=["folded", "each"])
+def test_so_are_those_of_all_versions(made: Recording, fold: bool) -> None:
+    spans_are_trees(made, fold=fold)
+
+
+def spans_are_trees(made: Recording, *, fold: bool) -> None:
     found = spans(made, fold_deltas=fold, limit=1 << 24)
     if fold:
         assert spans(made, fold_deltas=fold, limit=1 << 24) == found  # the same ids, too

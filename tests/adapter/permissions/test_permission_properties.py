@@ -1,9 +1,17 @@
 """Arbitrary interleavings of everything that can happen to permissions, against what must hold in all of them."""
 
+import pytest
 from claude_asking import asked, response_of
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from adapter.hooks.settings import HookSetting
 from adapter.permissions.calls import ToolCall
@@ -292,5 +300,10 @@ class Permissions(RuleBasedStateMachine):
             assert self.timers <= set(self.state.waiting_for_humans)
 
 
-Permissions.TestCase.settings = settings(max_examples=150, stateful_step_count=40)
+Permissions.TestCase.settings = settings(max_examples=80, stateful_step_count=40)
 TestPermissions = Permissions.TestCase
+
+
+@pytest.mark.long
+def test_it_holds_for_many_more() -> None:
+    run_state_machine_as_test(Permissions, settings=settings(max_examples=300, stateful_step_count=40))

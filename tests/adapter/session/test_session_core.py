@@ -1,9 +1,17 @@
 """One session's state machine under arbitrary interleavings: what is published, what is pending, what is written."""
 
+import pytest
 from claude_asking import response_of
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from adapter.claude.wire import ClaudeWire
 from adapter.hooks.settings import HookSetting, callback_id
@@ -293,8 +301,13 @@ class Sessions(RuleBasedStateMachine):
             assert self.timers <= self.pending
 
 
-Sessions.TestCase.settings = settings(max_examples=200, stateful_step_count=50)
+Sessions.TestCase.settings = settings(max_examples=80, stateful_step_count=50)
 TestSessions = Sessions.TestCase
+
+
+@pytest.mark.long
+def test_it_holds_for_many_more() -> None:
+    run_state_machine_as_test(Sessions, settings=settings(max_examples=400, stateful_step_count=50))
 
 
 def session(**more: object) -> SessionCore:

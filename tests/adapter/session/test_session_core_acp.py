@@ -1,8 +1,16 @@
 """The same state machine with an agent of the Agent Client Protocol: what is published, what is pending, what is written."""
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from adapter.acp.hooks import PermissionHooks
 from adapter.acp.open_requests import OpenRequests
@@ -273,5 +281,10 @@ class AcpSessions(RuleBasedStateMachine):
             assert self.timers <= self.pending
 
 
-AcpSessions.TestCase.settings = settings(max_examples=150, stateful_step_count=50, derandomize=True)
+AcpSessions.TestCase.settings = settings(max_examples=60, stateful_step_count=50)
 TestAcpSessions = AcpSessions.TestCase
+
+
+@pytest.mark.long
+def test_it_holds_for_many_more() -> None:
+    run_state_machine_as_test(AcpSessions, settings=settings(max_examples=300, stateful_step_count=50))

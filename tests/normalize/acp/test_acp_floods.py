@@ -89,5 +89,6 @@ def work(lines: Lines) -> int:
         output_in_small_pieces,
     ],
 )
+@pytest.mark.long
 def test_four_times_the_lines_are_about_four_times_the_work(flood: Callable[[int], Lines]) -> None:
     assert work(flood(1200)) < 6 * work(flood(300))
