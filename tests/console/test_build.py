@@ -22,6 +22,7 @@ LARGEST_LATER = {
 
 
 @pytest.mark.node
+@pytest.mark.long
 async def test_a_fresh_build_of_the_console_is_the_committed_one(tmp_path: Path) -> None:
     await run(
         "npm", "run", "--silent", "build", "-w", "turnwire-console", "--", "--outDir", tmp_path / "static"

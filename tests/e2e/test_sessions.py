@@ -47,6 +47,7 @@ def said(request: JSON) -> str:
     return json.dumps(request["messages"])
 
 
+@pytest.mark.long
 async def test_a_session_of_a_killed_sidecar_is_resumed_with_its_conversation(
     tmp_path: Path, api: ScriptedMessagesApi
 ) -> None:

@@ -205,6 +205,7 @@ async def test_a_file_is_saved_where_the_agent_can_read_it(cli_harness: RealCliH
 # Resume
 
 
+@pytest.mark.long
 async def test_a_session_is_resumed_gone_back_in_and_forked(cli_harness: RealCliHarness) -> None:
     async with cli_harness.harness() as harness:
         await harness.turn("Remember seven.")

@@ -69,6 +69,7 @@ async def test_what_keeps_it_from_starting_is_one_sentence(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.long
 async def test_a_signal_ends_it_as_the_end_of_stdin_does(tmp_path: Path, end: signal.Signals) -> None:
     process = await asyncio.create_subprocess_exec(
         *(*TURNWIRE, "acp", "--agent", "demo", "--port", "0", "--state-dir", str(tmp_path / "state")),

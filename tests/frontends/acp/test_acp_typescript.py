@@ -16,6 +16,7 @@ from turnwire_process import TURNWIRE, environment
 pytestmark = pytest.mark.node
 
 
+@pytest.mark.long
 async def test_the_typescript_client_prompts_allows_answers_cancels_and_loads(tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()
