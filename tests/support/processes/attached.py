@@ -28,6 +28,8 @@ class _Watch:
         """Say who is to be killed from now on."""
         self._pids = (self._pids | {begun}) - {0, ended}
         assert self._shell.stdin is not None
+        if self._shell.stdin.closed:
+            return  # the tests are over, and the shell has killed all that were left
         self._shell.stdin.write(" ".join(map(str, self._pids)).encode() + b"\n")
         self._shell.stdin.flush()
 
