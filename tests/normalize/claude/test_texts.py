@@ -305,6 +305,14 @@ def test_abandoned_blocks_are_emptied() -> None:
     assert talk.hears(stop) == ["message_chunk  replace"]
 
 
+def test_what_was_whole_before_the_abandoned_blocks_stays_and_its_line_says_nothing_new() -> None:
+    talk = Talk()
+    talk.hears(init(), message_start(), block_start(), delta("Whole."), block_start(1), delta("Hal", 1))
+    stop = message_stop(abandoned_blocks={"api_message_id": "m1", "from_block_index": 1})
+    assert talk.hears(stop) == ["message_chunk  replace"]
+    assert talk.hears(assistant(text("Whole."))) == []
+
+
 def test_result_text_is_told_only_where_nothing_was_said() -> None:
     talk = Talk()
     assert talk.hears(init(), result("Unknown command: x"))[1:] == [
