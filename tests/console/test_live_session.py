@@ -134,7 +134,6 @@ async def test_of_a_very_long_prompt_the_direction_of_each_line_is_not_looked_fo
         await expect(field).to_have_attribute("dir", "auto")
         await field.focus()
         await page.keyboard.insert_text("word " * 20_000)
-        assert await field.get_attribute("dir") is None
         await expect(field).not_to_have_attribute("dir", "auto")
         await field.fill("short")
         await expect(field).to_have_attribute("dir", "auto")

@@ -1,5 +1,5 @@
 /** Where one writes: several lines, history, slash commands, images, and a choice of when it is heard. */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icons.js";
 import { IconButton } from "../parts/parts.js";
 import { Path } from "../parts/path.js";
@@ -42,6 +42,12 @@ const byFinger = matchMedia("(pointer: coarse) and (hover: none)");
 /** Characters from which on chromium takes seconds for each key to find the direction of each line. */
 const LARGE = 50_000;
 
+/** Have the direction of each line found where that is quick. Not left to the next drawing: it would be too late for a text that is pasted. */
+function direct(field: HTMLTextAreaElement, length: number) {
+  if (length >= LARGE) field.removeAttribute("dir");
+  else if (field.dir !== "auto") field.dir = "auto";
+}
+
 export function Composer() {
   const { hub } = usePage();
   const live = useLive();
@@ -80,6 +86,10 @@ export function Composer() {
     drafts.keep(live.id, next);
     write(next);
   }
+
+  useLayoutEffect(() => {
+    if (area.current !== null) direct(area.current, text.length);
+  }, [text]);
 
   useEffect(
     () =>
@@ -243,19 +253,18 @@ export function Composer() {
           ref={area}
           value={text}
           rows={1}
-          {...(text.length < LARGE && { dir: "auto" })}
           enterkeyhint={byFinger.matches ? "enter" : "send"}
           placeholder={running ? "Say something while the agent works" : "Ask the agent; / for commands, @ for files"}
           aria-label="Prompt"
           aria-autocomplete="list"
           {...(choice && { "aria-controls": "completions", "aria-activedescendant": `completion-${found.indexOf(choice)}` })}
           onBeforeInput={(event) => {
-            // Before it is laid out for the first time, too.
-            const { value } = event.currentTarget;
-            if (value.length + (event.data?.length ?? 0) >= LARGE) event.currentTarget.removeAttribute("dir");
+            const field = event.currentTarget;
+            direct(field, field.value.length + (event.data?.length ?? 0));
           }}
           onInput={(event) => {
             attempt.current = {};
+            direct(event.currentTarget, event.currentTarget.value.length);
             setText(event.currentTarget.value);
             setCaret(event.currentTarget.selectionEnd);
             setClosed(false);
