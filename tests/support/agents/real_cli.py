@@ -31,13 +31,18 @@ def real_cli() -> Path:
 def real_cli_environment(home: Path, api_url: str) -> dict[str, str]:
     """Return the whole environment for the CLI: nothing of ours is passed on.
 
+    The CLI keeps the rules of a project at the top of its git repository, and for that it looks for `.git` in all
+    folders above. The test's folder gets one, so that a `/tmp/.git`, which other agents leave behind, gathers no
+    rules that the next test would find.
+
     Args:
-        home: a folder of the test's own; created when missing.
+        home: a folder inside the test's own; created when missing.
         api_url: the base URL of a Messages API on loopback.
     """
     if "127.0.0.1" not in api_url:
         raise ValueError(f"the CLI of a test may speak to loopback alone, not to {api_url}")
     home.mkdir(parents=True, exist_ok=True)
+    (home.parent / ".git").mkdir(exist_ok=True)
     return {
         "HOME": str(home),
         "PATH": "/usr/local/bin:/usr/bin:/bin",
