@@ -1,29 +1,29 @@
 """Hooks of the configuration about leave: PreToolUse, before anybody is asked; turn_hooks.py has those about turns.
 
 An agent of this family runs no hooks itself, so only calls that it asks about are seen. All hooks whose matcher fits run; the
-strictest answer counts: one that denies, then one that asks, then one that allows. A rule that denies counts before any hook.
+strictest answer counts: one that denies, then one that asks, then one that allows. Of several calls that are asked about at once, each
+must be allowed. A rule that denies counts before any hook.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from adapter.hooks.settings import HookSetting, callback_id
+from adapter.permissions.calls import ToolCall
 from adapter.permissions.requests import HookOutput, HookRequest, ToolRequest
 from protocol.json_values import JsonObject, text_at
 
 EVENT = "PreToolUse"
 
-_STRICTEST: tuple[Literal["deny", "ask", "allow"], ...] = ("deny", "ask", "allow")
-
 
 class _Judging(Struct):
-    waiting: set[str]
-    """The hooks that have not answered, by their requests' ids."""
-    verdicts: dict[str, str] = field(default_factory=dict)
-    """What each hook has decided, by its name."""
+    calls: dict[str, int]
+    """Which call each hook looks at that has not answered, by its request's id."""
+    verdicts: list[dict[str, str]]
+    """Of each call, which hook has decided what first, by what it decided."""
 
 
 class HookVerdict(Struct, frozen=True):
@@ -49,51 +49,60 @@ class PermissionHooks:
 
     def before(self, request: ToolRequest) -> Sequence[HookRequest]:
         """Return the hooks to run before a request is asked; none when it can be asked at once."""
-        return [
-            HookRequest(
-                request_id=f"{request.request_id}/hook-{number}",
-                callback=callback,
-                event=EVENT,
-                call=request.call,
-                payload=self._payload(request),
-                about=request,
-                message=request.message,
-            )
-            for number, (callback, hook) in enumerate(self._hooks, 1)
-            if fits(hook.matcher, request.call.tool)
-        ]
+        return [hook for _, hook in self._before(request)]
+
+    def _before(self, request: ToolRequest) -> Iterator[tuple[int, HookRequest]]:
+        """Return the hooks to run, each with the number of the call that it looks at."""
+        for index, call in enumerate(request.calls):
+            for number, (callback, hook) in enumerate(self._hooks, 1 + index * len(self._hooks)):
+                if fits(hook.matcher, call.tool):
+                    yield (
+                        index,
+                        HookRequest(
+                            request_id=f"{request.request_id}/hook-{number}",
+                            callback=callback,
+                            event=EVENT,
+                            call=call,
+                            payload=self._payload(call),
+                            about=request,
+                            message=request.message,
+                        ),
+                    )
 
     def expect(self, request: ToolRequest) -> None:
         """Have the answers of a request's hooks come."""
         if request.request_id not in self._judging:
-            waiting = {hook.request_id for hook in self.before(request)}
-            self._judging[request.request_id] = _Judging(waiting)
+            calls = {hook.request_id: index for index, hook in self._before(request)}
+            self._judging[request.request_id] = _Judging(calls, [{} for _ in request.calls])
 
     def on_answer(self, hook: HookRequest, output: HookOutput) -> HookVerdict | None:
         """Take a hook's answer; return what all of them come to, once the last one has answered."""
         request = hook.about
         judging = None if request is None else self._judging.get(request.request_id)
-        if request is None or judging is None or hook.request_id not in judging.waiting:
+        if request is None or judging is None or hook.request_id not in judging.calls:
             return None
-        judging.waiting.remove(hook.request_id)
+        call = judging.calls.pop(hook.request_id)
         name = next(
             (f"hook:{one.name}" for callback, one in self._hooks if callback == hook.callback), "hook"
         )
-        judging.verdicts.setdefault(_decision(output.output), name)
-        if judging.waiting:
+        judging.verdicts[call].setdefault(_decision(output.output), name)
+        if judging.calls:
             return None
         del self._judging[request.request_id]
-        for verdict in _STRICTEST:
-            if verdict in judging.verdicts:
-                return HookVerdict(request, verdict, judging.verdicts[verdict])
+        for verdict in ("deny", "ask"):
+            for said in judging.verdicts:
+                if verdict in said:
+                    return HookVerdict(request, verdict, said[verdict])
+        if all("allow" in said for said in judging.verdicts):
+            return HookVerdict(request, "allow", judging.verdicts[0]["allow"])
         return HookVerdict(request)
 
-    def _payload(self, request: ToolRequest) -> JsonObject:
+    def _payload(self, call: ToolCall) -> JsonObject:
         return {
             "hook_event_name": EVENT,
             "cwd": self._workspace,
-            "tool_name": request.call.tool,
-            "tool_input": request.call.arguments,
+            "tool_name": call.tool,
+            "tool_input": call.arguments,
         }
 
 

@@ -36,7 +36,7 @@ from adapter.permissions.calls import ToolCall
 from adapter.permissions.decisions import Answered, Asked, PermissionAnswer
 from adapter.permissions.grants import GrantStore
 from adapter.permissions.policies import PermissionSettings, judge_by_rule
-from adapter.permissions.real_paths import real_paths_of_call
+from adapter.permissions.real_paths import real_paths_of_calls
 from adapter.permissions.requests import (
     AgentRequest,
     Deny,
@@ -283,7 +283,7 @@ class _HookVerdicts:
             return
         if self._audit is not None:
             self._audit.note_request(request)
-        executor.handle(Asked(request, real_paths_of_call(request.call, self._settings)))
+        executor.handle(Asked(request, real_paths_of_calls(request.calls, self._settings)))
         # a rule or a policy may have decided
         if option is not None and self._opened.is_open(name):
             executor.handle(Answered(name, PermissionAnswer(option), judged.by))
@@ -430,5 +430,5 @@ def _services(options: SessionOptions, tasks: asyncio.TaskGroup, watchdog: Watch
 
 def _forbidden(call: ToolCall, settings: PermissionSettings) -> str | None:
     """Return why a rule keeps a call from being made without being asked about; None when none does."""
-    verdict = judge_by_rule(settings, call, real_paths_of_call(call, settings))
+    verdict = judge_by_rule(settings, call, real_paths_of_calls([call], settings))
     return None if verdict is None or verdict.behavior == "allow" else verdict.reason or verdict.by

@@ -65,6 +65,10 @@ class PublishedRequests(Protocol):
         """Return the name under which a request was published that has just been received; None if it was not."""
         ...
 
+    def also_asked(self, pending_id: str) -> Sequence[ToolCallUpdate]:
+        """Return what was told of the further calls that the answer to a request decides."""
+        ...
+
 
 class AcpWire:
     """Requests of an agent, by the names that the session's core has given them."""
@@ -108,7 +112,7 @@ class AcpWire:
                 name = self._name(message)
                 if name is None:
                     return []
-                asking = _tool(name, message)
+                asking = _tool(name, message, self._core.also_asked(name))
                 return self._hooks.before(asking) or [asking]
             case Request(method="elicitation/create"):
                 name = self._name(message)
@@ -164,10 +168,11 @@ def _command(arguments: JsonObject, update: ToolCallUpdate) -> str:
             return "" if arguments else update.title or ""
 
 
-def _tool(name: str, asked: PermissionRequest) -> ToolRequest:
+def _tool(name: str, asked: PermissionRequest, also: Sequence[ToolCallUpdate]) -> ToolRequest:
     return ToolRequest(
         request_id=name,
         call=call_of(asked.tool_call),
+        also=[call_of(update) for update in also],
         offers=[_offer(option) for option in asked.options if option.option_id],
         is_editable=False,
         said=cast("JsonObject", to_builtins(asked.params)),

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
-from adapter.permissions.requests import AgentRequest, UnreadableRequest
+from adapter.permissions.requests import AgentRequest, ToolRequest, UnreadableRequest
 from files.private import open_private
 from normalize.inputs import Decision
 from protocol.json_lines import line_of
@@ -40,7 +40,11 @@ class AuditTrail:
         if isinstance(request, UnreadableRequest):
             self._write("unread", request.request_id, {"reason": request.reason})
         else:
-            self._write("asked", request.request_id, {"request": request.said})
+            also = request.also if isinstance(request, ToolRequest) else ()
+            fields: JsonObject = {"request": request.said}
+            if also:
+                fields["also"] = [{"tool": call.tool, "arguments": call.arguments} for call in also]
+            self._write("asked", request.request_id, fields)
 
     def note_decision(self, decision: Decision) -> None:
         """Note who decided what, and after how long."""

@@ -47,6 +47,7 @@ from adapter.permissions.policies import (
     PRE_TOOL,
     STOP,
     PermissionSettings,
+    Verdict,
     is_allowed_by_plan,
     judge_by_policy,
     judge_by_rule,
@@ -175,25 +176,22 @@ def _refuse_one_more(state: State, request: Waiting) -> Step:
 
 
 def _tool_asked(state: State, asked: Asked, request: ToolRequest, at: float) -> Step:
-    call, settings = request.call, state.settings
-    verdict = judge_by_rule(settings, call, asked.real_paths)
-    if verdict is not None and verdict.behavior == "deny":
-        return _finish(state, request, answers.deny(request, verdict.reason, verdict.by, 0))
-    by = None
-    if not request.wants_human:
-        if verdict is not None:
-            by = verdict.by if verdict.behavior == "allow" else None
-        else:
-            by = _allowed_by(state, request)
-    if by is None:
+    judged = [(call, judge_by_rule(state.settings, call, asked.real_paths)) for call in request.calls]
+    for _, verdict in judged:
+        if verdict is not None and verdict.behavior == "deny":
+            return _finish(state, request, answers.deny(request, verdict.reason, verdict.by, 0))
+    allowed = [_allowed_by(state, request, call, verdict) for call, verdict in judged]
+    if request.wants_human or None in allowed:
         return _wait_for_human(state, request, at)
-    decision = hook_answers.decision(request.request_id, "allow", by)
-    return _finish(state, request, Outcome(Allow(call.arguments), decision))
+    decision = hook_answers.decision(request.request_id, "allow", allowed[0] or "")
+    return _finish(state, request, Outcome(Allow(request.call.arguments), decision))
 
 
-def _allowed_by(state: State, request: ToolRequest) -> str | None:
-    """Return what allows a call that no rule is about; None when nothing does."""
-    call, settings = request.call, state.settings
+def _allowed_by(state: State, request: ToolRequest, call: ToolCall, verdict: Verdict | None) -> str | None:
+    """Return what allows one call of a request, of which the rules say `verdict`; None when nothing does."""
+    settings = state.settings
+    if verdict is not None:
+        return verdict.by if verdict.behavior == "allow" else None
     if call.is_interactive:
         return None
     if any(grant.covers(call) for grant in state.grants):

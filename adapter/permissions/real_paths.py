@@ -26,18 +26,22 @@ def session_places(rules: Sequence[Rule], workspace: str, home: str) -> PathCont
     return PathContext(workspace, home, real_paths([workspace, *bases]))
 
 
-def real_paths_of_call(call: ToolCall, settings: PermissionSettings) -> Mapping[str, str | None]:
-    """Look where the paths of a call lead that is asked about; a few calls to the system, none where no rule is about paths."""
+def real_paths_of_calls(calls: Sequence[ToolCall], settings: PermissionSettings) -> Mapping[str, str | None]:
+    """Look where the paths of calls lead that are asked about; a few calls to the system, none where no rule is about paths."""
     if settings.places is None:
         return {}
-    return real_paths_of(call, settings.rules, settings.places)
+    return real_paths_of(calls, settings.rules, settings.places)
 
 
-def real_paths_of(call: ToolCall, rules: Sequence[Rule], places: PathContext) -> Mapping[str, str | None]:
-    """Return where the paths of a call lead, by their absolute spelling; nothing when no rule is about paths."""
+def real_paths_of(
+    calls: Sequence[ToolCall], rules: Sequence[Rule], places: PathContext
+) -> Mapping[str, str | None]:
+    """Return where the paths of calls lead, by their absolute spelling; nothing when no rule is about paths."""
     if not any(rule.knows_paths for rule in rules):
         return {}
-    spelled = [*(call.arguments.get(name) for name in PATHS), *call.paths]
+    spelled = [
+        path for call in calls for path in (*(call.arguments.get(name) for name in PATHS), *call.paths)
+    ]
     return real_paths(
         absolute(path, places.workspace, places.home) for path in spelled if isinstance(path, str)
     )

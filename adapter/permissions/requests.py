@@ -48,6 +48,8 @@ class ToolRequest(Struct, frozen=True, kw_only=True):
     """Names it in answers."""
     call: ToolCall
     """What it wants to do."""
+    also: Sequence[ToolCall] = ()
+    """What it wants to do besides, of an agent that asks once for several calls: the answer lets all of them run, or none."""
     offers: Sequence[Offer]
     """What can be answered."""
     wants_human: bool = False
@@ -66,6 +68,11 @@ class ToolRequest(Struct, frozen=True, kw_only=True):
     """What the agent said, for the audit trail."""
     message: object = None
     """The same as the family's wire has it; for the family alone."""
+
+    @property
+    def calls(self) -> Sequence[ToolCall]:
+        """All that it wants to do."""
+        return (self.call, *self.also)
 
     def offer(self, option_id: str) -> Offer | None:
         """Return an offer by its option; None when it was not made."""

@@ -5,7 +5,7 @@ decides: the machine follows the core, so that what is published as cancelled ca
 pending is one list. A decision is published before the response that carries it is to be written.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct, field
@@ -64,9 +64,9 @@ class SessionCore:
         core: Core,
         wire: AgentWire,
         permissions: State,
-        real_paths: Callable[[ToolCall], RealPaths] = lambda _: {},
+        real_paths: Callable[[Sequence[ToolCall]], RealPaths] = lambda _: {},
     ) -> None:
-        """`core` and `wire` are the family's; `real_paths` looks where the paths of a call lead: what the disk says is an argument."""
+        """`core` and `wire` are the family's; `real_paths` looks where the paths of calls lead: what the disk says is an argument."""
         self._core = core
         self._wire = wire
         self._permissions = permissions
@@ -150,10 +150,10 @@ class SessionCore:
 
     def _real_paths_of(self, request: AgentRequest) -> RealPaths:
         match request:
-            case ToolRequest(call=call):
-                return self._real_paths(call)
+            case ToolRequest():
+                return self._real_paths(request.calls)
             case HookRequest(callback=callback, call=ToolCall() as call) if callback == PRE_TOOL:
-                return self._real_paths(call)
+                return self._real_paths([call])
             case _:
                 return {}
 

@@ -16,7 +16,7 @@ from adapter.permissions.audit import AuditTrail
 from adapter.permissions.grants import GrantStore
 from adapter.permissions.machine import State
 from adapter.permissions.policies import PermissionSettings
-from adapter.permissions.real_paths import real_paths_of_call, session_places
+from adapter.permissions.real_paths import real_paths_of_calls, session_places
 from adapter.process.cli import CliProcess
 from adapter.process.identity import MARK
 from adapter.process.shutdown import attended
@@ -155,7 +155,7 @@ def session_executor(
         context.core,
         wire,
         State(settings, grants=known),
-        lambda call: real_paths_of_call(call, settings),
+        lambda calls: real_paths_of_calls(calls, settings),
     )
     return SessionExecutor(
         core,

@@ -31,6 +31,8 @@ class Quirks(Struct, frozen=True):
     """A call's id begins with the tool's name and two underscores."""
     begins_with_names: bool = False
     """A call's first title is the tool's name, where it is one word; what it does is said by a later one."""
+    asks_for_all: bool = False
+    """One request asks for all calls that wait; it names the last of them."""
 
 
 SAFE = Quirks()
@@ -46,6 +48,7 @@ _KNOWN: tuple[tuple[str, Quirks], ...] = (
     ("codex", Quirks(tells_failures=True)),
     ("opencode", Quirks(prompts_join=True)),
     ("kimi", Quirks(begins_with_names=True)),
+    ("@factory/", Quirks(asks_for_all=True)),  # Droid
 )
 """A part of the agent's name in small letters -> what is special; the first that fits."""
 

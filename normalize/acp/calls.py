@@ -66,6 +66,8 @@ class Call(Struct, gc=False):
     size: int = 0
     """About how long the last of them was."""
     leave: Leave | None = None
+    waits: bool = False
+    """The agent says that it is pending, and has not said yet that it runs."""
     history: bool | None = None
     over: Status | None = None
     """It began with its end, which is told with the next that is not about it."""
@@ -105,6 +107,13 @@ class Calls:
         """Return an open call."""
         return self._open.get(call_id)
 
+    def also_asked(self, call_id: str) -> tuple[Call, ...]:
+        """Return the calls that leave is asked for when it is asked for this one: itself not among them."""
+        if not self.quirks.asks_for_all:
+            return ()
+        waiting = (call for call in self._open.values() if call.waits and call.leave is None)
+        return tuple(call for call in waiting if call.id != call_id)
+
     def on_update(
         self, update: ToolCallUpdate, *, history: bool | None = None, asks: bool = False
     ) -> list[AgentEvent]:
@@ -118,6 +127,8 @@ class Calls:
         if call is None:
             return [*events, *self._begin(update, history, asks=asks)] if self.is_news(update) else events
         changed = call.facts.learn(update, self.quirks, asks=asks)
+        if update.status is not None:
+            call.waits = update.status == "pending"
         if update.status in ("completed", "failed") and call.over is None:
             return [*events, self._end(call, "complete" if update.status == "completed" else "error")]
         if call.over is not None:
@@ -138,14 +149,13 @@ class Calls:
         self._due = [call for call in self._due if call.id == but]
         return [self._end(call, call.over or "complete") for call in due]
 
-    def left(self, call_id: str, leave: Leave) -> list[AgentEvent]:
-        """The question whether a call may run was asked, answered or taken back."""
-        call = self._open.get(call_id)
-        if call is None:
-            return []
-        call.leave = leave
+    def left(self, call_ids: Sequence[str], leave: Leave) -> list[AgentEvent]:
+        """The question whether calls may run was answered or taken back."""
+        calls = [call for call_id in call_ids if (call := self._open.get(call_id)) is not None]
+        for call in calls:
+            call.leave = leave
         if leave in ("denied", "cancelled") and self.quirks.is_silent_when_denied:
-            return [self._end(call, "error")]
+            return [self._end(call, "error") for call in calls]
         return []
 
     def turn_over(self, reason: LostReason, *, succeeded: bool) -> list[AgentEvent]:
@@ -161,7 +171,7 @@ class Calls:
         return self._open.get(terminal_id) or self._open.get(self._terminals.get(terminal_id) or "")
 
     def _begin(self, update: ToolCallUpdate, history: bool | None, *, asks: bool) -> list[AgentEvent]:
-        call = Call(update.tool_call_id, history=history)
+        call = Call(update.tool_call_id, waits=update.status == "pending", history=history)
         call.facts.learn(update, self.quirks, asks=asks)
         self._ended.forget(call.id)
         self._open[call.id] = call

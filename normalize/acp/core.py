@@ -6,7 +6,7 @@ alone gives a whole stream, too.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from msgspec.structs import replace
@@ -82,6 +82,14 @@ class AcpCore:
                 if pending.asked is message:
                     return name
         return None
+
+    def also_asked(self, pending_id: str) -> Sequence[ToolCallUpdate]:
+        """Return what was told of the further calls that the answer to a request decides."""
+        for session in self._state.sessions.values():
+            pending = session.requests.pending.get(pending_id)
+            if pending is not None:
+                return [call.facts.as_update(call.id) for call in pending.also]
+        return ()
 
     def handle(self, happened: SessionInput) -> list[AgentEvent]:
         """Translate whatever has happened in the session."""
@@ -206,8 +214,8 @@ class AcpCore:
             leave = _leave(pending, message)
             already = pending.decided
             events = session.requests.on_response(pending, message)
-            if pending.tool_call_id is not None and leave is not None and not already:
-                events += session.calls.left(pending.tool_call_id, leave)
+            if leave is not None and not already:
+                events += session.calls.left(pending.calls, leave)
             return events
         return self._terminal_told(message)
 
@@ -245,9 +253,9 @@ class AcpCore:
             if pending is None:
                 continue
             events = session.requests.on_decision(pending, decision)
-            if events and pending.tool_call_id is not None:
+            if events:
                 leave: Leave = "denied" if decision.behavior == "deny" else "allowed"
-                events += session.calls.left(pending.tool_call_id, leave)
+                events += session.calls.left(pending.calls, leave)
             return events
         return []
 
@@ -283,12 +291,15 @@ class AcpCore:
             call = session.calls.find(call_id)
             if call is not None:
                 call.leave = "asked"
+        also = session.calls.also_asked(told.tool_call_id)
+        for other in also:
+            other.leave = "asked"
         pending_id = session.requests.name(message.id)
-        asked = message
-        events += session.requests.add(Pending(pending_id, asked, call_id, name_of(facts)))
+        asked, quirks = message, session.calls.quirks
+        events += session.requests.add(Pending(pending_id, asked, call_id, name_of(facts), also))
         return [
             *events,
-            permission(session.place, pending_id, asked, facts, session.calls.quirks, tool_call_id=call_id),
+            permission(session.place, pending_id, asked, facts, quirks, tool_call_id=call_id, also=also),
         ]
 
     def _request(self, message: Request) -> list[AgentEvent]:
@@ -322,8 +333,7 @@ class AcpCore:
                 for one in state.sessions.values():
                     pending = one.requests.find(params.get("requestId", params.get("id")))
                     if pending is not None:
-                        if pending.tool_call_id is not None:
-                            one.calls.left(pending.tool_call_id, "cancelled")
+                        one.calls.left(pending.calls, "cancelled")
                         return one.requests.void("cancelled", pending)
                 return []
             case "elicitation/complete":
@@ -526,11 +536,10 @@ def _cancelled(session: Session) -> list[AgentEvent]:
         return []
     session.turn.is_cancelled = True
     session.calls.cancelling = True
+    waiting = [one for one in session.requests.pending.values() if not one.decided]
     events = session.requests.void("interrupted")
-    for event in [*events]:
-        call_id = getattr(event, "tool_call_id", None)
-        if isinstance(call_id, str):
-            events += session.calls.left(call_id, "cancelled")
+    for one in waiting:
+        events += session.calls.left(one.calls, "cancelled")
     return events
 
 

@@ -195,6 +195,18 @@ class Facts(Struct, gc=False):
         self.exit_code = self.exit_code if code is None else code
         self.signal = self.signal or signal
 
+    def as_update(self, call_id: str) -> ToolCallUpdate:
+        """Return what was told of the call before it ran, as one update."""
+        return ToolCallUpdate(
+            tool_call_id=call_id,
+            title=self.title,
+            kind=self.kind,
+            content=self.content,
+            locations=self.locations,
+            raw_input=self.raw_input,
+            name=self.name,
+        )
+
     @property
     def does(self) -> str | None:
         """What the tool does: the call's kind, or where that says nothing, that of tools of its name."""

@@ -5,11 +5,13 @@ its turn is over. Ids begin anew in each process, so a request's own name is tha
 """
 
 import json
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
 from normalize.acp.agents import Quirks
+from normalize.acp.calls import Call
 from normalize.acp.facts import Facts
 from normalize.acp.tools import name_of, payload, questions, title_of
 from normalize.cores import outcomes
@@ -46,6 +48,12 @@ Action = Literal["command", "file_write", "file_read", "network", "mcp_tool", "o
 MOST_NAMED = 1000
 """Names that are remembered."""
 
+MOST_SHOWN = 10
+"""Calls that the title of a request for several names."""
+
+LONGEST_OF_MANY = 200
+"""Characters of each in it."""
+
 
 class Pending(Struct, gc=False):
     """A request that nobody has answered."""
@@ -54,8 +62,16 @@ class Pending(Struct, gc=False):
     asked: Asked
     tool_call_id: str | None
     tool_name: str | None
+    also: tuple[Call, ...] = ()
+    """Further calls that the same answer decides."""
     decided: bool = False
     """It was told who answered it; the answer itself is no news."""
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """The calls that the answer decides, by their ids."""
+        named = () if self.tool_call_id is None else (self.tool_call_id,)
+        return (*named, *(call.id for call in self.also))
 
 
 def name_of_request(place: EventContext, request_id: Id) -> str:
@@ -81,18 +97,24 @@ def permission(
     quirks: Quirks,
     *,
     tool_call_id: str | None,
+    also: Sequence[Call] = (),
 ) -> PermissionEvent:
-    """Return the event of a request for leave."""
+    """Return the event of a request for leave; of one for several calls, the title names them all."""
     made = payload(facts, quirks)
     action, details = _action(made)
     params = asked.params
+    title = (params.title or "").strip() or title_of(facts, made)
+    if also:
+        titles = [*(call.title for call in also), title]
+        action, details = "other", {"calls": titles}
+        title = _joined(titles)
     return PermissionEvent(
         **place.here,
         parent_tool_call_id=facts.parent,
         pending_id=pending_id,
         tool_call_id=tool_call_id,
         tool_name=name_of(facts),
-        permission_title=(params.title or "").strip() or title_of(facts, made),
+        permission_title=title,
         permission_options=[
             PermissionOption(option_id=option.option_id, name=option.name, kind=kind_of(option))
             for option in asked.options
@@ -140,6 +162,13 @@ def _action(made: NormalizedPayload) -> tuple[Action, dict[str, object]]:
             return "other", {}
 
 
+def _joined(titles: Sequence[str]) -> str:
+    shown = [title[:LONGEST_OF_MANY] for title in titles]
+    if len(shown) > MOST_SHOWN:
+        shown = [*shown[: MOST_SHOWN - 1], f"{len(shown) - MOST_SHOWN + 1} more"]
+    return f"{len(titles)} calls: {', '.join(shown)}"
+
+
 def _filled(**members: object) -> dict[str, object]:
     return {name: value for name, value in members.items() if value}
 
@@ -168,8 +197,8 @@ class Requests:
         if before is not None:
             self._let_go(before)
         self.pending[pending.pending_id] = pending
-        if pending.tool_call_id is not None:
-            self._of_calls.setdefault(pending.tool_call_id, {})[pending.pending_id] = None
+        for call_id in pending.calls:
+            self._of_calls.setdefault(call_id, {})[pending.pending_id] = None
         return [] if before is None or before.decided else [outcomes.void(self._place, before, "cancelled")]
 
     def find(self, request_id: Id) -> Pending | None:
@@ -233,11 +262,12 @@ class Requests:
 
     def _let_go(self, pending: Pending) -> None:
         self.pending.pop(pending.pending_id, None)
-        names = self._of_calls.get(pending.tool_call_id or "")
-        if names is not None:
-            names.pop(pending.pending_id, None)
-            if not names:
-                del self._of_calls[pending.tool_call_id or ""]
+        for call_id in pending.calls:
+            names = self._of_calls.get(call_id)
+            if names is not None:
+                names.pop(pending.pending_id, None)
+                if not names:
+                    del self._of_calls[call_id]
 
 
 def leave_of(asked: PermissionRequest, option_id: str) -> Literal["allow", "deny"]:

@@ -20,6 +20,7 @@ from adapter.process.transport import ProcessGone
 from adapter.session.agent import AnswerRefused, RequestFailed, RequestTimeout
 from adapter.session.attachments import Attachment
 from normalize import events as ev
+from protocol.json_values import JsonObject
 from waiting import until
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
@@ -589,6 +590,87 @@ ALLOW_ALONE = (
     'ask session/request_permission {"toolCall":{"toolCallId":"c","kind":"execute","title":"touch","rawInput":'
     '{"command":"touch\\u0020made.txt"}},"options":[{"optionId":"once","name":"Allow","kind":"allow_once"}]}'
 )
+
+
+def rule(action: str, command: str) -> JsonObject:
+    return {"action": action, "tool": "Bash", "input": {"command": command}}
+
+
+@pytest.mark.parametrize(
+    ("rules", "decided"),
+    [
+        ([rule("deny", "touch one")], [("deny", "rule:1")]),
+        ([rule("deny", "touch two")], [("deny", "rule:1")]),
+        ([rule("allow", "touch one"), rule("allow", "touch two")], [("allow", "rule:2")]),
+        ([rule("allow", "touch two"), rule("deny", "touch *")], [("deny", "rule:2")]),
+        ([rule("allow", "touch one")], []),
+        ([rule("allow", "touch two")], []),
+        ([rule("ask", "touch one"), rule("allow", "touch *")], []),
+    ],
+)
+async def test_what_is_asked_for_several_calls_at_once_is_judged_by_the_strictest_rule(
+    stage: AcpStage, rules: list[JsonObject], decided: list[tuple[str, str]]
+) -> None:
+    async with stage.session("droid", rules=read_rules(rules)) as run:
+        await run.session.prompt("both")
+        asked = await run.asked()
+        assert asked.permission_title == "2 calls: touch one, touch two"
+        assert (asked.action_type, asked.action_details) == ("other", {"calls": ["touch one", "touch two"]})
+        if not decided:
+            await run.until(lambda: run.session.pending)
+            run.session.answer(asked.pending_id, PermissionAnswer("no"), "anna")
+        await run.until(lambda: run.of(ev.Complete))
+        assert [(event.behavior, event.by) for event in run.of(ev.PermissionResolved)] == (
+            decided or [("deny", "anna")]
+        )
+        ends = [event.reason for event in run.of(ev.ToolUpdate) if event.tool_status != "running"]
+        assert ends == ([None, None] if ("allow", "rule:2") in decided else ["denied", "denied"])
+
+
+async def test_an_agent_that_asks_for_each_call_is_asked_about_for_each(stage: AcpStage) -> None:
+    async with stage.session(rules=read_rules([rule("deny", "touch one")]), policy="autonomous") as run:
+        await run.turn("both")
+        assert [event.permission_title for event in run.of(ev.PermissionRequest)] == ["touch two"]
+        assert [event.by for event in run.of(ev.PermissionResolved)] == ["policy:autonomous"]
+
+
+HOOK_OF_COMMANDS = """
+import json, sys
+says = json.loads(sys.argv[1])
+command = json.load(sys.stdin)["tool_input"]["command"]
+json.dump({"decision": says[command]} if command in says else {}, sys.stdout)
+"""
+
+
+@pytest.mark.parametrize(
+    ("says", "behavior"),
+    [
+        ({"touch one": "deny", "touch two": "allow"}, "deny"),
+        ({"touch one": "allow", "touch two": "allow"}, "allow"),
+        ({"touch two": "allow"}, None),
+        ({"touch one": "allow"}, None),
+    ],
+)
+async def test_hooks_look_at_each_of_several_calls_that_are_asked_for_at_once(
+    stage: AcpStage, says: dict[str, str], behavior: str | None
+) -> None:
+    script = stage.workspace / "hook.py"
+    script.write_text(HOOK_OF_COMMANDS)
+    command = (sys.executable, "-I", str(script), json.dumps(says))
+    hook = HookSetting(event="PreToolUse", command=command)
+    async with stage.session("droid", hooks=[hook], answer_timeout=0.1) as run:
+        await run.turn("both")
+        resolved = [(event.behavior, event.by) for event in run.of(ev.PermissionResolved)]
+        assert resolved == ([("deny", "timeout")] if behavior is None else [(behavior, f"hook:{hook.name}")])
+
+
+async def test_the_audit_trail_has_all_calls_of_a_request(stage: AcpStage, tmp_path: Path) -> None:
+    trail = AuditTrail(tmp_path / "audit.jsonl", "s-1")
+    async with stage.session("droid", audit=trail, policy="autonomous") as run:
+        await run.turn("both")
+    trail.close()
+    asked = json.loads((tmp_path / "audit.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    assert asked["also"] == [{"tool": "Bash", "arguments": {"command": "touch one"}}]
 
 
 @pytest.mark.parametrize("by", ["hook", "rule"])

@@ -26,7 +26,7 @@ class House:
         places = session_places(rules, str(self.workspace), str(self.home))
         settings = PermissionSettings(rules=rules, workspace=str(self.workspace), places=places)
         call = ToolCall("Write", {"file_path": path})
-        verdict = judge_by_rule(settings, call, real_paths_of(call, rules, places))
+        verdict = judge_by_rule(settings, call, real_paths_of([call], rules, places))
         return None if verdict is None else verdict.behavior
 
 
@@ -144,7 +144,7 @@ def test_nothing_is_looked_up_where_no_rule_is_about_paths(house: House) -> None
     rules = read_rules([{"action": "deny", "input": {"command": "rm *"}}])
     places = session_places(rules, str(house.workspace), "")
     assert places.real == {}
-    assert real_paths_of(ToolCall("Write", {"file_path": "x"}), rules, places) == {}
+    assert real_paths_of([ToolCall("Write", {"file_path": "x"})], rules, places) == {}
 
 
 def test_a_path_beyond_what_a_system_takes_is_not_looked_up() -> None:

@@ -90,28 +90,30 @@ def ask_soon(call: str, number: object = None) -> object:
     return number
 
 
-def run_tool(command: str) -> None:
-    """Ask for leave to run a command, and tell what came of it."""
-    call = f"call-{next(_ids)}"
-    update(
-        "tool_call",
-        toolCallId=call,
-        title=command,
-        kind="execute",
-        status="pending",
-        rawInput={"command": command},
-    )
-    said = ask_leave(call, command)
-    chosen = said.get("result", {}).get("outcome", {}).get("optionId")
-    if chosen in ("once", "always"):
+def run_tools(*commands: str) -> None:
+    """Ask once for leave to run commands, naming the last, and tell what came of them."""
+    calls = [f"call-{next(_ids)}" for _ in commands]
+    for call, command in zip(calls, commands, strict=True):
         update(
-            "tool_call_update",
+            "tool_call",
             toolCallId=call,
-            status="completed",
-            content=[{"type": "content", "content": {"type": "text", "text": "done"}}],
+            title=command,
+            kind="execute",
+            status="pending",
+            rawInput={"command": command},
         )
-    else:
-        update("tool_call_update", toolCallId=call, status="failed")
+    said = ask_leave(calls[-1], commands[-1])
+    chosen = said.get("result", {}).get("outcome", {}).get("optionId")
+    for call in calls:
+        if chosen in ("once", "always"):
+            update(
+                "tool_call_update",
+                toolCallId=call,
+                status="completed",
+                content=[{"type": "content", "content": {"type": "text", "text": "done"}}],
+            )
+        else:
+            update("tool_call_update", toolCallId=call, status="failed")
     text(f"[{json.dumps(said, sort_keys=True)}]")
 
 
@@ -123,7 +125,9 @@ def told(words: list[str]) -> str | None:
             case "text":
                 text("Hello. ")
             case "tool":
-                run_tool("touch made.txt")
+                run_tools("touch made.txt")
+            case "both":
+                run_tools("touch one", "touch two")
             case "tell-opened":
                 text(f"[{json.dumps(_opened, sort_keys=True)}]")
             case "mark":  # for whoever waits for it, in its workspace
@@ -268,7 +272,11 @@ def load(params: dict[str, Any]) -> object:
 def initialize(_: dict[str, Any]) -> object:
     said: dict[str, object] = {
         "protocolVersion": 9 if "v9" in WAYS else 1,
-        "agentInfo": {"name": "tester", "title": "Tester", "version": "1.2.3"},
+        "agentInfo": {
+            "name": "@factory/cli" if "droid" in WAYS else "tester",
+            "title": "Tester",
+            "version": "1.2.3",
+        },
     }
     if "bare" not in WAYS:
         said["agentCapabilities"] = {"loadSession": True, "promptCapabilities": {"image": True}}
