@@ -24,6 +24,7 @@ input()
 
 @pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
 @pytest.mark.parametrize("is_killed", [True, False])
+@pytest.mark.long
 async def test_no_redis_server_outlives_the_tests_that_have_started_it(is_killed: bool) -> None:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with TemporaryDirectory(prefix="redis-") as folder:

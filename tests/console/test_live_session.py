@@ -139,6 +139,7 @@ async def test_of_a_very_long_prompt_the_direction_of_each_line_is_not_looked_fo
         await expect(field).to_have_attribute("dir", "auto")
 
 
+@pytest.mark.long
 async def test_a_denial_carries_what_was_written_to_the_agent(browser: Browser, scripted: Sidecar) -> None:
     async with scripted(ASKS) as served, console(browser, served.url) as page:
         await say(page, "Make it")

@@ -191,11 +191,21 @@ WHAT = [
 steps = st.lists(st.tuples(st.sampled_from(WHAT), st.integers(0, 12)), min_size=20, max_size=80)
 
 
-@settings(max_examples=200)
-@given(script=steps, turns=st.integers(0, 8), seed=st.integers(0, 1000))
+meanwhile = given(script=steps, turns=st.integers(0, 8), seed=st.integers(0, 1000))
+
+
+@settings(max_examples=60)
+@meanwhile
 def test_every_frontend_ends_with_exactly_the_logs_sequence_whatever_happens_meanwhile(
     script: list[Step], turns: int, seed: int
 ) -> None:
+    asyncio.run(_play(script, turns, seed))
+
+
+@pytest.mark.long
+@settings(max_examples=400)
+@meanwhile
+def test_it_holds_for_many_more(script: list[Step], turns: int, seed: int) -> None:
     asyncio.run(_play(script, turns, seed))
 
 

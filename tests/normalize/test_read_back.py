@@ -61,7 +61,7 @@ def built(kind: type[msgspec.Struct]) -> st.SearchStrategy[Any]:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: str(kind.__name__))
 @settings(
-    max_examples=15,
+    max_examples=8,
     suppress_health_check=[*settings().suppress_health_check, HealthCheck.data_too_large],
 )
 @given(data=st.data())
@@ -120,7 +120,11 @@ NUMERIC = recordings(
 )
 
 
-@pytest.mark.parametrize("made", NUMERIC, ids=str)
+@pytest.mark.parametrize(
+    "made",
+    [pytest.param(made, marks=() if made.version == "2.1.330" else pytest.mark.long) for made in NUMERIC],
+    ids=str,
+)
 def test_no_number_is_too_large_for_the_translator(made: Recording) -> None:
     lines = made.received()
     known = set()

@@ -354,7 +354,10 @@ def seen(content: bytes) -> str:
     return "\n\n".join(readings)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=pytest.mark.long if number % 3 else ()) for number, kind in enumerate(KINDS)],
+)
 def test_a_kind_of_secret_is_found_wherever_it_stands(kind: str, tmp_path: Path) -> None:
     around, secret, parts = drawn(kind)
     assert parts, "nothing would be looked for"

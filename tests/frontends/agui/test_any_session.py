@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from ag_ui.core import BaseEvent, RunErrorEvent
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -131,14 +132,25 @@ def check(run: list[BaseEvent]) -> None:
     assert opened == set()
 
 
-@settings(max_examples=300)
-@given(st.lists(EVENTS, max_size=25), st.sampled_from(["1.0", None]))
+any_session = given(st.lists(EVENTS, max_size=25), st.sampled_from(["1.0", None]))
+
+
+@settings(max_examples=80)
+@any_session
 def test_every_run_keeps_the_rules(happened: list[events.AgentEvent], version: str | None) -> None:
     for run in Player(version).play(happened):
         check(run.events)
 
 
-@settings(max_examples=100)
+@pytest.mark.long
+@settings(max_examples=400)
+@any_session
+def test_it_holds_for_many_more(happened: list[events.AgentEvent], version: str | None) -> None:
+    for run in Player(version).play(happened):
+        check(run.events)
+
+
+@settings(max_examples=60)
 @given(st.lists(EVENTS, max_size=25))
 def test_who_was_there_and_who_comes_late_see_the_same(happened: list[events.AgentEvent]) -> None:
     live, late = Player(), Thread("s1")

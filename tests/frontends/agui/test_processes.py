@@ -13,6 +13,7 @@ from turnwire_process import preloaded_turnwire
 DRIVE = ROOT / "tests" / "frontends" / "agui" / "drive.mjs"
 
 
+@pytest.mark.long
 @pytest.mark.node
 async def test_a_page_of_ag_ui_prompts_allows_and_comes_back(tmp_path: Path) -> None:
     beside = tmp_path / "beside"

@@ -171,7 +171,8 @@ async def test_the_process_stays_between_turns(peer: Peer) -> None:
         await client.set_permission_mode("plan")
 
 
-@pytest.mark.parametrize("allowed", [True, pytest.param(False, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("allowed", [True, False])
 async def test_permissions_are_asked_of_the_sdk(peer: Peer, allowed: bool) -> None:
     asked: list[tuple[str, JSON]] = []
 
