@@ -85,11 +85,8 @@ class AcpCore:
 
     def also_asked(self, pending_id: str) -> Sequence[ToolCallUpdate]:
         """Return what was told of the further calls that the answer to a request decides."""
-        for session in self._state.sessions.values():
-            pending = session.requests.pending.get(pending_id)
-            if pending is not None:
-                return [call.facts.as_update(call.id) for call in pending.also]
-        return ()
+        found = [session.requests.pending.get(pending_id) for session in self._state.sessions.values()]
+        return [call.facts.as_update(call.id) for one in found if one is not None for call in one.also]
 
     def handle(self, happened: SessionInput) -> list[AgentEvent]:
         """Translate whatever has happened in the session."""

@@ -263,11 +263,10 @@ class Requests:
     def _let_go(self, pending: Pending) -> None:
         self.pending.pop(pending.pending_id, None)
         for call_id in pending.calls:
-            names = self._of_calls.get(call_id)
-            if names is not None:
-                names.pop(pending.pending_id, None)
-                if not names:
-                    del self._of_calls[call_id]
+            names = self._of_calls.get(call_id, {})
+            names.pop(pending.pending_id, None)
+            if not names:
+                self._of_calls.pop(call_id, None)
 
 
 def leave_of(asked: PermissionRequest, option_id: str) -> Literal["allow", "deny"]:

@@ -627,6 +627,14 @@ async def test_what_is_asked_for_several_calls_at_once_is_judged_by_the_strictes
         assert ends == ([None, None] if ("allow", "rule:2") in decided else ["denied", "denied"])
 
 
+async def test_a_title_names_the_first_of_many_calls_and_how_many_there_are(stage: AcpStage) -> None:
+    async with stage.session("droid", policy="autonomous") as run:
+        await run.turn("dozen")
+        [asked] = run.of(ev.PermissionRequest)
+        assert asked.permission_title.startswith("12 calls: touch 0, touch 1, ")
+        assert asked.permission_title.endswith(", touch 8, 3 more")
+
+
 async def test_an_agent_that_asks_for_each_call_is_asked_about_for_each(stage: AcpStage) -> None:
     async with stage.session(rules=read_rules([rule("deny", "touch one")]), policy="autonomous") as run:
         await run.turn("both")

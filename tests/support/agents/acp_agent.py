@@ -128,6 +128,8 @@ def told(words: list[str]) -> str | None:
                 run_tools("touch made.txt")
             case "both":
                 run_tools("touch one", "touch two")
+            case "dozen":
+                run_tools(*(f"touch {number}" for number in range(12)))
             case "tell-opened":
                 text(f"[{json.dumps(_opened, sort_keys=True)}]")
             case "mark":  # for whoever waits for it, in its workspace
