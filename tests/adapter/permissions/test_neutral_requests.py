@@ -2,12 +2,30 @@
 
 import pytest
 
-from adapter.hooks.settings import HookSetting
+from adapter.hooks.settings import HookSetting, callback_id
 from adapter.permissions.calls import ToolCall
-from adapter.permissions.decisions import Answered, Asked, Decide, Effect, PermissionAnswer, Refuse, Respond
+from adapter.permissions.decisions import (
+    Answered,
+    Asked,
+    Decide,
+    Effect,
+    PermissionAnswer,
+    Refuse,
+    Respond,
+    Stopping,
+)
 from adapter.permissions.machine import State, step
 from adapter.permissions.policies import PermissionSettings
-from adapter.permissions.requests import Allow, Deny, Failure, Offer, OtherRequest, Reply, ToolRequest
+from adapter.permissions.requests import (
+    Allow,
+    Deny,
+    Failure,
+    HookRequest,
+    Offer,
+    OtherRequest,
+    Reply,
+    ToolRequest,
+)
 from adapter.permissions.rules import read_rules
 from normalize.events.control import PermissionOption
 from normalize.vocabulary import Policy, ToolKind
@@ -117,3 +135,11 @@ def test_an_option_is_found_by_the_first_kind_that_is_offered() -> None:
     assert request.option_of("reject_always", "reject_once") == "no"
     assert request.option_of("allow_always", "allow_once") == "ever"
     assert request.option_of("reject_always") is None
+
+
+def test_a_hook_that_runs_is_waited_for_while_the_session_stops() -> None:
+    settings = PermissionSettings(hooks=[HookSetting(event="PreToolUse", command=("judge",))])
+    hook = HookRequest(request_id="h", callback=callback_id(0), event="PreToolUse")
+    state, _ = step(State(settings), Asked(hook), 0)
+    state, effects = step(state, Stopping(), 1)
+    assert (list(state.pending), effects) == (["h"], [])
